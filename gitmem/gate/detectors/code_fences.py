@@ -1,11 +1,10 @@
-"""Where a Markdown text shows code: closed fenced blocks and stretches between backticks. What stands there hides nothing
-and begins no role, since a page shows it as it is.
+"""Finds where a Markdown text shows code: closed fenced blocks and code spans. Text there hides nothing and begins no
+role, since a page shows it as it is.
 
-Only what every reading of the text shows counts. Fences that may be read in two ways (inside HTML, or with a line that
-leaves the list or the quotation that the fence stands in) are no fences, and none of that text is shown; neither is what
-stands between backticks with a cell's end between them, behind HTML, behind a backslash, or, up to the next empty line,
-behind a backtick that is alone in its line. CommonMark 0.31, sections 4.5, 4.6 and 6.1; `fences` says what opens and
-closes a block.
+Only code that every reading of the text shows counts. When a fence can be read in two ways (inside HTML, or with a
+line that leaves the list or the quotation of the fence), no block and no span of the text counts. A code span does
+not count with the end of a table cell in it, behind HTML, behind a backslash, or behind a single backtick up to the
+next empty line. CommonMark 0.31, sections 4.5, 4.6 and 6.1; `fences` decides what opens and closes a block.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ _RUN = lazy(r"(\\?)(`+)")
 
 
 def fenced(text: str) -> list[Stretch]:
-    """What stands in the fenced blocks of a text that are closed, in order."""
+    """The contents of the closed fenced blocks of a text, as half-open ranges in order."""
     return shown_code(text).blocks
 
 
 class ShownCode:
-    """The places of a text that are shown as code: `blocks` are what stands in closed fenced blocks, in order."""
+    """The parts of a text that a page shows as code. `blocks`: the contents of closed fenced blocks, in order."""
 
     def __init__(self, text: str) -> None:
         self.blocks: list[Stretch] = []
@@ -88,7 +87,8 @@ class ShownCode:
         self.blocks, self._spans = [], []
 
     def _read_spans(self, line: str, start: int) -> bool:
-        """Add what stands between the backticks of a line; whether those of the next one can be read by themselves."""
+        """Add the code spans of a line; returns whether the next line of the paragraph can be read independently
+        of it."""
         done = at = 0
         runs = list(_RUN.finditer(line))
         while at < len(runs):
@@ -104,18 +104,20 @@ class ShownCode:
 
 
 def _stays(line: str, inside: str) -> bool:
-    """Whether a line of a fenced block is in the list and the quotation in which the block begins."""
+    """Whether a line of a fenced block stays in the list and the quotation that the block begins in (`inside`)."""
     return line.startswith(inside) or (not line.strip() and ">" not in inside) or line.rstrip() == inside.rstrip()
 
 
 def _html_after(html: re.Pattern[str] | None, line: str, head: int) -> re.Pattern[str] | None:
-    """What ends the HTML that goes on behind a line, None for none, given the same before it."""
+    """The pattern that ends the HTML that is open after a line, None for none; `html`: the same before the line."""
     line = line.rstrip("\r")
     place = 0
     if html is None:
         begun, comment = _HTML.match(line, head), line.rfind("<!--")
         if begun:
-            html, place = _UNTIL[begun.lastindex - 1] if begun.lastindex else _EMPTY, begun.end()
+            html, place = _EMPTY, begun.end()
+            if begun.lastindex:
+                html = _UNTIL[begun.lastindex - 1]
         elif comment >= 0:
             html, place = _COMMENT_ENDS, comment + 4
         else:
@@ -136,5 +138,5 @@ def _holds(stretches: list[Stretch], place: int) -> bool:
 
 @lru_cache(maxsize=4)
 def shown_code(text: str) -> ShownCode:
-    """The code that a text shows; linear in its length, remembered for the last texts."""
+    """The code that a text shows, cached for the last texts; linear in its length."""
     return ShownCode(text)

@@ -1,5 +1,5 @@
-"""Conflict markers that a merge left behind. A setext heading of seven `=` is not one; a whole conflict inside a fence is
-shown, and warns."""
+"""Finds conflict markers that a merge left behind. A setext heading of seven `=` is none; a complete conflict
+inside a fence only warns."""
 
 from __future__ import annotations
 
@@ -26,16 +26,14 @@ def detect(text: Text) -> Iterator[Match]:
         marks += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
     shown = [(start, end) for start, end in fenced(raw) if _is_whole(raw, start, end)]
     for match in sorted(marks, key=re.Match.start):
-        inside = any([start < match.start() < end for start, end in shown])
-        if inside:
+        severity = Severity.BLOCK
+        if any([start < match.start() < end for start, end in shown]):
             severity = Severity.WARN
-        else:
-            severity = Severity.BLOCK
         yield Match("conflict-marker", severity, *match.span(), "a conflict marker: finish the merge first")
 
 
 def _is_whole(raw: str, start: int, end: int) -> bool:
-    """Whether as many conflicts end as begin in a stretch, one at least."""
+    """Whether start..end holds as many ends of conflicts as beginnings, at least one."""
     begun = len(_OURS.findall(raw, start, end))
     return begun > 0 and begun == len(_THEIRS.findall(raw, start, end))
 

@@ -1,7 +1,8 @@
-"""The lines of a text in which signs stand escaped, as they read without: `\\u0022password\\u0022`, `\\"password\\"`, `%22`, `&quot;`.
+"""Reads the lines of a text that hold escaped signs without the escapes: `\\u0022password\\u0022`, `\\"password\\"`,
+`%22`, `&quot;`.
 
-Logs and transcripts keep JSON within JSON. Only signs that tell a value from its name are read, and line ends; what is
-encoded as a whole is for the detector of encoded text.
+Logs and transcripts hold JSON within JSON. Only signs between a name and a value, and line ends, are read; a text
+that is encoded as a whole is left to the detector of encoded text.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from gitmem.lazy_patterns import lazy
 
-# What makes a line worth reading again; a line end alone does not.
+# A line with one of these is read again; one with an escaped line end alone is not.
 _HINT = lazy(r"\\[\"']|\\u00(?:22|27|3[aAdD])|%22|&(?:quot|#34|#39|apos);")
 _SIGN = lazy(
     r"\\{1,3}(?P<plain>[\"'/])|\\{1,3}(?P<end>[nr])|\\{1,3}u00(?P<code>2[0-9a-fA-F]|3[a-fA-F]|7[bBdD])|%(?P<percent>2[27]|3[AaDd]|2[Cc]|7[BbDd])"
@@ -40,10 +41,11 @@ def _read(sign: re.Match[str]) -> str:
 
 
 class Plain(NamedTuple):
-    """Lines without their escapes, and which offsets of them stand where in the text: pairs in order.
+    """Some lines of a text, read without escapes, and the way back to the text.
 
-    Between two lines that do not touch in the text stands `APART`, at each offset of `gaps`. `ends` has where in the text
-    ends what is written otherwise there, by its offset.
+    `starts`, `places`: offsets of the lines and the offsets in the text that they come from, in pairs, in order.
+    `gaps`: the offsets at which `APART` separates two lines that are not adjacent in the text. `ends`: start of a
+    part that the text writes in another way -> the offset at which that part ends in the text.
     """
 
     text: str
@@ -53,14 +55,15 @@ class Plain(NamedTuple):
     ends: dict[int, int]
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        """The half-open range of the text behind a half-open range, not empty, of the lines."""
+        """The half-open range of the text that a half-open range of the lines, not empty, comes from."""
         last = self._index(end - 1)
         return self._place(start), self.ends.get(self.starts[last], self._place(end - 1) + 1)
 
     def finds(
         self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
     ) -> Iterator[tuple[int, int, _Find]]:
-        """Each find with its range in the text; those that are empty or take in lines that do not touch are left out."""
+        """(start, end in the text, find) of each find; empty ones and those across lines that are not adjacent are
+        left out."""
         for find in found:
             start, end = span(find)
             gap = bisect_left(self.gaps, start - len(APART) + 1)
@@ -73,7 +76,9 @@ class Plain(NamedTuple):
     def _place(self, at: int) -> int:
         index = self._index(at)
         start = self.starts[index]
-        return self.places[index] + (0 if start in self.ends else at - start)
+        if start in self.ends:
+            return self.places[index]
+        return self.places[index] + at - start
 
 
 class PlainLines:
@@ -86,7 +91,8 @@ class PlainLines:
         self._size = 0
 
     def take(self, part: str, place: int, end: int = -1) -> None:
-        """Add what is read at an offset of the text; nothing for an empty part. `end` is where it ends there, if written otherwise."""
+        """Add a part that begins at `place` in the text; an empty part is ignored. `end`: where it ends in the
+        text, -1 when the text has it as it is."""
         if part:
             if end >= 0:
                 self._plain.ends[self._size] = end
@@ -96,12 +102,12 @@ class PlainLines:
             self._size += len(part)
 
     def part(self, place: int) -> None:
-        """Say that the next line, or the end of the text, does not touch the last line that was taken."""
+        """Record that the line after `place` is not adjacent to the last line that was taken."""
         self._plain.gaps.append(self._size)
         self.take(APART, place - 1)
 
     def read(self, done: int) -> Plain | None:
-        """The lines, the last of which ends at `done`; None without any."""
+        """The lines, the last of which ends at `done` in the text; None when there are none."""
         if self._parts and done < len(self._raw):
             self.part(done)
         if not self._parts:
@@ -110,7 +116,7 @@ class PlainLines:
 
 
 def without_escapes(raw: str) -> Plain | None:
-    """The lines of `raw` with escaped signs, read; None where it has none. Linear in the text."""
+    """The lines of `raw` that hold escaped signs, read without escapes; None when it has none. Linear in the text."""
     if "\\" not in raw and "%22" not in raw and "&" not in raw:
         return None
     lines = PlainLines(raw)

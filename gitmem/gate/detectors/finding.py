@@ -1,7 +1,7 @@
-"""What a scan reports: findings and what was skipped. Frozen values without behaviour.
+"""The values that a scan reports: findings and skipped files. Frozen, without behaviour; imports nothing of ours.
 
-A leaf: imports nothing of ours. Lines are 1-based and inclusive; columns are 1-based, in
-characters; paths are repository-relative with `/`, as Git spells them; oids are opaque lower-case hex of 40 or 64.
+Lines are 1-based and inclusive; columns are 1-based, in characters; paths are repository-relative with `/`, as Git
+spells them; oids are lower-case hex of 40 or 64 digits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """`block` refuses the change, `warn` is shown and passes."""
+    """`block` refuses the change; `warn` is shown, and the change passes."""
 
     BLOCK = "block"
     WARN = "warn"
@@ -19,11 +19,13 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a detector found. `excerpt` is already redacted: it never holds a secret.
+    """One finding of a scan.
 
-    `start`/`end` are character offsets into the decoded text (half-open), for redaction; `commit` is set
-    by range and history scans; `fingerprint` is filled in by the scan flow, empty from a detector. `secret`: it is one
-    that can be changed (a token, a password), which masking does not take back.
+    `path`: the file, `MESSAGE` for a commit message. `excerpt`: the text around the match, already masked; "" for a
+    finding about a file or a change as a whole. `start`, `end`: half-open character offsets into the decoded text, -1
+    when the finding has no place. `commit`: the oid of the commit, "" outside scans of commits. `fingerprint`: the
+    stable name that exceptions use; the scan fills it in. `secret`: whether it is a secret that its owner can rotate
+    (a token, a password).
     """
 
     rule: str
@@ -44,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something not done, with the reason: a value, not a silence."""
+    """A file that was not scanned, and the reason."""
 
     path: str
     reason: str

@@ -1,9 +1,9 @@
-"""Folding a text to what it says: one pass from raw characters to plain ones, with the way back.
+"""Normalises a text: disguised characters become plain ones, with a map back to the raw offsets.
 
-Three kinds of step, cheapest first: a table for what maps one to one (fullwidth, mathematical alphabets,
-accents, typographic quotes), tokens in which scripts are mixed (look-alike Cyrillic and Greek letters), and
-the steps that change the length (zero-width characters, conjoining Hangul, letters set apart), which alone
-need an offset map. Nothing here decides whether a text is good or bad.
+Three kinds of step, cheapest first: a table for characters that map one to one (fullwidth, mathematical alphabets,
+accents, typographic quotation marks), words in which scripts are mixed (Cyrillic and Greek letters that look like
+Latin ones), and the steps that change the length (zero-width characters, conjoining Hangul, letters with blanks
+between them), which alone need an offset map. Nothing here decides whether a text is good or bad.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _LETTERS = {"ß": "s", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "e"}
 
 @cache
 def _one_to_one() -> dict[int, int | str]:
-    """Table for `str.translate`: every entry keeps the length."""
+    """The table for `str.translate`; every entry is one character."""
     table: dict[int, int | str] = {}
     blocks = (
         (0x00A0, 0x0250), (0x02B0, 0x02B9), (0x1D00, 0x1DC0), (0x1E00, 0x1F00), (0x2000, 0x200B),
@@ -88,7 +88,8 @@ def _one_to_one() -> dict[int, int | str]:
 
 
 class OffsetMap:
-    """Pieces (start in norm, start in raw, end in raw, copied?) in order; lookup by bisection."""
+    """A map from offsets of the normalised text to the raw one: pieces (start in norm, start in raw, end in raw,
+    copied?) in order. A copied piece has the same characters in both."""
 
     __slots__ = ("_copied", "_norm", "_raw", "_raw_end")
 
@@ -122,7 +123,7 @@ class OffsetMap:
 
 
 class _Step(OffsetMap):
-    """The map of one rewriting, made only when an offset is asked for."""
+    """The map of one rewriting, computed when an offset is first asked for."""
 
     __slots__ = ("_args", "_made")
 
@@ -155,7 +156,7 @@ class _Step(OffsetMap):
 def _rewrite(
     text: str, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]
 ) -> tuple[str, OffsetMap | None]:
-    """Replace each match by what `write` says, and the way back where that changed anything."""
+    """(the text with each match replaced by `write`, the map back or None when nothing changed)."""
     new = pattern.sub(write, text)
     if new == text:
         return (text, None)
@@ -169,7 +170,7 @@ def _compose(outer: OffsetMap | None, inner: OffsetMap | None) -> OffsetMap | No
 
 
 class _Chain(OffsetMap):
-    """Two maps, one after the other: norm -> middle -> raw."""
+    """Two maps in a row: norm -> middle -> raw."""
 
     __slots__ = ("_first", "_second")
 
@@ -182,24 +183,27 @@ class _Chain(OffsetMap):
 
 
 def normalise(raw: str) -> tuple[str, OffsetMap | None]:
-    """The normalised text and, where any character moved, the map back to `raw`.
+    """(normalised text, map back to `raw`); the map is None when no character moved.
 
     Linear in the length of the text; plain text costs one scan.
     """
     text = raw
     offsets: OffsetMap | None = None
     if not _plain_ascii(text) and _ODD.search(text):
-        if not text.isascii():
-            text = text.translate(_one_to_one())
-        else:
+        if text.isascii():
             text = _controls(text)
+        else:
+            text = text.translate(_one_to_one())
         if "\r" in text:
             text = re.sub("\r(?!\n)", "\n", text)
         for pattern, write in _STEPS:
             text, moved = _rewrite(text, pattern, write)
             offsets = _compose(offsets, moved)
         if _FOREIGN.search(text):
-            text = _MIXED.sub(_unmask_all if _SCRIPTS_MEET.search(text) else _unmask, text)
+            unmask: Callable[[re.Match[str]], str] = _unmask
+            if _SCRIPTS_MEET.search(text):
+                unmask = _unmask_all
+            text = _MIXED.sub(unmask, text)
     elif "’" in text or "“" in text or "‘" in text:
         text = text.translate(_QUOTES)
     if _may_be_spaced(text) and _SPACED_HINT.search("\n" + text):
@@ -213,7 +217,7 @@ _APART = kinds_table({b"a": string.ascii_letters.encode() + b"?", b" ": b" \t._*
 
 
 def _may_be_spaced(text: str) -> bool:
-    """Whether two letters in a row stand alone, as in a word written with spaces between its letters."""
+    """Whether two letters in a row stand alone, as in a word with blanks between its letters."""
     if "·" in text:
         return True
     marks = plain(text).translate(_APART)
@@ -240,7 +244,7 @@ def _expand(match: re.Match[str]) -> str:
 
 
 def _unmask(match: re.Match[str], shortest: int = 5) -> str:
-    """A word of mixed scripts, or one that is all look-alikes, as the Latin word it imitates."""
+    """A word of mixed scripts, or of at least `shortest` look-alike letters, as the Latin word that it imitates."""
     word = match.group()
     if word.isascii():
         return word
@@ -251,7 +255,7 @@ def _unmask(match: re.Match[str], shortest: int = 5) -> str:
 
 
 def _unmask_all(match: re.Match[str]) -> str:
-    """The same where scripts meet within a word elsewhere: then short look-alike words are no words of their own."""
+    """`_unmask` for a text in which another word mixes scripts: then short look-alike words are replaced too."""
     return _unmask(match, 1)
 
 
@@ -280,8 +284,8 @@ def compose_letters(run: str) -> str:
         if c in _INITIALS and i + 1 < len(run) and run[i + 1] in _VOWELS:
             final = 0
             step = 2
-            opens_next = i + 3 < len(run) and run[i + 3] in _VOWELS
-            if i + 2 < len(run) and run[i + 2] in _FINALS and not opens_next:
+            begins_next = i + 3 < len(run) and run[i + 3] in _VOWELS
+            if i + 2 < len(run) and run[i + 2] in _FINALS and not begins_next:
                 final = _FINALS.index(run[i + 2])
                 step = 3
             code = 0xAC00 + (_INITIALS.index(c) * 21 + _VOWELS.index(run[i + 1])) * 28 + final
@@ -294,7 +298,7 @@ def compose_letters(run: str) -> str:
 
 
 def _join_letters(match: re.Match[str]) -> str:
-    """`i g n o r e  a l l` -> `ignore all`; Hangul, Kana and Han set apart are simply joined."""
+    """`i g n o r e a l l` -> `ignore all`; Hangul, Kana and Han letters with blanks between them are joined."""
     run = match.group()
     if len(run) < 9:
         return run

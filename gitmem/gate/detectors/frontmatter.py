@@ -1,7 +1,7 @@
-"""Front matter that is no settings block: YAML bombs, tags that construct objects, repeated keys, giant values.
+"""Finds dangerous front matter: YAML bombs, tags that construct objects, repeated keys, giant values.
 
-Decided on the text, before any YAML parser sees it (docs/threats.md, A24). What the values say is read by the other
-detectors, as visible text is.
+Decides on the text, before any YAML parser sees it (docs/threats.md, A24). The other detectors read the values as
+they read visible text.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from gitmem.gate.detectors.text import Examples, Match, Text
 from gitmem.lazy_patterns import lazy
 from gitmem.messages import Message
 
-LARGEST = 1 << 16  # characters of front matter
-ALIASES = 8  # anchors and aliases together: notes need none
-MAX_NESTING = 12  # of nested brackets
-SPOKEN = frozenset(
+MAX_CHARACTERS = 1 << 16  # characters of front matter
+MAX_ALIASES = 8  # anchors and aliases together: notes need none
+MAX_NESTING = 12  # depth of nested brackets
+SPEAKERS = frozenset(
     ["user", "assistant", "context"]
-)  # lines of the examples in an agent's description: nobody reads them as keys
+)  # begin lines of example dialogues in an agent's description, and are no keys
 FENCE = lazy(r"^\ufeff?---[ \t]*\r?\n")
 CLOSE = lazy(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 ALIAS = lazy(r"(?:^|(?<=[\s\[{,:-]))[&*][A-Za-z0-9_][\w.-]*(?=[\s,\]}]|$)", re.MULTILINE)
@@ -31,7 +31,7 @@ KEY = lazy(
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """At most one match a rule; of tags and repeated keys all where all are wanted."""
+    """At most one match of each rule; all tags and repeated keys when the text is read exhaustively."""
     fence = FENCE.match(text.raw)
     if fence is None:
         return
@@ -39,12 +39,14 @@ def detect(text: Text) -> Iterator[Match]:
     if close is None:
         return  # a thematic break at the top: nobody reads it as settings
     start, end = fence.end(), close.start()
-    if end - start > LARGEST:
-        yield _match("front-matter-size", start, start + 1, Message("front matter of more than {} characters", LARGEST))
+    if end - start > MAX_CHARACTERS:
+        yield _match(
+            "front-matter-size", start, start + 1, Message("front matter of more than {} characters", MAX_CHARACTERS)
+        )
         return
     body = text.raw[start:end]
     aliases = [alias.start() for alias in ALIAS.finditer(body)]
-    if len(aliases) > ALIASES:
+    if len(aliases) > MAX_ALIASES:
         at = start + aliases[0]
         yield _match(
             "front-matter-bomb", at, at + 1, Message("{} YAML anchors and aliases: notes need none", len(aliases))
@@ -59,7 +61,7 @@ def detect(text: Text) -> Iterator[Match]:
     seen: set[str] = set()
     for key in KEY.finditer(body):
         name = key.group(1).strip("\"'")
-        if name.lower().rpartition("\\n")[2] in SPOKEN:
+        if name.lower().rpartition("\\n")[2] in SPEAKERS:
             continue
         if name in seen:
             words = "a key stands twice: readers disagree about which counts"

@@ -1,7 +1,6 @@
-"""The lines of a text in which strings are put together out of pieces, as they read when a program has run.
+"""Reads the lines in which a program joins strings as the joined strings, so that a secret in two pieces is one value.
 
-`"ab" + "cd"`, `'ab' . 'cd'`, two strings that follow each other, `['ab', 'cd'].join('')`, a line that ends in a backslash. A
-secret that stands in two pieces is one value there.
+`"ab" + "cd"`, `'ab' . 'cd'`, two adjacent strings, `['ab', 'cd'].join('')`, a line that ends in a backslash.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from gitmem.gate.detectors.escapes import Plain, PlainLines
 from gitmem.gate.detectors.prefilter import places, plain, present
 from gitmem.lazy_patterns import lazy
 
-# Between two pieces: what closes the one, what joins them, what opens the other. No blank stands beside it inside the
-# strings: those of prose have one.
+# Between two pieces: the end of one string, the operator, the start of the other. Strings of prose have a blank beside it,
+# those of a secret do not.
 _SEAM = lazy(
     r"(?P<quote>[\"'`])[ \t]{0,4}(?:(?:\+|\.{1,2}|&)[ \t]{0,4}\\?(?:\r?\n[ \t]{0,40})?|\\?\r?\n[ \t]{0,40}(?:(?:\+|\.)[ \t]{0,4})?)"
     r"(?P=quote)(?=[0-9A-Za-z!#$%&*@_+/=.?-])"
@@ -26,7 +25,7 @@ _BEGINNINGS = (
     "\\\n",
 )
 _LISTS = ('",', "',", "`,")
-_INSIDE = " \t\r\n\"'`\\{}()[],;:"  # what a secret does not end with
+_INSIDE = " \t\r\n\"'`\\{}()[],;:"  # characters that no secret ends with
 
 
 # A seam once blanks are left out and every quotation mark is `"`.
@@ -65,10 +64,9 @@ def _may_have(raw: str) -> bool:
 
 def _seams(raw: str) -> list[re.Match[str]]:
     """The seams of a text, in order."""
+    kinds = [(_SEAM, _BEGINNINGS)]
     if "].join(" in raw:
-        kinds = [(_SEAM, _BEGINNINGS), (_LISTED, _LISTS)]
-    else:
-        kinds = [(_SEAM, _BEGINNINGS)]
+        kinds.append((_LISTED, _LISTS))
     tried = ((at, pattern) for pattern, beginnings in kinds for at in places(raw, present(raw, beginnings)))
     found = (pattern.match(raw, at) for at, pattern in tried if at and raw[at - 1] not in _INSIDE)
     return sorted((match for match in found if match is not None), key=lambda match: match.start())
@@ -76,11 +74,10 @@ def _seams(raw: str) -> list[re.Match[str]]:
 
 @lru_cache(maxsize=4)
 def without_seams(raw: str) -> Plain | None:
-    """The lines of `raw` that hold seams, without them; None where it has none. Linear in the text."""
+    """The lines of `raw` with seams, the seams left out; None when it has none. Linear in the text."""
+    seams: list[re.Match[str]] = []
     if _may_have(raw):
         seams = _seams(raw)
-    else:
-        seams = []
     lines = PlainLines(raw)
     done = 0
     for number, seam in enumerate(seams):
@@ -89,12 +86,11 @@ def without_seams(raw: str) -> Plain | None:
         at = raw.rfind("\n", done, seam.start()) + 1 or done
         if 0 < done < at:
             lines.part(done)
+        following = len(raw)
         if number + 1 < len(seams):
             following = seams[number + 1].start()
-        else:
-            following = len(raw)
-        last = raw.find("\n", seam.end())
-        done = min(following, len(raw) if last < 0 else last + 1)
+        line_end = raw.find("\n", seam.end()) + 1 or len(raw)
+        done = min(following, line_end)
         lines.take(raw[at : seam.start()], at)
         lines.take(raw[seam.end() : done], seam.end())
     return lines.read(done)

@@ -1,7 +1,7 @@
-"""Words joined by signs: `WALNUT-TANGO-77` and `Bonfire.Toffee` are passwords, `PASSWORD_FILE` and `Config.Password` names.
+"""Tells passwords made of joined words from names: `WALNUT-TANGO-77` and `Bonfire.Toffee` are passwords,
+`PASSWORD_FILE` and `Config.Password` are names.
 
-Pure questions about one value, for the detectors of passwords: no word of a name, of grammar or of a rule for passwords
-may be in it.
+Pure functions of one value. A password of this kind holds no word of programs, of grammar or of rules for passwords.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SMALL = _words(
     but than then when where which who what how why all any each every same your you we our my their his her they i
     """
 )
-# Words with which people speak of passwords instead of telling one.
+# Words in sentences about passwords that tell none.
 POLICY = _words(
     """
     password passwords passphrase passphrases secret secrets token tokens key keys login user users username account
@@ -48,7 +48,7 @@ _NUMBERED = lazy(r"([A-Z][a-z]{4,11})[-_.!#]\d{1,4}")
 _DICEWARE = lazy(r"[a-z]{3,10}(?:-[a-z]{3,10}){1,9}")
 _WORD = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ODD_SIGN = lazy(r"[&;!*#@+]")
-# Of what programs and settings name: no password is made of these.
+# Words in names of programs and settings.
 _NAMING = _words(
     """
     auth oauth basic bearer digest grant flow credential credentials admin root test tests mock fake dummy my new old first
@@ -70,9 +70,9 @@ _NAMING = _words(
 
 
 def is_coined(value: str) -> bool:
-    """Whether a value is words joined by signs as nobody names a thing: a capital is in it, and no word of a name.
+    """Whether a value is words joined by signs, with a capital letter and without any word of a name.
 
-    Only for the place of a password: a name of two proper nouns (`Read.Write` aside) looks the same.
+    Call it only where a password is expected: a name of two proper nouns looks the same.
     """
     if not _COINED.fullmatch(value) or value.islower() or value.isupper() or is_placeholder(value):
         return False
@@ -82,36 +82,34 @@ def is_coined(value: str) -> bool:
 
 
 def is_numbered(value: str) -> bool:
-    """Whether a value is one word and a number, `Bulrush_77`, for where a user and a login are named before it."""
+    """Whether a value is one word and a number, `Bulrush_77`. Call it only where a user and a login are named
+    before it."""
     match = _NUMBERED.fullmatch(value)
     return match is not None and not _NUMBERED_NAME.search(value.lower()) and match[1].lower() not in _NAMING | POLICY
 
 
 def is_diceware(value: str, least: int) -> bool:
-    """Whether a value is at least so many words in lower case joined by hyphens, none of grammar or of a name."""
+    """Whether a value is at least `least` different words in lower case joined by hyphens, none of grammar or of a
+    name."""
     words = value.split("-")
-    return (
-        len(set(words)) >= least
-        and _DICEWARE.fullmatch(value) is not None
-        and (SMALL | POLICY | _NAMING).isdisjoint(words)
-    )
+    return len(set(words)) >= least and _DICEWARE.fullmatch(value) is not None and names_nothing(words)
 
 
 def names_nothing(words: list[str]) -> bool:
-    """Whether none of these words is one of grammar, of a rule for passwords or of the name of a thing."""
+    """Whether none of these words belongs to grammar, to rules for passwords or to names of programs."""
     return (SMALL | POLICY | _NAMING).isdisjoint(words)
 
 
 def is_odd(value: str) -> bool:
-    """Whether the words of a value are joined by a sign that is in no identifier: `Vellum&Quill`."""
+    """Whether a value holds a sign that no identifier has: `Vellum&Quill`."""
     return _ODD_SIGN.search(value) is not None
 
 
 def is_joined(value: str, strength: int) -> bool:
-    """Whether a value is words and a number joined by one kind of sign: a password, not the name of a thing.
+    """Whether a value is words and a number joined by signs, and no name.
 
-    `strength` is that of `chosen_passwords.is_chosen`; behind a bare space the words have to begin with capitals or to be
-    two of four letters and more.
+    `strength`: as in `chosen_passwords.is_chosen`; below 2 all words must begin with a capital or have four letters
+    or more.
     """
     bare = value.rstrip(".,")
     if not _JOINED.fullmatch(bare) or _NUMBERED_NAME.search(bare.lower()) or is_placeholder(bare):
@@ -121,12 +119,13 @@ def is_joined(value: str, strength: int) -> bool:
 
 
 def is_told(value: str) -> bool:
-    """Whether words say something instead of being a password: they have grammar or speak of passwords."""
+    """Whether words are a sentence instead of a passphrase: one of them belongs to grammar or to rules for
+    passwords."""
     words = value.lower().rstrip(".!").split()
     return not SMALL.isdisjoint(words) or not POLICY.isdisjoint(words)
 
 
 def is_place(value: str) -> bool:
-    """Whether joined words only say where a password stands: `PASSWORD_FILE`, `passphrase-from-vault`."""
+    """Whether joined words only name the place of a password: `PASSWORD_FILE`, `passphrase-from-vault`."""
     words = set(re.split(r"[-_]", value.lower()))
     return len(words) > 1 and words <= POLICY | SMALL and not words.isdisjoint(_PLACES)

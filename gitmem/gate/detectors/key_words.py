@@ -1,7 +1,8 @@
-"""The few words that matter when letters were set apart, swapped for digits or mistyped.
+"""The key words of attacks, and three functions that recognise them with spaces between letters, digits for letters
+or typos.
 
-A disguised word is only read back when the result is one of these: `i g n o r e` and `1gn0r3` become
-`ignore`, while `a b c d e`, `sha256` and `utf8` stay what they are. Data and three small functions.
+A disguised word is replaced only when the result is one of these words: `i g n o r e` and `1gn0r3` become `ignore`,
+while `a b c d e`, `sha256` and `utf8` stay.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words attacks are made of (they may be the result of a repair) ...
+# The words of attacks ...
 KEY_WORDS = _words(
     """
     ignore ignoring disregard forget forgetting override overrides overriding bypass bypassing
@@ -32,7 +33,7 @@ KEY_WORDS = _words(
     environment variables directions disobey opposite unabridged grant permission permissions
     """
 )
-# ... and words that may stand between them.
+# ... and words that stand between them.
 _SMALL_WORDS = _words(
     """
     a i you your yours me my we our us it its this that these those the an and or not no do does did
@@ -67,7 +68,7 @@ _Node = dict[str, "_Node"]
 
 @cache
 def _tree() -> _Node:
-    """The vocabulary letter by letter; `""` where a word ends."""
+    """The vocabulary as a tree of letters; a node with the key `""` ends a word."""
     tree: _Node = {}
     for word in _VOCABULARY:
         node = tree
@@ -78,26 +79,25 @@ def _tree() -> _Node:
 
 
 def segment(letters: str) -> str | None:
-    """Joined letters cut into known words where that covers most of them, else None.
+    """`letters` split into known words by blanks; None when known words cover less than 70 % of the first 160
+    letters.
 
-    Dynamic programme over the first 160 letters: the cut with the most letters in known words wins, longer
-    words over shorter.
+    Dynamic programme over these letters: the split with the most letters in known words wins, then the one with fewer
+    words.
     """
     if _heads().isdisjoint([letters[i : i + 3] for i in range(len(letters) - 4)]) or not _LONG_KEY.search(letters):
         return None
     letters, rest = letters[:160], letters[160:]
     size = len(letters)
-    starts: list[list[int]] = [[] for _ in range(size + 1)]  # of the known words that end here, the longest first
+    starts: list[list[int]] = [[] for _ in range(size + 1)]  # starts of the known words that end here, longest first
     tree = _tree()
     for start in range(size):
-        node: _Node | None = tree
+        node = tree
         for end in range(start, size):
-            if node is not None:
-                node = node.get(letters[end])
-            else:
-                node = None
-            if node is None:
+            following = node.get(letters[end])
+            if following is None:
                 break
+            node = following
             if "" in node and (end > start or letters[start] in "ai"):
                 starts[end + 1].append(start)
     best: list[tuple[int, int, int]] = [(0, 0, 0)]  # (covered letters, -words, start of the last word)
@@ -125,7 +125,8 @@ def segment(letters: str) -> str | None:
 
 @cache
 def misspellings() -> dict[str, str]:
-    """One letter left out, doubled or two neighbours swapped, of the longer key words."""
+    """Misspelling -> key word: key words of five letters or more with one letter left out or doubled, or two
+    swapped."""
     table: dict[str, str] = {}
     for word in sorted(KEY_WORDS):
         if len(word) < 5:
@@ -140,7 +141,7 @@ def misspellings() -> dict[str, str]:
 
 @lru_cache(maxsize=1 << 12)
 def repair(token: str) -> str:
-    """The key word a lower-case token stands for after digits for letters or one slip; else the token."""
+    """The key word that a lower-case token stands for, with digits for letters or one misspelling; else the token."""
     if token in KEY_WORDS:
         return token
     if not token.isalpha() and any(c.isalpha() for c in token):
@@ -159,10 +160,11 @@ _LEET_ANY = lazy(r"(?<![\w.:/@$-])(?=[0-9@$]{0,3}[a-z])[a-z0-9@$]{2,24}(?![\w@$/
 
 
 def unleet(folded: str) -> str:
-    """Digits and signs for letters read back, where the text then says key words; the length stays.
+    """The text with digits and signs that stand for letters replaced, where that gives key words; the length does not
+    change.
 
-    One swapped key word is enough for itself; once two have been found the other swapped words are read
-    the same way, so that the sentence around them can be understood.
+    Once two key words have been found, all other words with digits for letters are replaced too, so that the sentence
+    around them can be read.
     """
     parts: list[str] = []
     done = 0

@@ -1,7 +1,7 @@
-"""The masks that redaction leaves in a text. A mask stands for a value; its own words name none.
+"""Recognises the masks that redaction leaves in a text, whose words must not count as a label of a secret.
 
-`[redacted:api-key] 7f3a...` would read as a key and its value, and what stands beside each mask would be masked next.
-What a sign or a verb joins to a mask is read as ever: `[password]: ...`.
+Otherwise `[redacted:api-key] 7f3a...` would read as a key and its value, and the next redaction would mask the text
+beside each mask. A mask that a sign or a verb joins to a value still counts as a label: `[password]: ...`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ _SIGNS = " \t`\"'*_(["
 
 
 def without_masks(low: str) -> str:
-    """A text in lower case with its masks blank, at the same offsets."""
+    """A text in lower case with the words of its masks replaced by blanks; offsets do not change."""
     if "[password]" not in low and "[redacted:" not in low:
         return low
 
     def blank(mask: re.Match[str]) -> str:
-        """A mask where a value can stand; before other words at the start of a line, item or cell it may be a label."""
+        """The mask without its words, or unchanged where it may be a label: before other words at the start of a
+        line, item or cell."""
         before = low[max(0, mask.start() - 8) : mask.start()].rstrip(_SIGNS)
         after = low[mask.end() : mask.end() + 8].lstrip(_SIGNS)
-        label = (not before or before[-1] in "\n|-+>#") and after[:1] not in ("", "\n", "|")
-        if label:
+        may_be_label = (not before or before[-1] in "\n|-+>#") and after[:1] not in ("", "\n", "|")
+        if may_be_label:
             return mask.group()
         return f"[{' ' * (len(mask.group()) - 2)}]"
 
@@ -37,5 +38,5 @@ def without_masks(low: str) -> str:
 
 
 def has_mask(text: str) -> bool:
-    """Whether a text holds a mask of ours, so that what it said is hidden. `[password](page.md)` is a link."""
+    """Whether a text holds a mask of redaction. `[password](page.md)` is a link and no mask."""
     return "[" in text and _ANY.search(text) is not None

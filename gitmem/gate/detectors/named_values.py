@@ -1,7 +1,7 @@
-"""Settings whose name and value stand in fields of their own: `- name: API_TOKEN` and below it `value: ...`.
+"""Finds settings with the name and the value in fields of their own: `- name: API_TOKEN` and below it `value: ...`.
 
-Kubernetes and Docker write environment variables so, task definitions in JSON, and many lists of properties. The pair is
-given back as the line `API_TOKEN: "..."`, which the detectors of secrets and passwords read as any other.
+Kubernetes, Docker, task definitions in JSON and many lists of properties have this form. Each pair is returned as the
+line `API_TOKEN: "..."`, which the detectors of secrets and passwords read like any other.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ _PAIR = lazy(
 _ASSIGNS = lazy(r"value[\"']?[ \t]{0,3}[:=]")
 _NAMES = lazy(r"(?<![\w-])(?:name|key|variable)[\"']?[ \t]{0,3}[:=]")
 _OF_A_FORM = lazy(r"(?i)csrf|xsrf|nonce|authenticity")
-_BEFORE = 150  # characters before `value` in which its name stands
-_MAX_SETTINGS = 5_000  # settings of one text
+_BEFORE = 150  # characters before `value` in which its name is searched
+_MAX_SETTINGS = 5_000  # words `value` of one text that are checked
 
 
 class Setting(NamedTuple):
-    """One line of a name and its value; the value begins at `inside` of the line and at `start` of the text."""
+    """A setting as one line `NAME: "value"`. `inside`: offset of the value in the line. `start`: its offset in the
+    text."""
 
     line: str
     inside: int
@@ -34,7 +35,7 @@ class Setting(NamedTuple):
 
 @lru_cache(maxsize=4)
 def settings(text: str, low: str) -> tuple[Setting, ...]:
-    """The settings of a text, `low` being `text` in lower case."""
+    """The settings of a text; `low`: the text in lower case."""
     if "value" not in low:
         return ()
     return tuple(_settings(text, low))
@@ -51,7 +52,7 @@ def _settings(text: str, low: str) -> Iterator[Setting]:
         if match is None or not match.start() < at < match.start("value"):
             continue
         if _OF_A_FORM.search(match.group("name")):
-            continue  # good for one answer
+            continue  # valid for one request only
         value, quote = match.group("value"), match.group("quote")
         if quote:
             if quote in value:

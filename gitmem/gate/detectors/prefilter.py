@@ -1,8 +1,7 @@
-"""Whether a text can hold a thing at all, asked of its bytes: what detectors ask before they read.
+"""Fast checks on the bytes of a text that detectors make before they run regular expressions.
 
-A regular expression costs some ten nanoseconds a character even where nothing matches; a table over bytes costs
-one. The bytes are those of the characters at the same offsets, `?` where a character is not ASCII. Says only where
-to look, never what stands there.
+A regular expression costs about ten nanoseconds a character even where nothing matches; a table over bytes costs one.
+The bytes have the offsets of the characters, with `?` for a character outside ASCII.
 """
 
 from __future__ import annotations
@@ -14,23 +13,24 @@ from functools import lru_cache
 
 @lru_cache(maxsize=6)
 def plain(text: str) -> bytes:
-    """One byte a character."""
+    """One byte for each character, `?` outside ASCII."""
     return text.encode("ascii", "replace")
 
 
 @lru_cache(maxsize=6)
 def utf8(text: str) -> bytes:
-    """The bytes of a text, to ask whether characters outside ASCII are in it at all."""
+    """The UTF-8 bytes of a text, to check whether it holds characters outside ASCII."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def table(members: bytes) -> bytes:
-    """For `bytes.translate`: 1 for the members, 0 for the rest."""
-    return bytes(49 if code in members else 48 for code in range(256))
+    """A table for `bytes.translate`: the members become `1`, all other bytes `0`."""
+    return kinds_table({b"1": members}, b"0")
 
 
 def kinds_table(kinds: Mapping[bytes, bytes], other: bytes) -> bytes:
-    """A table for `bytes.translate`. `kinds`: a mark of one byte -> the bytes that become it; the rest become `other`."""
+    """A table for `bytes.translate`. `kinds`: a mark of one byte -> the bytes that become it; the rest become
+    `other`."""
     marks = bytearray(other * 256)
     for mark, members in kinds.items():
         for code in members:
@@ -39,29 +39,25 @@ def kinds_table(kinds: Mapping[bytes, bytes], other: bytes) -> bytes:
 
 
 def class_of(*ranges: str) -> bytes:
-    """The ASCII characters of ranges (`a-z`) and single characters, as a table."""
+    """A `table` of ASCII characters, given as ranges (`a-z`) and single characters."""
     members = bytearray()
     for part in ranges:
-        if len(part) == 3 and part[1] == "-":
-            first, last = (part[0], part[2])
-        else:
-            first, last = (part, part)
-        members += bytes(range(ord(first), ord(last) + 1))
+        members += bytes(range(ord(part[0]), ord(part[-1]) + 1))
     return table(bytes(members))
 
 
 def has_byte(text: str, members: bytes) -> bool:
-    """Whether one of the bytes of a text is of a class."""
+    """Whether one of the UTF-8 bytes of a text is a member of a `table`."""
     return b"1" in utf8(text).translate(members)
 
 
 def has_run(text: str, members: bytes, least: int) -> bool:
-    """Whether at least so many characters of a class stand in a row."""
+    """Whether a text has `least` or more characters of a `table` in a row."""
     return b"1" * least in plain(text).translate(members)
 
 
 def runs(text: str, members: bytes, least: int) -> Iterator[tuple[int, int]]:
-    """The spans of the stretches of a class that are at least so long, each as long as it goes."""
+    """The spans of all runs of `least` or more characters of a `table`."""
     marked = plain(text).translate(members)
     needle = b"1" * least
     at = marked.find(needle)
@@ -74,7 +70,7 @@ def runs(text: str, members: bytes, least: int) -> Iterator[tuple[int, int]]:
 
 
 def places(text: str, words: tuple[str, ...]) -> list[int]:
-    """Where the words stand in a text, in order."""
+    """The offsets of all occurrences of the words in a text, sorted."""
     starts: list[int] = []
     for word in words:
         at = text.find(word)
@@ -86,19 +82,22 @@ def places(text: str, words: tuple[str, ...]) -> list[int]:
 
 
 def present(text: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the words that a text holds. ASCII words are looked for in bytes, which are searched faster."""
+    """The words that a text holds, the ASCII ones first; these are searched in bytes, which is faster."""
     ascii_bytes = plain(text)
-    held = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
-    return tuple(held if text.isascii() else held + [word for word in words if not word.isascii() and word in text])
+    found = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
+    if not text.isascii():
+        found += [word for word in words if not word.isascii() and word in text]
+    return tuple(found)
 
 
-_CLUSTER = re.compile(rb"10{0,3}10{0,3}10{0,3}1")  # four digits and more that stand together, in `DIGIT`
+_CLUSTER = re.compile(rb"10{0,3}10{0,3}10{0,3}1")  # four digits at most three characters apart, in `DIGIT`
 
 
 def numbered(text: str, before: int, after: int) -> str:
-    """The neighbourhoods of the numbers of four digits and more, with so many characters around them, joined by line ends.
+    """The parts of a text around its numbers of four or more digits, joined by line ends, with `before` and `after`
+    characters beside each.
 
-    What it does not hold stands near no number: a smaller text to ask for words first. Offsets are not those of `text`.
+    A word that is not in the result stands near no number. Offsets are not those of `text`.
     """
     parts: list[str] = []
     first = last = -1

@@ -1,6 +1,7 @@
-"""The ways in which a text is read for secrets beside as it stands, each with the way back to the characters of the text.
+"""Other readings of a text that detectors scan beside the raw one: normalised, with strings joined, as rendered,
+unescaped.
 
-A reading is left out where it says nothing that the text does not say. What is a find, each detector says.
+Each reading maps its finds back to offsets of the raw text. A reading that equals the text is left out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from gitmem.gate.detectors.text import Text
 from gitmem.lazy_patterns import lazy
 
 _Find = TypeVar("_Find")
-Found = tuple[str, int, int]  # a rule, and the half-open range of what it found
+Found = tuple[str, int, int]  # a rule, and the half-open range of its find
 # What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
 # mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes.
 _DISGUISE = lazy(
@@ -36,8 +37,9 @@ def disguised(text: str) -> bool:
 
 
 class Reading(NamedTuple):
-    """A string to look for secrets in. `lines` are those of `subject` that differ (None: all of its normalised text is
-    the string); `normalised`: these are lines of the normalised text, not of the raw one."""
+    """A string to scan. `lines`: the lines of `subject` that the string has, with their offsets; None when the
+    string is all of the normalised text. `normalised`: whether they are lines of the normalised text and not of
+    the raw one."""
 
     text: str
     subject: Text
@@ -47,23 +49,26 @@ class Reading(NamedTuple):
     def finds(
         self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
     ) -> Iterator[tuple[int, int, _Find]]:
-        """Each find with its range in the raw text; `span` says where it is in the string."""
+        """(start, end in the raw text, find) of each find; `span`: returns the range of a find in the string."""
         if self.lines is None:
             for find in found:
                 yield (*self.subject.to_raw(*span(find)), find)
             return
         for start, end, find in self.lines.finds(found, span):
-            yield (*(self.subject.to_raw(start, end) if self.normalised else (start, end)), find)
+            if self.normalised:
+                start, end = self.subject.to_raw(start, end)
+            yield start, end, find
 
 
 def of_secrets(text: Text) -> list[Reading]:
-    """The normalised text where a secret can be disguised; lines without the seams of strings; lines as rendered."""
+    """The normalised text if it can show a disguised secret, lines with their strings joined, and lines as rendered."""
+    found: list[Reading] = []
+    source = text.raw
     differs = disguised(text.raw) and text.norm != text.raw
     if differs:
+        source = text.norm
         found = [Reading(text.norm, text, None, True)]
-    else:
-        found = []
-    rendered = as_rendered(text.norm if differs else text.raw)
+    rendered = as_rendered(source)
     for lines, normalised in ((without_seams(text.raw), False), (rendered, differs)):
         if lines is not None:
             found.append(Reading(lines.text, text, lines, normalised))
@@ -72,8 +77,11 @@ def of_secrets(text: Text) -> list[Reading]:
 
 def of_passwords(text: Text) -> list[Reading]:
     """As `of_secrets`, and lines without escapes."""
+    found = of_secrets(text)
     lines = without_escapes(text.raw)
-    return of_secrets(text) + ([Reading(lines.text, text, lines, False)] if lines is not None else [])
+    if lines is not None:
+        found.append(Reading(lines.text, text, lines, False))
+    return found
 
 
 def of_personal_data(text: Text) -> list[Reading]:
@@ -94,10 +102,10 @@ def find_in_all(
     others: list[Reading],
     span: Callable[[_Find], tuple[int, int]],
 ) -> Iterator[tuple[int, int, _Find]]:
-    """What `found` says of the text as it stands and of its other readings: the range of each in the text, and what was said.
+    """(start, end in the raw text, find) of what `found` yields for the raw text and for its other readings.
 
-    `span` says where a find is in the string that `found` was given. Of two that overlap the longer one counts; without
-    other readings the one that `found` says first, and no more is looked for than is read.
+    `span`: returns the range of a find in the string that `found` was given. Of finds that overlap only the longest
+    is yielded; without other readings, the first, and `found` is not run further than the caller reads.
     """
     seen = Spans()
     own = ((*span(find), find) for find in found(text.raw))

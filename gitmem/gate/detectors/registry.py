@@ -1,7 +1,7 @@
-"""The detectors, by name: each is one module with `detect(text)` and `EXAMPLES`, and one row here.
+"""The detectors, by name. Each is one module with `detect(text)` and `EXAMPLES`, and one row here.
 
-A detector is imported only when it is asked for. It is pure: text in, matches out; `gate/examine.py` decides what a
-match means for a commit. Whatever the gate asks of a detector or of one of its rules stands in its row.
+A detector is imported on first use. It is pure: it takes a text and yields matches; `gate/examine.py` decides what a
+match means for a commit. What the gate must know of a detector or of its rules stands in its row.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One detector: its module, and what the gate needs to know of it beside what `detect` finds.
+    """One detector.
 
-    `secret`: what it matches may be secret or personal, so that it is asked where only those are masked. `in_messages`:
-    the commit-msg hook asks it too, which runs right after pre-commit and must be quick (CI reads messages with all).
-    `guessable`: beginnings of the names of its rules whose finds can be guessed (a number with a form, a word that a
-    person chose): of these nothing is shown. `personal`: all of its rules are in `guessable`, and find what says who
-    somebody is: nobody can change it, as a secret is. `excepted_for_files`: its rules that may be excepted for a whole file,
-    which is for what a page that discusses attacks, merges or people may hold, never for secrets, exfiltration and what
-    hides. `remedies`: what mends a find of a rule that no mask mends, as a sentence for a person. `evidence`: a module
-    with `evidence(text)`, for a detector that can say what it weighed; of the others the message says it.
+    `module`: the module with `detect` and `EXAMPLES`. `secret`: whether it can match secrets or personal data, so
+    that it runs when only these are masked. `in_messages`: whether the commit-msg hook runs it, which must be quick
+    (CI runs all detectors on messages). `guessable`: prefixes of the names of its rules whose values can be guessed
+    (a number of a fixed form, a word that a person chose); no character of such a value is shown. `personal`: whether
+    its rules match data that identifies a person, which nobody can rotate as a secret; all of them are in
+    `guessable`. `excepted_for_files`: its rules that can be excepted for a whole file, for pages that discuss
+    attacks, merges or people; never rules for secrets, exfiltration or hidden text. `remedies`: (rule, what a person
+    must do) for each rule whose match no mask can mend. `evidence`: a module with `evidence(text)`, "" when the
+    messages of the matches say all.
     """
 
     module: str
@@ -114,7 +115,7 @@ DETECTORS: dict[str, Detector] = {
     ),
 }  # fmt: skip
 
-ON_REQUEST: dict[str, Detector] = {  # in a hook only where the user's `mem.detectSecrets` is on, see there
+ON_REQUEST: dict[str, Detector] = {  # runs in hooks only when the user sets `mem.detectSecrets`
     "plugins": Detector(
         "gitmem.gate.detectors.secrets.detect_secrets", guessable=("plugin-secret-keyword", "plugin-basic-auth")
     ),
@@ -129,17 +130,17 @@ REMEDIES = dict(remedy for detector in _ALL for remedy in detector.remedies)
 
 
 def registered(name: str) -> Detector:
-    """The detector of a name. KeyError for one that is not registered."""
+    """The detector of this name. Raises KeyError for a name that is not registered."""
     return DETECTORS.get(name) or ON_REQUEST[name]
 
 
 def is_secret(match: Match) -> bool:
-    """Whether a match is a secret that can be changed, and must be once it is known; personal data cannot."""
+    """Whether a match is a secret that its owner must rotate; personal data is not."""
     return match.secret and not match.rule.startswith(PERSONAL)
 
 
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
-    """The `detect` function of a detector. KeyError for a name that is not registered."""
+    """The `detect` function of a detector. Raises KeyError for a name that is not registered."""
     return _detect_of(registered(name).module)
 
 
@@ -150,22 +151,22 @@ def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
 
 
 def examples(name: str) -> dict[str, Examples]:
-    """Rule id -> its examples."""
+    """The examples of each rule of a detector, by rule name."""
     table: dict[str, Examples] = import_module(registered(name).module).EXAMPLES
     return table
 
 
 def evidence(text: Text) -> Iterator[Evidence]:
-    """What the detectors weighed in a text, in order of place; an exception of one is not caught here."""
+    """The evidence of all detectors for a text, in order of place. Exceptions of a detector are not caught."""
     modules = [detector.evidence for detector in DETECTORS.values() if detector.evidence]
-    weighed = [each for module in modules for each in import_module(module).evidence(text)]
-    yield from sorted(weighed, key=lambda each: (each.start, each.end, each.rule))
+    found = [each for module in modules for each in import_module(module).evidence(text)]
+    yield from sorted(found, key=lambda each: (each.start, each.end, each.rule))
 
 
 def run(text: Text, names: Iterable[str]) -> list[Match]:
-    """All matches of the named detectors in order of place, the same find of the same rule once.
+    """All matches of the named detectors in order of place, without duplicates.
 
-    An exception of a detector is not caught here: a gate that cannot look must not say "clean".
+    Exceptions of a detector are not caught: a gate that cannot look must not say "clean".
     """
     matches = {match for name in names for match in load(name)(text)}
     return sorted(matches, key=lambda match: (match.start, match.end, match.rule, match.message))

@@ -1,8 +1,9 @@
-"""The lines of a text in which markup stands inside a value, as a rendered page shows them.
+"""Reads the lines in which markup stands inside a value as a rendered page shows them.
 
-`ghp\\_...`, `ghp&#95;...`, `gh<!-- -->p_...`, `gh**p_**...`: backslashes before signs, entities, comments, tags, emphasis,
-code, footnotes, images and links. A page shows one value there, and who copies it has it. Only markup between the characters of an
-unbroken stretch with a digit in it is read, which most notes have none of; markup around a value hides nothing.
+`ghp\\_...`, `ghp&#95;...`, `gh<!-- -->p_...`, `gh**p_**...`: backslashes before signs, entities, comments, tags,
+emphasis, code, footnotes, images and links. A page shows one value there, which a reader can copy. Only markup
+between the characters of an unbroken run with a digit in it is read, which most notes have none of; markup around a
+value hides nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from gitmem.gate.detectors.escapes import Plain, PlainLines
 from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, has_byte, kinds_table, plain, table
 from gitmem.lazy_patterns import lazy
 
-_MAX_SIGN_CHARACTERS = 400  # characters of one sign, and of a stretch on each side of it
-_MIN_VALUE_CHARACTERS = 10  # characters of a stretch that can be a value
+_MAX_SIGN_CHARACTERS = 400  # characters of one piece of markup, and of the run on each side of it
+_MIN_VALUE_CHARACTERS = 10  # characters of a run that can be a value
 # Elements that end a line or a cell: what stands on both sides of one is not one value. Any other breaks no word.
 _APART = (
     "address|article|aside|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame"
@@ -45,7 +46,8 @@ _BEGINS = table(b"\\<&*`[~!")
 
 
 class _Sign(NamedTuple):
-    """A sign of markup: its range, what a page shows for it, and whether that is a character of a value written as an entity."""
+    """One piece of markup at start..end. `shown`: what a page shows for it. `of_value`: whether it is an entity
+    that stands for a letter or digit of a value."""
 
     start: int
     end: int
@@ -54,18 +56,20 @@ class _Sign(NamedTuple):
 
 
 class _Signs:
-    """Reads the signs of a text, asked for in order."""
+    """Reads the markup of a text; offsets must be asked for in increasing order."""
 
     def __init__(self, raw: str) -> None:
         self._raw = raw
         self._absent: set[str] = set()  # ends that do not come again
 
     def at(self, place: int) -> _Sign | None:
-        """The sign that begins at an offset."""
+        """The piece of markup that begins at an offset, or None."""
         sign = _SIGN.match(self._raw, place)
         if sign is None:
             return None
-        end, shown = sign.end(), "\n" if sign["break"] else sign["plain"] or ""
+        end, shown = sign.end(), sign["plain"] or ""
+        if sign["break"]:
+            shown = "\n"
         if sign["long"] in _ENDS:
             end = self._end(_ENDS[sign["long"]], end)
             if end < 0:
@@ -88,27 +92,26 @@ class _Signs:
 
 
 def _signs(raw: str) -> list[_Sign]:
-    """The signs of markup inside values, in order: of a line all or none."""
+    """The markup inside values, in order; of a line all of it or none."""
     bytes_of = plain(raw)
     kinds, marked, digits = [bytes_of.translate(each) for each in (_KINDS, UNBROKEN, DIGIT)]
     signs = _Signs(raw)
     found: list[_Sign] = []
     of_line: list[_Sign] = []
-    worth, done, line_end, looked = False, 0, -1, -1
-    joined = 0  # characters of the value before a sign, where other signs part it
-    last = -1  # where the sign before ended
+    is_value, done, line_end, checked = False, 0, -1, -1
+    joined = 0  # characters of the value before this markup that other markup splits
+    last = -1  # where the markup before this one ended
     for place in _PLACE.finditer(kinds):
         start = place.start()
         if start < done:
             continue
-        if start > looked:
-            looked = bytes_of.find(b"\n", start)
-            if looked < 0:
-                looked = len(raw)
-            if digits.find(
-                b"1", max(done, start - _MAX_SIGN_CHARACTERS), looked + _MAX_SIGN_CHARACTERS
-            ) < 0 and not raw.startswith(_FAR, start):
-                done = looked  # no value has no digit
+        if start > checked:
+            checked = bytes_of.find(b"\n", start)
+            if checked < 0:
+                checked = len(raw)
+            first, end = max(done, start - _MAX_SIGN_CHARACTERS), checked + _MAX_SIGN_CHARACTERS
+            if digits.find(b"1", first, end) < 0 and not raw.startswith(_FAR, start):
+                done = checked  # a value has a digit
                 continue
         run: list[_Sign] = []
         at = start
@@ -117,7 +120,7 @@ def _signs(raw: str) -> list[_Sign]:
             at = sign.end
         done = at
         if last >= 0 and not kinds[last:start].strip(b"a"):
-            joined = joined + start - last
+            joined += start - last
         else:
             joined = 0
         last = at
@@ -128,23 +131,24 @@ def _signs(raw: str) -> list[_Sign]:
         ):
             continue
         if start > line_end:
-            if worth:
+            if is_value:
                 found += of_line
-            of_line, worth = [], False
+            of_line, is_value = [], False
         if at > line_end:
             line_end = bytes_of.find(b"\n", at)
             if line_end < 0:
                 line_end = len(raw)
         of_line += run
         is_digit = any([sign.of_value and sign.shown.isdigit() for sign in run])
-        worth = worth or _is_long(marked, digits, start, at) or is_digit or joined >= _MIN_VALUE_CHARACTERS
-    if worth:
-        return found + of_line
+        is_value = is_value or _is_long(marked, digits, start, at) or is_digit or joined >= _MIN_VALUE_CHARACTERS
+    if is_value:
+        found += of_line
     return found
 
 
 def _is_long(marked: bytes, digits: bytes, start: int, end: int) -> bool:
-    """Whether an unbroken stretch with a digit in it stands around start..end, that itself not counted."""
+    """Whether the text before `start` and behind `end` is part of an unbroken run with a digit and at least
+    _MIN_VALUE_CHARACTERS characters."""
     first = marked.rfind(b"0", max(0, start - _MAX_SIGN_CHARACTERS), start) + 1 or max(0, start - _MAX_SIGN_CHARACTERS)
     last = marked.find(b"0", end, end + _MAX_SIGN_CHARACTERS)
     if last < 0:
@@ -156,7 +160,8 @@ def _is_long(marked: bytes, digits: bytes, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=4)
 def as_rendered(raw: str) -> Plain | None:
-    """The lines of `raw` with markup inside values, as they are shown; None where it has none. Linear in the text."""
+    """The lines of `raw` with markup inside values, as a page shows them; None when it has none. Linear in the
+    text."""
     if not has_byte(raw, _BEGINS):
         return None
     signs = _signs(raw)
@@ -166,15 +171,10 @@ def as_rendered(raw: str) -> Plain | None:
         at = raw.rfind("\n", done, sign.start) + 1 or done
         if 0 < done < at:
             lines.part(done)
+        following = len(raw)
         if number + 1 < len(signs):
             following = signs[number + 1].start
-        else:
-            following = len(raw)
-        last = raw.find("\n", sign.end, following)
-        if last < 0:
-            done = following
-        else:
-            done = last + 1
+        done = raw.find("\n", sign.end, following) + 1 or following
         lines.take(raw[at : sign.start], at)
         lines.take(sign.shown, sign.start, sign.end)
         lines.take(raw[sign.end : done], sign.end)

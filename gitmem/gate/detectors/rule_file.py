@@ -1,17 +1,14 @@
-"""Token rules a person brings along: a gitleaks.toml (format of gitleaks 8), read and applied.
+"""Reads and applies the token rules of a gitleaks.toml (format of gitleaks 8), given with `--rules`.
 
-Not a registered detector: its rules come with `--rules`. Go's regular expressions are translated; what Python
-cannot say is an error, never a rule left out in silence. `extend` and path-only rules are refused for the same
-reason.
+Go's regular expressions are translated. A rule that Python cannot run, `extend` and a rule about paths alone are
+errors, since a rule must never be left out in silence.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import signal
 import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +20,7 @@ from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.text import Match, Text
 
-SECONDS = 2.0  # that a rule may take for one text
+SECONDS = 2.0  # seconds that a rule may take for one text
 MAX_FOUND = 10_000  # matches of a rule in one text
 CLASSES = {
     "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": "\\x00-\\x7F", "blank": "\\t ", "cntrl": "\\x00-\\x1F\\x7F",
@@ -35,7 +32,11 @@ CLASSES = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: found where a keyword stands and `pattern` matches; `group` is the secret; least `entropy` in bits."""
+    """One rule: it matches a text that holds a keyword, where `pattern` matches.
+
+    `group`: the group of the pattern that is the secret, 0 for the first that matches. `entropy`: bits a character
+    that the secret must have. `allowed`: patterns of secrets that pass. `stopwords`: a secret that holds one passes.
+    """
 
     name: str
     description: str
@@ -49,10 +50,10 @@ class Rule:
 
 @contextmanager
 def _bounded(rule: Rule) -> Iterator[None]:
-    """End a rule that does not end by itself: a pattern by a person may try more ways than there is time for.
+    """Limit the time of a rule, whose pattern may backtrack without end.
 
-    Python's patterns look for signals while they match, in the first thread of a process: there a rule has SECONDS, and
-    then raises TimeoutError, which blocks like any detector that fails. Elsewhere it has no bound.
+    In the main thread a rule has SECONDS and then raises TimeoutError, which blocks like any detector that fails:
+    Python's patterns check for signals there. In other threads there is no limit.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
@@ -71,7 +72,9 @@ def _bounded(rule: Rule) -> Iterator[None]:
 
 
 def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
-    """Every match of the rules in the text's own characters."""
+    """Every match of the rules in `text.raw`. Raises TimeoutError for a rule that takes longer than SECONDS."""
+    from gitmem.gate.detectors.secrets.placeholders import entropy  # only texts with such rules need it
+
     low = text.raw.lower()
     for rule in rules:
         if rule.keywords and not any(word in low for word in rule.keywords):
@@ -81,7 +84,7 @@ def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
         for match in found:
             start, end = _span(rule, match)
             value = text.raw[start:end]
-            if end > start and entropy(value) >= rule.entropy and not _excused(rule, value, match.group()):
+            if end > start and entropy(value) >= rule.entropy and not _is_allowed(rule, value, match.group()):
                 yield Match(rule.name, Severity.BLOCK, start, end, rule.description, secret=True)
 
 
@@ -92,7 +95,7 @@ def _span(rule: Rule, match: re.Match[str]) -> tuple[int, int]:
     return match.span(group)
 
 
-def _excused(rule: Rule, value: str, whole: str) -> bool:
+def _is_allowed(rule: Rule, value: str, whole: str) -> bool:
     if any(word in value.lower() for word in rule.stopwords):
         return True
     return any(_compiled(pattern).search(value) or _compiled(pattern).search(whole) for pattern in rule.allowed)
@@ -103,16 +106,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-def entropy(value: str) -> float:
-    """Shannon entropy in bits a character."""
-    total = len(value)
-    if not total:
-        return 0.0
-    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
-
-
 def parse_rules(text: str) -> list[Rule]:
-    """The rules of a gitleaks.toml. Raises BadConfig with the rule's id for what cannot be honoured."""
+    """The rules of a gitleaks.toml. Raises BadConfig, with the id of the rule, for what is not supported."""
     import tomllib
 
     try:
@@ -153,7 +148,7 @@ def _rule(row: dict[str, Any], allowed: tuple[str, ...], stopwords: tuple[str, .
 
 
 def _allowances(row: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Regexes and stop words of `allowlist` and `allowlists`; those bound to paths or commits are left out."""
+    """(patterns, stop words) of `allowlist` and `allowlists`, without those that are for paths or commits."""
     tables = [row.get("allowlist", {}), *row.get("allowlists", [])]
     tables = [
         table for table in tables if isinstance(table, dict) and not table.get("paths") and not table.get("commits")
@@ -170,7 +165,7 @@ def _checked(name: str, pattern: str) -> str:
 
 
 def translate(pattern: str) -> str:
-    """RE2 syntax (Go) as Python's: flags in the middle, POSIX classes, `\\z`, `\\x{...}`.
+    """A pattern in RE2 syntax (Go) as one of Python: flags in the middle, POSIX classes, `\\z`, `\\x{...}`.
 
     https://github.com/google/re2/wiki/Syntax
     """
@@ -193,7 +188,7 @@ def translate(pattern: str) -> str:
                 out.append(CLASSES[posix.group(1)])
                 at += posix.end()
                 continue
-            out.append("\\[" if rest[0] == "[" else rest[0])
+            out.append(rest[0].replace("[", "\\["))
             in_class = rest[0] != "]"
             at += 1
         elif rest[0] == "[":
@@ -203,7 +198,10 @@ def translate(pattern: str) -> str:
             at += head.end()
             in_class = True
         elif flags := re.match(r"\(\?([imsU]*)(?:-([imsU]+))?\)", rest):
-            out.append(f"(?{flags.group(1)}" + (f"-{flags.group(2)}" if flags.group(2) else "") + ":")
+            unset = ""
+            if flags.group(2):
+                unset = f"-{flags.group(2)}"
+            out.append(f"(?{flags.group(1)}{unset}:")
             closers[-1] += 1
             at += flags.end()
         elif rest[0] == "(":
@@ -211,7 +209,9 @@ def translate(pattern: str) -> str:
             out.append("(")
             at += 1
         elif rest[0] == ")":
-            out.append(")" * (closers.pop() if len(closers) > 1 else 0) + ")")
+            if len(closers) > 1:
+                out.append(")" * closers.pop())
+            out.append(")")
             at += 1
         else:
             out.append(rest[0])

@@ -1,15 +1,15 @@
-"""The places a detector has claimed: of two finds that overlap the first counts, whatever their number."""
+"""`Spans`: the ranges that a detector has claimed, so that of two overlapping matches only the first counts."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-CHUNK = 512  # ranges that are kept in one list, and twice as many at most
+CHUNK = 512  # ranges in one list after a split; a list is split above twice as many
 
 
 class Spans:
-    """Half-open ranges that do not overlap, in chunks: a range between others moves those of its chunk alone, so a text
-    full of finds costs no square."""
+    """Half-open ranges that do not overlap. They are kept in chunks, so that inserting one moves only the ranges of its
+    chunk."""
 
     __slots__ = ("_ends", "_firsts", "_starts")
 
@@ -19,15 +19,15 @@ class Spans:
         self._ends: list[list[int]] = [[]]
 
     def is_free(self, start: int, end: int) -> bool:
-        """Whether no claimed range touches a character of start..end."""
+        """Whether no claimed range overlaps start..end."""
         chunk = bisect_left(self._firsts, end) - 1
         if chunk < 0:
             return True
         at = bisect_left(self._starts[chunk], end)
-        return self._ends[chunk][at - 1] <= start  # of those that begin before `end` the last reaches furthest
+        return self._ends[chunk][at - 1] <= start  # of the ranges that begin before `end`, the last ends last
 
     def claim(self, start: int, end: int) -> bool:
-        """Whether start..end was free; it then belongs to the caller. An empty range is free and claims nothing."""
+        """Claim start..end; returns whether it was free. An empty range claims nothing."""
         if not self.is_free(start, end):
             return False
         if start < end:

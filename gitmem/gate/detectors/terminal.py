@@ -1,6 +1,5 @@
-"""Characters that a terminal obeys: escape sequences, operating-system commands, a carriage return that lets
-later text overwrite earlier text, backspaces. A memory file has no use for them.
-"""
+"""Finds characters that control a terminal: escape sequences, operating-system commands, a carriage return that
+lets later text overwrite earlier text, backspaces. A memory file needs none of them."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ _CONTROL = lazy(
     r"\x1b(?:\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]{0,400}(?:\x1b\\)?|\[[0-9;:?<=>]{0,40}[ -/]{0,4}[@-~]?|.)?"
     r"|\x9b[0-9;?]{0,40}[@-~]?|[^\n]?\x08|\r(?![\n\r]|$)|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]"
 )
-# What no terminal obeys, nor answers to: it shows nothing or a sign. ESC and a space only announce the code in use.
+# Characters that no terminal obeys or answers. ESC and a space only announce the character code.
 _INERT = lazy(r"[\x01-\x04\x06\x10-\x1a\x1c-\x1f\x7f]|\x1b ")
 # The control characters, and the first byte of U+009B.
 _BYTES = table(bytes([*range(9), *range(14, 32), 127, 0xC2]))
@@ -26,18 +25,23 @@ _NAMES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Each control character or sequence. One that no terminal obeys warns where it stands in no word."""
+    """A match for each control character or sequence. One that no terminal obeys only warns, unless it is inside a
+    word."""
     raw = text.raw
     returns = raw.count("\r")
     if not has_byte(raw, _BYTES) and (not returns or returns == raw.count("\r\n")):
         return
     for match in _CONTROL.finditer(raw):
         char = match.group()[0]
-        kind = _NAMES.get(char, "a backspace" if "\x08" in match.group() else "a control character")
+        kind = _NAMES.get(char, "a control character")
         if match.group().startswith("\x1b]"):
             kind = "a command to the terminal (clipboard, link or title)"
-        inert = _INERT.fullmatch(match.group()) and not _in_a_word(raw, match.start())
-        yield Match("terminal-control", Severity.WARN if inert else Severity.BLOCK, *match.span(), kind)
+        elif char not in _NAMES and "\x08" in match.group():
+            kind = "a backspace"
+        severity = Severity.BLOCK
+        if _INERT.fullmatch(match.group()) and not _in_a_word(raw, match.start()):
+            severity = Severity.WARN
+        yield Match("terminal-control", severity, *match.span(), kind)
 
 
 def _in_a_word(raw: str, place: int) -> bool:

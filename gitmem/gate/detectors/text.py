@@ -22,10 +22,10 @@ __all__ = ["Evidence", "Examples", "Match", "Scope", "Severity", "Text", "mask"]
 
 
 class Scope(StrEnum):
-    """What a text is for, which decides what may stand in it.
+    """What a text is for, which decides how severe a match in it is.
 
-    MEMORY: facts, logs, notes. INSTRUCTIONS: SOUL, USER, AGENTS, TOOLS, rules and skills, where an order to the agent
-    is at home and only warns. MESSAGE: a commit message or a file name, where an e-mail address is no finding.
+    MEMORY: facts, logs, notes. INSTRUCTIONS: SOUL, USER, AGENTS, TOOLS, rules and skills, where an instruction to the
+    agent only warns. MESSAGE: a commit message or a file name, where an e-mail address is no finding.
     """
 
     MEMORY = "memory"
@@ -37,11 +37,11 @@ class Scope(StrEnum):
 class Match:
     """What one rule matched, at `raw[start:end]` of the text: offsets in characters, half-open.
 
-    `message` names the parts that matched in words of ours and never quotes a secret. `secret` says that the
-    matched characters themselves must not be shown; `mask` is what to write in their place (None: the mask that
-    `gate/redaction.py` makes of the rule's name). `context`: the characters behind it that were judged with it. `unread`:
-    the detector read no further, so that an exception for it is one for this very text. A detector gives matches in any
-    order; they may overlap.
+    `message`: what was found, in our own words; it never quotes a secret. `secret`: whether the matched characters
+    must not be shown. `mask`: what to write in their place; None for the mask that `gate/redaction.py` makes of the
+    rule's name. `context`: how many characters behind the match were judged with it. `unread`: whether the detector
+    stopped reading here, so that an exception for the match holds for exactly this text. A detector yields matches in
+    any order; they may overlap.
     """
 
     rule: str
@@ -57,9 +57,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why a rule judges `raw[start:end]` as it does: named values, such as a score beside the line it is held to.
+    """Why a rule judges `raw[start:end]` as it does: named values, such as a score and its threshold.
 
-    The values quote nothing of the text. What a detector weighs without blocking is evidence too.
+    The values quote nothing of the text. A detector also gives evidence for what it weighed and let pass.
     """
 
     rule: str
@@ -69,14 +69,17 @@ class Evidence:
 
 
 def mask(secret: str) -> str:
-    """The first four to six characters of a secret and never more than a quarter, then `…`; short ones show nothing."""
+    """The first four to six characters of a secret and never more than a quarter, then `…`; below 16 characters only
+    `…`."""
     shown = min(6, len(secret) // 4)
-    return (secret[:shown] if shown >= 4 else "") + "…"
+    if shown < 4:
+        return "…"
+    return secret[:shown] + "…"
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Texts a rule must flag and texts it must let pass; a rule without both fails the build."""
+    """Texts that a rule must flag and texts that it must let pass; a test fails for a rule without both."""
 
     flag: tuple[str, ...]
     allow: tuple[str, ...]
@@ -85,14 +88,15 @@ class Examples:
 class Text:
     """The input of a detector. Immutable for its users; what is derived from `raw` is computed on first use.
 
-    `raw` is the decoded text with its byte-order mark, `norm` its normalised form, `folded` that in lower
-    case and with digits for letters read back, at the same offsets as `norm`. `path` is repository-relative, "" for a
-    text of no file (a decoded stretch); `kind` the value of `paths.Kind` for it.
+    `raw`: the decoded text with its byte-order mark. `norm`: its normalised form. `folded`: `norm` in lower case and
+    with digits that stand for letters replaced by these, at the same offsets. `path`: repository-relative, "" for a
+    text that is no file (a decoded part of one). `kind`: the value of `paths.Kind` of the path.
 
-    `exhaustive`: every place is wanted, at its smallest, because each will be masked. Otherwise a detector may report
-    equal sentences once, stop after some tens of matches and prefer the place that says most, as a person reads them.
-    `most`: how many matches of one detector will be read, None for all; a detector need not look for more. `scores`:
-    what detectors keep of a sentence between looks at versions of one text, as `(sentence, before, after)` -> score.
+    `exhaustive`: whether every match is needed, each at its smallest, because all will be masked. Otherwise a
+    detector may report equal sentences once, stop after some tens of matches and report the longer place, for a
+    person to read. `most`: how many matches of one detector will be used, None for all; a detector may stop there.
+    `scores`: cache of sentence scores across versions of one text, `(sentence, before, after)` -> score. `asked`:
+    whether a detector has read `exhaustive`.
     """
 
     __slots__ = (
@@ -129,12 +133,13 @@ class Text:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether every place is wanted. That a detector asked is kept in `asked`: one that does not finds the same."""
+        """Whether every match is needed. Reading it sets `asked`: the matches of a detector that never reads it do
+        not depend on it, and can be reused."""
         self.asked = True
         return self._exhaustive
 
     def exhaustively(self) -> Text:
-        """The same text with every place wanted; what was derived from it and scored of it is shared."""
+        """The same text with `exhaustive` true; both share what was derived and the scores."""
         other = Text(self.raw, self.path, self.scope, self.kind, exhaustive=True, most=self.most, scores=self.scores)
         other._norm, other._map, other._folded, other._line_starts = (
             self._norm, self._map, self._folded, self._line_starts,

@@ -1,7 +1,8 @@
-"""Numbers of bank accounts beside the name of a bank, of a branch or of a holder: how people write them by country.
+"""Finds numbers of bank accounts beside the name of a bank, of a branch or of a holder, as people write them in each
+country.
 
-An account number has no check digit that all banks share, so what stands beside it has to say what it is. IBANs, which have
-one, are in `gate/detectors/personal/pii.py`.
+Account numbers have no check digit that all banks share, so the words beside a number have to name it. IBANs, which
+have check digits, are in `pii.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _REACH = 110  # characters from the word on in which its number ends
 
 
 class Account(NamedTuple):
-    """`hints`: lower-case literals that begin what `pattern` matches; `check` is asked of the digits of the group `number`."""
+    """One way to write an account. `hints`: lower-case literals, one of which begins what `pattern` matches.
+    `check`: a test of the digits of the group `number`, None for any."""
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -63,11 +65,12 @@ _PLACEHOLDER = ("123456", "000000", "111111")
 
 
 def find(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
-    """The spans of the account numbers of a text; `low` is it in lower case, `near` what of that stands near numbers."""
+    """The spans of the account numbers of a text. `low`: the text in lower case. `near`: the part of it around
+    numbers (`prefilter.numbered`)."""
     for row in _ROWS:
         hints = present(near, row.hints)
         done = 0
-        for at in places(low, hints) if hints else ():
+        for at in places(low, hints):
             if at < done:
                 continue
             match = row.pattern.search(text, max(done, at - 4), at + _REACH)

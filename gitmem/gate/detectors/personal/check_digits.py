@@ -1,7 +1,8 @@
 """Check digits of the numbers that states and banks give to people. Pure arithmetic, no judgement.
 
 Sources: ISO/IEC 7812-1 (Luhn); ISO 13616 (IBAN, mod 97); ISO 7064 (China, Germany); the Korean resident registration
-number (weights 2..9, 2..5) and business registration number (weights 1 3 7 1 3 7 1 3 5); the others as their functions say.
+number (weights 2..9, 2..5) and business registration number (weights 1 3 7 1 3 7 1 3 5); the others as their
+functions say.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ def luhn(digits: str) -> bool:
     """ISO/IEC 7812-1: every second digit from the right doubled, the sum of digits a multiple of ten."""
     total = 0
     for place, char in enumerate(reversed(digits)):
-        digit = int(char) * (2 if place % 2 else 1)
-        total += digit - 9 if digit > 9 else digit
+        digit = int(char) * (1 + place % 2)
+        total += digit // 10 + digit % 10
     return bool(digits) and total % 10 == 0
 
 
@@ -27,7 +28,7 @@ def iban(value: str) -> bool:
     return int("".join(str(int(char, 36)) for char in text[4:] + text[:4])) % 97 == 1
 
 
-RANDOM_SINCE = date(2020, 10, 1)  # resident numbers given out from this day on have no check digit
+RANDOM_SINCE = date(2020, 10, 1)  # from this day on resident numbers are issued without a check digit
 
 
 def resident_number(digits: str) -> bool:
@@ -43,8 +44,10 @@ def resident_number(digits: str) -> bool:
         return True
     total = sum(int(d) * w for d, w in zip(digits, (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5), strict=False))
     check = (11 - total % 11) % 10
-    foreigner = digits[6] in "5678"
-    return int(digits[12]) in ({check, (check + 2) % 10} if foreigner else {check})
+    checks = [check]
+    if digits[6] in "5678":  # of a foreigner
+        checks.append((check + 2) % 10)
+    return int(digits[12]) in checks
 
 
 def undigited_resident_number(digits: str) -> bool:
@@ -54,11 +57,10 @@ def undigited_resident_number(digits: str) -> bool:
     Nothing in the digits proves it: ask only where a word for such a number stands before them.
     """
     random = digits[7:]
-    if random.isdigit():
-        steps = {int(after) - int(before) for before, after in pairwise(random)}
-    else:
-        steps = set()
-    return _resident_birth(digits) is not None and len(set(random)) > 2 and len(steps) > 1
+    if _resident_birth(digits) is None:
+        return False
+    steps = {int(after) - int(before) for before, after in pairwise(random)}
+    return len(set(random)) > 2 and len(steps) > 1
 
 
 def _resident_birth(digits: str) -> date | None:
@@ -96,7 +98,10 @@ def my_number(digits: str) -> bool:
     if len(digits) != 12 or not digits.isdigit() or len(set(digits)) < 3:
         return False
     rest = sum(int(d) * ((place % 6) + 2) for place, d in enumerate(reversed(digits[:11]))) % 11
-    return int(digits[11]) == (0 if rest <= 1 else 11 - rest)
+    check = 0
+    if rest > 1:
+        check = 11 - rest
+    return int(digits[11]) == check
 
 
 def _weighted(digits: str, weights: tuple[int, ...]) -> int:
@@ -123,7 +128,8 @@ def german_tax(digits: str) -> bool:
 
 
 def german_pension(value: str) -> bool:
-    """Whether twelve characters are a German pension insurance number: the letter as two digits, digit sums of products."""
+    """Whether twelve characters are a German pension insurance number: the letter as two digits, digit sums of
+    products."""
     if len(value) != 12 or not (value[:8] + value[9:]).isdigit() or not "A" <= value[8] <= "Z":
         return False
     digits = f"{value[:8]}{ord(value[8]) - 64:02d}{value[9:11]}"
@@ -132,7 +138,8 @@ def german_pension(value: str) -> bool:
 
 
 def french(value: str) -> bool:
-    """Whether fifteen characters are a French social security number (NIR): 97 less the remainder; 2A is 19, 2B is 18."""
+    """Whether fifteen characters are a French social security number (NIR): 97 less the remainder; 2A is 19, 2B is
+    18."""
     digits = value.upper().replace("2A", "19").replace("2B", "18")
     return len(digits) == 15 and digits.isdigit() and 97 - int(digits[:13]) % 97 == int(digits[13:])
 
@@ -162,7 +169,8 @@ def spanish_insurance(digits: str) -> bool:
 
 
 def taiwanese(value: str) -> bool:
-    """Whether ten characters are a Taiwanese identity number: the letter as two digits, weights 1 9 8 7 6 5 4 3 2 1 1."""
+    """Whether ten characters are a Taiwanese identity number: the letter as two digits, weights 1 9 8 7 6 5 4 3 2
+    1 1."""
     letter = "ABCDEFGHJKLMNPQRSTUVXYWZIO".find(value[:1])
     if len(value) != 10 or letter < 0 or not value[1:].isdigit():
         return False

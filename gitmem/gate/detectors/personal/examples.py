@@ -1,4 +1,5 @@
-"""Invented personal data for the examples of the rules, check digits computed here: no number of a person stands in this source."""
+"""Invented personal data for the examples of the rules, check digits computed here: no number of a person stands
+in this source."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Numbers that a state gives to a person, and papers that carry one: by the word for them and by their check digits.
+"""Finds numbers that a state gives to a person, and numbers of documents, by the word for them and by their check
+digits.
 
-One row for each kind in `NUMBERS` and `DOCUMENTS`: what names it in the languages where it is used, how it is written,
-which arithmetic it has to pass. docs/detectors.md says which of them block. Numbers that are believed without a word
-beside them (Korean, Chinese) are in `gate/detectors/personal/pii.py`.
+`NUMBERS` and `DOCUMENTS` have one row for each kind: its names in the languages where it is used, its form, and its
+check. docs/detectors.md says which kinds block. Numbers that count without a word beside them (Korean, Chinese) are
+in `pii.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _OF = r"[^\n0-9A-Z]{0,40}?(?<![0-9A-Za-z])"
 
 
 class Number(NamedTuple):
-    """`hints`: lower-case literals of which one begins what `pattern` matches; its group `number` is what `check` is asked of."""
+    """One kind of number. `hints`: lower-case literals, one of which begins what `pattern` matches. `check`: a
+    test of the group `number` of the pattern, None for any."""
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -106,11 +108,12 @@ _PRINTED = frozenset(
 
 
 def find(text: str, low: str, near: str, rows: tuple[Number, ...]) -> Iterator[tuple[int, int]]:
-    """The spans of the numbers of some rows; `low` is `text` in lower case, `near` what of it stands near numbers."""
+    """The spans of the numbers of these rows. `low`: the text in lower case. `near`: the part of it around numbers
+    (`prefilter.numbered`)."""
     for row in rows:
         hints = present(near, row.hints)
         done = 0
-        for at in places(low, hints) if hints else ():
+        for at in places(low, hints):
             if at < done or (at and low[at - 1].isascii() and low[at - 1].isalnum()):
                 continue
             match = row.pattern.match(text, at, at + _REACH)
@@ -128,12 +131,12 @@ def find(text: str, low: str, near: str, rows: tuple[Number, ...]) -> Iterator[t
 
 
 def plain_number(number: str) -> str:
-    """A number without what groups its digits."""
+    """A number without the signs between its digits and letters."""
     return "".join([char for char in number if char.isalnum()])
 
 
 def machine_readable(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of the lines of passports that machines read."""
+    """The spans of the machine-readable lines of passports."""
     if "<<" in text:
         for match in _MACHINE_READABLE.finditer(text):
             yield match.span()

@@ -1,7 +1,7 @@
-"""What is personal without being a number: health beside a person, a date of birth, where somebody lives in Europe.
+"""Finds personal data without a number of its own: the health of a person, a date of birth, an address in Europe.
 
-By words and their place, and so it only ever warns. A word for an illness alone says nothing of anybody: a person has to
-stand in the same sentence, by a title, a name before a verb, or a pronoun of possession.
+Decides by words and their place, and so only warns. A word for an illness counts only in a sentence with a person: a
+title, a name before a verb, or a possessive pronoun.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ _AROUND = 120  # characters of a sentence that are read around a word
 
 
 def health(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """The spans of conditions that a text says of a person."""
+    """The spans of conditions that a text attributes to a person."""
     done = 0
     for at in places(low, present(low, _ILLNESS)):
         if at < done:
@@ -127,7 +127,7 @@ def _asian_health(text: str) -> Iterator[tuple[int, int]]:
 
 
 def births(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
-    """The spans of dates of birth; `near` is what of `low` stands near numbers."""
+    """The spans of dates of birth; `near`: the part of `low` around numbers."""
     done = 0
     for at in places(low, present(near, _BORN_HINTS)):
         if at < done:

@@ -1,10 +1,11 @@
-"""Personal data: e-mail, telephone, national and business numbers, cards, bank accounts, addresses, health, birth.
+"""Finds personal data: e-mail, telephone, national and business numbers, cards, bank accounts, addresses, health,
+birth.
 
-Numbers are believed by their checksum or their place: thirteen digits with a date and a right check digit are a
-Korean resident number, sixteen that pass Luhn behind the word "card" a card. What identifies a person to a state or a
-bank blocks, the rest warns on a hand edit (`RULES`; docs/detectors.md has the policy); all of it is masked when a command
-of ours writes. Nothing of a find is ever shown. Addresses of examples, bots and
-version-control hosts pass, and so does every e-mail of a commit message, where Git has authors anyway.
+A number counts by its check digits or its place: thirteen digits with a date and a right check digit are a Korean
+resident number, sixteen that pass Luhn behind the word "card" are a card. Data that identifies a person to a state or
+a bank blocks; the rest warns in a hand edit (`RULES`; docs/detectors.md has the policy). All of it is masked when one
+of our commands writes, and no character of it is shown. Addresses of examples, bots and version-control hosts pass,
+and so do all e-mail addresses in commit messages, since Git stores authors anyway.
 """
 
 from __future__ import annotations
@@ -170,9 +171,9 @@ _STREET = lazy(
     r"(?:,? (?:Apt|Apartment|Unit|Suite|Ste|#)\.? ?[0-9A-Z-]{1,6}\b)?(?:,? [A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15})?,? (?:[A-Z]{2} \d{5}(?:-\d{4})?(?!\d)|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b))?"
 )
 _ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
-_WORDS_BEFORE, _WORDS_AFTER = 110, 60  # where words stand that say what a number is
+_WORDS_BEFORE, _WORDS_AFTER = 110, 60  # characters around a number in which the words for it stand
 _BEFORE = 10  # characters before a long number that can belong to it: `GB29NWBK` and a blank or two
-_FEWEST = 9  # digits of the shortest of these numbers
+_FEWEST = 9  # digits of the shortest number of a rule
 _DIGIT = lazy(r"\d")
 _NO_DIGIT = lazy(r"[^0-9]+")
 _OTHER_DIGIT = lazy(r"[^\D0-9]")
@@ -184,14 +185,17 @@ _LONG_NUMBER = lazy(r"\d[\d ().-]{6,60}\d")
 
 
 def _line(raw: str, at: int) -> tuple[int, int]:
-    """The line around an offset, 200 characters each way at most: where a word of context may stand."""
+    """(start, end) of the line around an offset, at most 200 characters on each side: where a context word may
+    stand."""
     last = raw.find("\n", at, at + 200)
+    if last < 0:
+        last = at + 200
     first = raw.rfind("\n", max(0, at - 200), at)
-    return max(0, at - 200) if first < 0 else first, at + 200 if last < 0 else last
+    return max(first, at - 200, 0), last
 
 
 def _has_context_word(word: re.Pattern[str], raw: str, at: int) -> bool:
-    """Whether a word of context stands on the line."""
+    """Whether a word of context stands on the line of an offset."""
     first, last = _line(raw, at)
     starts, ends = _places(word, raw)
     nearest = bisect_left(starts, first)
@@ -200,7 +204,7 @@ def _has_context_word(word: re.Pattern[str], raw: str, at: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _places(word: re.Pattern[str], raw: str) -> tuple[list[int], list[int]]:
-    """Where the words stand: found once, however many numbers ask."""
+    """(starts, ends) of all matches of `word`, cached, since many numbers ask for the same word."""
     spans = [match.span() for match in word.finditer(raw)]
     return [start for start, _ in spans], [end for _, end in spans]
 
@@ -222,7 +226,7 @@ def _emails(raw: str) -> Iterator[tuple[int, int]]:
 
 
 def _mails(raw: str) -> Iterator[re.Match[str]]:
-    """The matches of `_EMAIL`, looked for around each sign that stands before a host."""
+    """The matches of `_EMAIL`, searched only around each `@` that stands before a host."""
     done = 0
     at = raw.find("@")
     while at >= 0:
@@ -282,7 +286,7 @@ def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
 
 
 def _worded(raw: str) -> Iterator[tuple[str, int, int]]:
-    """What the words around it say is personal."""
+    """(rule, start, end) of the personal data that the words around it identify."""
     low = candidates(raw).low
     near = numbered(low, _WORDS_BEFORE, _WORDS_AFTER)
     if near:
@@ -317,8 +321,8 @@ def _matches(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
                 yield "iban", *match.span()
     if has_byte(raw, CJK):
         for hint, pattern in _ADDRESSES:
-            for match in pattern.finditer(raw) if hint.search(raw) else ():
-                yield "postal-address", *match.span()
+            if hint.search(raw):
+                yield from (("postal-address", *match.span()) for match in pattern.finditer(raw))
     if b"1 A" in plain(raw).translate(_NUMBERED) and any([word in raw for word in _STREETS]):
         for match in _STREET.finditer(raw):
             if _has_context_word(_ADDRESS_WORD, raw, match.start()):
@@ -326,7 +330,7 @@ def _matches(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
 
 
 def _long_numbers(raw: str) -> Iterator[re.Match[str]]:
-    """The matches of `_LONG_NUMBER`, looked for where enough of its characters stand in a row."""
+    """The matches of `_LONG_NUMBER`, searched only in runs of its characters."""
     if raw.isascii() or not has_byte(raw, _OTHERS) or not _OTHER_DIGIT.search(raw):
         done = 0
         for start, end in runs(raw, _NUMERIC, 8):
@@ -338,7 +342,7 @@ def _long_numbers(raw: str) -> Iterator[re.Match[str]]:
 
 
 def _windows(raw: str) -> Iterator[tuple[int, int, bool]]:
-    """Where a long number stands and what may belong to it, joined where they touch, and whether digits are enough."""
+    """(start, end, whether it has _FEWEST digits) of the text around each long number, joined where they overlap."""
     first, last, numbered = -1, -1, False
     for number in _long_numbers(raw):
         start, end = number.span()
@@ -376,7 +380,8 @@ RULES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Personal data of the text, each place once, by the first rule that says so; with markup inside it, the longest."""
+    """Personal data of a text, each place once, by the first rule that matches; with markup inside it, the longest
+    match."""
     found = partial(_matches, scope=text.scope)
     for rule, start, end in readings.rules_in_all(found, text, readings.of_personal_data(text)):
         message, mask, severity = RULES[rule]

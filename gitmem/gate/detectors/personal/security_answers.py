@@ -1,7 +1,7 @@
-"""Answers to the questions by which services know a person again: a mother's maiden name, the first pet, a school.
+"""Finds answers to security questions: a mother's maiden name, the first pet, a school.
 
-An answer opens an account as a password does, but has no look of its own: what stands before it has to name the question, and
-the answer has to end its clause. What a form asks or how answers are stored is none.
+An answer opens an account as a password does, but has no form of its own: the text before it must name the question,
+and the answer must end its clause. A text about forms or about how answers are stored is none.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ASIAN = lazy(
 
 
 def find(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """The spans of the answers to security questions; `low` is `text` in lower case."""
+    """The spans of the answers to security questions; `low`: the text in lower case."""
     done = 0
     for at in places(low, present(low, _HINTS)):
         first = max(done, at - 24)

@@ -1,8 +1,7 @@
-"""Secrets known by what stands before them: `TOKEN = ...`, `API key is ...`, `키는 ...`, `令牌是 ...`.
+"""Finds random values behind a word for a secret: `TOKEN = ...`, `API key is ...`, `키는 ...`, `令牌是 ...`.
 
-A word for a secret, something that joins, and a value that looks random. How random it has to look depends on
-how strong the join is (`=` and quotes are strong, a space is weak). Passwords, which people choose, are
-`passwords.py`; this module only knows values that machines make.
+A word for a secret, a join, and a value that looks random. How random the value must look depends on the join: `=`
+and quotation marks are strong, a space is weak. Passwords, which people choose, are for `passwords.py`.
 """
 
 from __future__ import annotations
@@ -196,7 +195,7 @@ def _borders(kinds: str) -> int:
 def is_random(value: str, least: int, borders: int = 2) -> bool:
     """Whether a value of at least `least` characters looks made by a machine.
 
-    `borders` is how often letters and digits have to meet: names have few such places, random values many.
+    `borders`: how often letters and digits must meet at least; names have few such places, random values many.
     """
     size = len(value)
     if size < least or not is_varied(value) or is_pattern(value):
@@ -216,7 +215,8 @@ def is_random(value: str, least: int, borders: int = 2) -> bool:
 
 
 def _cut(text: str, start: int, limit: int, quote: str) -> int:
-    """End of the value that begins at `start`: at its quote, or before what cannot belong to a bare value."""
+    """The end of the value that begins at `start`: its closing quotation mark, or the first character that no bare
+    value holds."""
     if quote:
         end = text.find(quote, start, limit)
         if end >= 0:
@@ -234,6 +234,11 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
 
 
 def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
+    """Whether a value behind a word for a secret is one.
+
+    `name`: the identifier with the word. `op`: what joins it to the value. `words`: words between. `quote`: the
+    opening quotation mark, "" for none.
+    """
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
     if is_sequence(value) or _ADDRESSED.search(value) or named_ids.is_resource(value):
@@ -259,8 +264,10 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
         if strong or sign in ("", "("):
             return named
         return sign in ("-", "|", "「", "『", "“") and (named or _LOUD.search(name) is not None)
+    if quote or "=" in op or ":" in op:
+        return is_random(value, 10, 1)
     if strong:
-        return is_random(value, 10 if quote or "=" in op or ":" in op else 12, 1)
+        return is_random(value, 12, 1)
     if _LISTED.search(op):
         return is_random(value, 16)
     if _HEX.match(value) and len(value) in (40, 64) and not _SECRET_WORD.search(name) and not _FOREIGN_KEY.search(name):
@@ -270,9 +277,9 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
 
 
 def find(text: str, seen: Candidates, taken: Spans | None = None) -> Iterator[Found]:
-    """Values that look random behind a word for a secret, near the candidates of a text.
+    """The random values behind a word for a secret, near the candidates `seen` of a text.
 
-    Long values in what the caller has `taken` by then are not judged again.
+    `taken`: spans that the caller has found already; long values there are not judged again.
     """
     taken = taken or Spans()
     for first, last in seen.near:
@@ -294,13 +301,13 @@ _MAX_LINES_ALONE = 16  # long values whose lines are read one by one
 
 
 def _spoken(low: str) -> tuple[list[int], list[int]]:
-    """Where all of a text speaks of handling a secret: the starts and the ends."""
+    """(starts, ends) of all phrases in a text about handling a secret."""
     spans = [match.span() for match in _HANDLING.finditer(low)]
     return [start for start, _ in spans], [end for _, end in spans]
 
 
 def _is_handled(low: str, first: int, last: int, spoken: tuple[list[int], list[int]] | None) -> bool:
-    """Whether a stretch speaks of handling a secret."""
+    """Whether first..last holds a phrase about handling a secret; `spoken`: as of `_spoken`, None to search anew."""
     if spoken is None:
         return _HANDLING.search(low, first, last) is not None
     at = bisect_left(spoken[0], first)
@@ -308,7 +315,7 @@ def _is_handled(low: str, first: int, last: int, spoken: tuple[list[int], list[i
 
 
 def _name_start(text: str, at: int) -> int:
-    """Where the identifier begins of which the word for a secret at `at` is a part."""
+    """Where the identifier begins that holds the word for a secret at `at`."""
     head = at
     while (
         head > 0
@@ -321,7 +328,7 @@ def _name_start(text: str, at: int) -> int:
 
 
 def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[str], head: int) -> bool:
-    """Whether the name around a word for a secret, which begins at `head`, says that something else stands here."""
+    """Whether the identifier around a word for a secret, which begins at `head`, names something else."""
     at, rest = stem.start(), join.group("rest")
     name = text[head : stem.end()] + rest
     before = low[max(0, head - 12) : head]
@@ -396,7 +403,7 @@ _BEFORE_PATH = lazy(r"://[^\s\"'`<>?=@|]{0,300}\Z")
 
 
 def _is_in_path(text: str, at: int) -> bool:
-    """Whether a place is in an address, before anything that it carries: in the host or the path."""
+    """Whether an offset is in the host or the path of an address, before its query."""
     return _BEFORE_PATH.search(text, max(0, at - 300), at) is not None
 
 
@@ -411,12 +418,13 @@ def _cjk_name() -> re.Pattern[str]:
 
 @cache
 def _service_name() -> re.Pattern[str]:
-    """What may be the name of a service: each word of Latin letters, each known name of Korean, Japanese or Chinese."""
+    """A pattern for what may be the name of a service: any word of Latin letters, and the known names in Korean,
+    Japanese and Chinese."""
     return re.compile(f"[a-z0-9]{{4,16}}|{service_names().cjk}")
 
 
 def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
-    """`datadog: 0123...`: the vendor's name alone in front of what only its keys look like."""
+    """Random values behind the name of a vendor alone: `datadog: 0123...`."""
     near = low[first:last]
     latin = service_names().latin
     if latin.isdisjoint(_NAME.findall(near)) and (near.isascii() or _cjk_name().search(near) is None):
@@ -458,13 +466,17 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             continue
         if _ADDRESSED.search(value) or is_uuid(value) or _OPEN_ID.fullmatch(value):
             continue
-        if is_random(value, 16 if ("=" in op or ":" in op) else 20) and len(_DIGIT.findall(value)) >= 3:
+        least = 20
+        if "=" in op or ":" in op:
+            least = 16
+        if is_random(value, least) and len(_DIGIT.findall(value)) >= 3:
             yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)
 
 
 def _handled(
     text: str, low: str, run: tuple[int, int], spoken: tuple[list[int], list[int]] | None, taken: Spans
 ) -> Iterator[Found]:
+    """A long random value in a line about handling a secret, in a table cell, or beside the name of a vendor."""
     start, end = run
     match = _LONG.search(text, max(0, start - 1), min(len(text), end + 1))
     if match is None or not taken.is_free(*match.span()):
@@ -502,7 +514,8 @@ def _handled(
 
 
 def _is_handed(low: str, first: int, start: int, behind: str) -> bool:
-    """Whether a value that ends its line is handed over there or, alone on it, in the line before; or kept under a heading."""
+    """Whether a value at the end of its line is handed over there, in the line before, or kept under a heading for
+    credentials."""
     if behind.strip(" \t`\"'|.*="):
         return False
     above = _said_above(low, first, start)
@@ -514,7 +527,7 @@ def _is_handed(low: str, first: int, start: int, behind: str) -> bool:
 
 
 def _said_above(low: str, first: int, start: int) -> int:
-    """Where the line before that of a value begins, if the value begins its own; else where its own does."""
+    """The start of the line before a value that begins its line; else the start of its own line."""
     if first == 0 or low[first - 1] != "\n" or low[first:start].strip(" \t`\"'>*-"):
         return first
     above = low.rfind("\n", max(0, first - 202), first - 1) + 1
@@ -524,7 +537,7 @@ def _said_above(low: str, first: int, start: int) -> int:
 
 
 def _is_kept(low: str, first: int, start: int) -> bool:
-    """Whether a value ends an item of a list (`- mailer: ...`) below a heading for credentials."""
+    """Whether a value ends a list item (`- mailer: ...`) below a heading for credentials."""
     if _ITEM.match(low, first, start) is None:
         return False
     heading = low.rfind("\n#", max(0, first - 1_000), first) + 1
@@ -534,7 +547,7 @@ def _is_kept(low: str, first: int, start: int) -> bool:
 
 
 def _names_vendor(low: str, first: int, last: int) -> bool:
-    """Whether a service whose keys have no beginning of their own stands in a stretch."""
+    """Whether first..last holds the name of a service whose keys have no beginning of their own."""
     latin, near = service_names().latin, low[first:last]
     if near.isascii():
         return not latin.isdisjoint(_NAME.findall(near))

@@ -1,8 +1,8 @@
-"""Where in a text a secret can stand at all: one scan that every detector of secrets shares.
+"""Finds where in a text a secret can stand at all; all detectors of secrets share the result.
 
-What a machine made has a digit in it and is long: unbroken ASCII of ten characters and more with a digit. Notes
-have few of those, so all that needs context is read only on their lines. Remembered for the last texts, since
-several detectors look at the same one.
+A value that a machine made is an unbroken run of ASCII with a digit, ten characters or longer. Notes have few of
+these, so rules that need context read only the lines around them. Results are cached for the last texts, since
+several detectors scan the same one.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, plain, runs
 from gitmem.gate.detectors.secrets.placeholders import is_words
 from gitmem.lazy_patterns import lazy
 
-_MAX_STRETCH = 20_000  # characters of an unbroken stretch that are looked at as one
-_REACH = 400  # characters before a value in which something can name it
-_LONGEST_WORD = 400  # letters by which a word is judged
-_LETTERS = lazy(r"[A-Za-z]{14,}")  # a token of letters alone: rare, and without a place in `runs`
+_MAX_STRETCH = 20_000  # characters of an unbroken run that are read as one
+_REACH = 400  # characters before a value in which its name can stand
+_LONGEST_WORD = 400  # letters of a word that are judged
+_LETTERS = lazy(r"[A-Za-z]{14,}")  # a token of letters alone, which `runs` does not have
 _RUN = lazy(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
 _ODD = lazy(r"[{}\[\]()<>$?*]")
 
 
 class Candidates(NamedTuple):
-    """`low` is the text in lower case without the words of masks, same offsets; `runs` the spans that can hold a token; `hot` those of the
-    unbroken stretches around them; `near` the candidates with what stands before them on their line (joined where
-    they touch)."""
+    """Where secrets can stand in one text; all spans are half-open offsets.
+
+    `low`: the text in lower case, the words of masks replaced by blanks, offsets unchanged. `runs`: spans that can
+    hold a token. `hot`: the unbroken runs around them. `near`: candidates with the text before them on their line,
+    joined where they touch.
+    """
 
     low: str
     runs: tuple[tuple[int, int], ...]
@@ -35,15 +38,17 @@ class Candidates(NamedTuple):
 
 
 def lowered(text: str) -> str:
-    """`text` in lower case with every offset unchanged (a few letters grow when lowered)."""
+    """`text` in lower case with unchanged offsets; the few letters that become longer stay as they are."""
     low = text.lower()
     if len(low) == len(text):
         return low
-    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    kept = {c: c for c in set(text) if len(c.lower()) > 1}
+    return "".join(kept.get(c) or c.lower() for c in text)
 
 
 def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
-    """The unbroken stretches that are looked at: of ten characters and more with a digit, of sixteen without."""
+    """The spans of unbroken runs of 10 characters or more with a digit, of 16 or more without; at most
+    _MAX_STRETCH each."""
     stretches = list(runs(text, UNBROKEN, 16))
     marked = plain(text).translate(UNBROKEN)
     end = -1
@@ -65,7 +70,7 @@ def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def candidates(text: str) -> Candidates:
-    """Linear in the length of the text."""
+    """The candidates of a text. Linear in its length."""
     spans: list[tuple[int, int]] = []
     near: list[tuple[int, int]] = []
     hot: list[tuple[int, int]] = []
@@ -89,7 +94,7 @@ def candidates(text: str) -> Candidates:
         least = max(0, start - _REACH)
         first = text.rfind("\n", least, start) + 1
         if first and not text[first:start].strip(" \t\"'`"):
-            first = text.rfind("\n", least, first - 1) + 1  # alone on its line: what names it stands above
+            first = text.rfind("\n", least, first - 1) + 1  # alone on its line: its name stands on the line above
         elif first > 1 and text[max(least, first - 3) : first].rstrip().endswith("?"):
             first = text.rfind("\n", least, first - 1) + 1  # the answer to a question
         first = max(first, least)

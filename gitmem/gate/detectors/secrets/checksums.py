@@ -1,8 +1,4 @@
-"""Checksums that vendors build into their tokens, wallets into their keys. Pure arithmetic, no judgement.
-
-Sources: GitHub, "Behind GitHub's new authentication token formats" (2021; CRC-32 in base 62, npm the same); Grafana (CRC-32
-of the random part in hex); Bitcoin's wallet import format (SHA-256 twice).
-"""
+"""Checksums that vendors build into their tokens and wallets into their keys. Pure arithmetic."""
 
 from __future__ import annotations
 
@@ -36,7 +32,8 @@ _BASE58 = {char: place for place, char in enumerate("123456789ABCDEFGHJKLMNPQRST
 
 
 def wallet_key(value: str) -> bool:
-    """Whether a value in base 58 is a Bitcoin key in the wallet import format: the last four bytes are its check sum."""
+    """Whether a value in base 58 is a Bitcoin key in the wallet import format: the last four bytes are its check
+    sum."""
     from hashlib import sha256
 
     number = 0

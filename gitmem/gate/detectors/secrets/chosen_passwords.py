@@ -1,7 +1,7 @@
-"""Whether a value is a password that a person chose: judged by its characters and by how it was introduced.
+"""Judges whether a value is a password that a person chose, by its characters and by how it was introduced.
 
-Pure questions about one value. The words around it are read in `gate/detectors/secrets/passwords.py`, the pairs, tables and command
-lines in `gate/detectors/secrets/password_pairs.py`.
+Pure functions of one value. `passwords.py` reads the words around a value; `password_pairs.py` and
+`password_tables.py` read pairs, tables and command lines.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ _SPOKEN = lazy(
 
 
 def is_sample(value: str) -> bool:
-    """Whether a value is the kind of password that manuals show: `secret2`, `p@ssw0rd`, `smb-file-server-password`.
+    """Whether a value is a password as manuals show them: `secret2`, `p@ssw0rd`, `my-password`.
 
-    People take such passwords too, and so it is worth a warning.
+    People use such passwords too, so the gate warns about them.
     """
     stem = value.rstrip("0123456789")
     known = len(value) - len(stem) <= 3 and stem.lower().translate(_LEET) in _SAMPLES
@@ -92,12 +92,13 @@ def is_sample(value: str) -> bool:
 
 
 def is_no_value(value: str) -> bool:
-    """Whether a value is what stands for itself where passwords stand: a type, a flag, a link, an algorithm, a program."""
+    """Whether a value in the place of a password is something else: a type, an option, a link, an algorithm, a
+    program."""
     return _NO_VALUE.search(value) is not None or _ALGORITHM.match(value) is not None
 
 
 def classes(value: str) -> int:
-    """How many of lower case, upper case, digits and symbols a value has."""
+    """How many of the four classes lower case, upper case, digits and symbols a value holds."""
     return (
         (value.upper() != value)
         + (value.lower() != value)
@@ -112,11 +113,11 @@ def is_server_user(name: str) -> bool:
 
 
 def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
-    """Whether a value has the look of a password with no word for one beside it.
+    """Whether a value looks like a password without any word for one beside it.
 
-    `known` says that a user name or a word for logging in stands there; else all four kinds of character are
-    asked for, and what reads as a reference (`repo#12`, `tool@v3`, `#0B0A10`) is none. A `*` at its end is taken for emphasis
-    unless `starred`.
+    `known`: whether a user name or a word for logging in stands there. Without one all four classes of characters are
+    needed, and a reference (`repo#12`, `tool@v3`, `#0B0A10`) is no password. `starred`: whether a `*` at the end
+    belongs to the value instead of being emphasis.
     """
     if not 6 <= len(value) <= 40 or not _ANY_DIGIT.search(value) or value.isdigit():
         return False
@@ -135,7 +136,7 @@ def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
 
 
 def end_of(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
-    """End of the value and whether its closing quote was there."""
+    """(end of the value, whether its closing quotation mark was there); `quote`: the opening marks, "" for none."""
     if quote:
         close = CLOSE.get(quote[-1], quote[-1])
         end = text.find(close, start, min(len(text), limit + 1))
@@ -154,9 +155,10 @@ def end_of(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
 
 
 def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
-    """Whether a value is a password: `strength` 2 for `=`, `:` and CJK particles, 1 for words, 0 for a space.
+    """Whether a value behind a word for a password is one.
 
-    `after` is the text behind it (a counted thing, "8자 이상", is no PIN); `quoted` says that quotes held it.
+    `after`: the text behind the value. `strength`: 2 for a value behind `=`, `:` or a CJK particle, 1 behind words, 0
+    behind a space. `quoted`: whether quotation marks held the value.
     """
     if not 4 <= len(value) <= MAX_PASSWORD_CHARACTERS or is_placeholder(value) or is_digest(value):
         return False
@@ -184,7 +186,7 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
 
 
 def _reads_so(value: str, strength: int, quoted: bool) -> bool:
-    """Whether the characters of a value, which is no name, number, date or code, are those of a password."""
+    """`is_chosen` for a value that is no name, number, date or code: decides by its characters."""
     kinds = classes(value)
     has_digit = _ANY_DIGIT.search(value) is not None
     if not any(c.isalpha() for c in value):

@@ -1,7 +1,7 @@
-"""Live sessions: cookies, `Authorization` headers, session ids. A copied one is a login until it expires.
+"""Finds live sessions: cookies, `Authorization` headers, session ids. A copied one is a login until it expires.
 
-Looks at names that frameworks and large sites use for their sessions and at the HTTP headers that carry
-credentials; any cookie of another name passes.
+Reads the names that frameworks and large sites use for their sessions, and the HTTP headers that carry credentials; a
+cookie of any other name passes.
 """
 
 from __future__ import annotations
@@ -137,7 +137,8 @@ _MESSAGES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every session cookie and credential header of the text, read as `readings.of_secrets` says; the longer of two counts."""
+    """Every session cookie and credential header of the text, read as `readings.of_secrets` says; the longer of
+    two counts."""
     for rule, start, end in readings.rules_in_all(_matches, text, readings.of_secrets(text)):
         yield Match(rule, Severity.BLOCK, start, end, _MESSAGES[rule], secret=True, mask=mask(text.raw[start:end]))
 

@@ -1,8 +1,9 @@
-"""The plugins of detect-secrets, for those who ask for them: a second opinion beside our own rules.
+"""Runs the plugins of detect-secrets as a second opinion beside our own rules.
 
-Only on request (`git mem scan --plugins`, `plugins: true` of actions/scan, `mem.detectSecrets` for hooks): its import
-alone costs a fifth of a second. The entropy plugins and the one for public addresses stay off (they flag a fifth of harmless text), so does the filter
-that lets a comment in the text allow its own line, and nothing is verified over the network.
+Only on request (`git mem scan --plugins`, `plugins: true` of actions/scan, `mem.detectSecrets` for hooks), since the
+import alone costs a fifth of a second. The entropy plugins and the one for public addresses are off, because they
+flag a fifth of harmless text; so is the filter that lets a comment in the text allow its own line. Nothing is
+verified over the network.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _REACH = 2_000  # characters from `kind: Secret` within which its data stands, b
 
 
 def find(text: str, low: str) -> Iterator[Found]:
-    """The encoded logins of a text; `low` is it in lower case."""
+    """The encoded logins of a text; `low`: the text in lower case."""
     if not any([hint in low for hint in _HINTS]):
         return
     for match in _LABEL.finditer(text):
@@ -46,7 +46,7 @@ def find(text: str, low: str) -> Iterator[Found]:
 
 
 def _decoded(value: str) -> str:
-    """The text that base64 stands for, "" for none."""
+    """The text that base64 encodes; "" when it is no base64 of UTF-8."""
     try:
         return b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), altchars=b"-_").decode()
     except (Error, ValueError):
@@ -54,7 +54,7 @@ def _decoded(value: str) -> str:
 
 
 def _is_login(plain: str) -> bool:
-    """Whether a text is a user and a password that is none of a manual."""
+    """Whether a text is `user:password` with a password that is no placeholder."""
     user, colon, password = plain.partition(":")
     sure = bool(colon) and bool(user) and len(password) >= 6 and plain.isprintable() and " " not in plain
     return sure and not is_placeholder(password) and not password.startswith("//")

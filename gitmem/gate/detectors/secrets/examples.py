@@ -1,8 +1,8 @@
 """Invented secrets of the right shape, for the examples of the rules: no token stands in this source.
 
-`fake` writes a text for a pattern in the notation of `gate/detectors/secrets/tokens.txt`, the same one every time; `elided` writes the
-same with `…` for what would be secret. The characters come from a digest of the pattern, so they are random to
-look at and belong to nobody.
+`fake` writes a text for a pattern in the notation of `gate/detectors/secrets/tokens.txt`, the same one every time;
+`elided` writes the same with `…` for what would be secret. The characters come from a digest of the pattern, so they
+are random to look at and belong to nobody.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What names a thing and opens none, by the label right before or behind it: commits, transactions, addresses, models.
+"""Recognises values that name a thing and open none, by the label beside them: commits, transactions, addresses,
+models.
 
 `커밋 3f2a...`, `tx 0x...`, `mint: 7xKX...` stand in notes about keys and tokens as often as the keys themselves. Pure
-questions about one value in its line; a value without such a label is left to the other rules.
+functions of one value in its line.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _MORE_WORDS = lazy(r"[^\x00-\x7f\s]{4}|[^\x00-\x7f\s][\s][^\x00-\x7f\s]|[\"'”]
 
 
 def is_named_id(low: str, start: int, end: int) -> bool:
-    """Whether the label before or behind `low[start:end]` (lower-case text) says that it names a thing."""
+    """Whether the label before or behind `low[start:end]` (text in lower case) says that the value names a thing."""
     value, before = low[start:end], low[max(0, start - 32) : start]
     if _LABEL.search(before):
         return True
@@ -51,7 +52,8 @@ def is_resource(value: str) -> bool:
 
 
 def is_of_other_words(low: str, first: int, start: int, end: int) -> bool:
-    """Whether the words between one for a secret, which ends at `first`, and an id of Git are about something else."""
+    """Whether the words between a word for a secret, which ends at `first`, and an id of Git are about something
+    else."""
     value, between = low[start:end], low[first:start]
     if len(value) not in _GIT_LENGTHS or _HEX.fullmatch(value) is None or _ASSIGNS.search(between):
         return False

@@ -1,9 +1,9 @@
-"""Passwords made of words: a passphrase between quotes or to the end of its line, `WALNUT-TANGO-77`, `door code 4093*`;
-and the password that stands alone in the answer to "what is the password?".
+"""Finds passwords made of words: passphrases, `WALNUT-TANGO-77`, door codes; and the password alone in the answer to
+"what is the password?".
 
-Words are what prose is made of, so the place has to say that a password stands there: quotes or a line's end, a word for
-a passphrase, words without any grammar between them. What says how a password has to be (length, policy) is none.
-The words for a password are found in `gate/detectors/secrets/passwords.py`.
+Prose is made of words too, so the place has to say that a password stands there: quotation marks or the end of a
+line, a word for a passphrase, words without any grammar between them. A text that says how a password has to be
+(length, policy) is none. `passwords.py` finds the words for a password.
 """
 
 from __future__ import annotations
@@ -127,14 +127,15 @@ _CODE_HINTS = (
 
 
 def _is_random_words(value: str) -> bool:
-    """Whether a value is at least four different words in lower case that do not make a sentence."""
+    """Whether a value is at least four different lower-case words that make no sentence."""
     words = value.split(" ")
     plain = all(word.isascii() and word.isalpha() and word.islower() and 3 <= len(word) <= 10 for word in words)
     return plain and len(set(words)) >= 4 and not is_told(value)
 
 
 def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span of a passphrase behind the word for a password at start..end, `low` being `text` in lower case; or None."""
+    """The span of a passphrase behind the word for a password at start..end, or None; `low`: the text in lower
+    case."""
     named = _PHRASE.match(low, start) is not None
     quoted = _QUOTED.match(text, end)
     if quoted is not None:
@@ -201,7 +202,8 @@ _INFLECTED = ("ed", "ing", "tion", "ly", "ies")
 
 
 def _loose(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span of four or more words without grammar behind `with the passphrase`, up to the first word that has some."""
+    """The span of four or more words without grammar behind `with the passphrase`, up to the first word of
+    grammar; or None."""
     match = None
     if _USED.search(low, max(0, start - 24), start):
         match = _LOOSE.match(text, end)
@@ -226,9 +228,9 @@ def _is_sentence(words: list[str]) -> bool:
 
 
 def mixed_at(text: str, end: int) -> tuple[int, int] | None:
-    """The span of a password of ASCII and of Korean, Japanese or Chinese letters behind a word for one, which ends at `end`.
+    """The span of a password of ASCII and CJK letters behind a word for one that ends at `end`, or None.
 
-    It has at least two digits, and a symbol or letters of both scripts; grammar behind it is left out.
+    It has at least two digits, and a symbol or letters of both scripts; a particle behind it is left out.
     """
     match = _MIXED.match(text, end)
     if match is None or match.group("value").isascii():
@@ -257,7 +259,8 @@ def mixed_at(text: str, end: int) -> tuple[int, int] | None:
 
 
 def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span of the password that answers a question for one; the word for it stands at start..end, `low` is `text` in lower case."""
+    """The span of the password that answers a question for one, or None; the word for it is at start..end, `low`
+    is the text in lower case."""
     near = text[end : end + _ANSWERED]
     if "\n" not in near and "?" not in near and "？" not in near:
         return None
@@ -313,7 +316,7 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
 
 
 def _titled(text: str, start: int) -> bool:
-    """Whether the word at `start` stands in a heading or in a label of its own line."""
+    """Whether the word at `start` stands in a heading or in a label on its own line."""
     return _TITLE.search(text, max(0, start - 40), start) is not None
 
 
@@ -329,7 +332,8 @@ _OPENED_WITH = lazy(
 
 
 def named_by_tools(low: str) -> Iterator[tuple[int, int]]:
-    """The spans of passphrases behind the name of a tool that asks for one, or behind what they open, in a text in lower case."""
+    """The spans of passphrases behind the name of a tool that asks for one, or behind what they open, in a text in
+    lower case."""
     for at in places(low, present(low, _TOOLS)):
         match = _TOOL_PHRASE.match(low, at)
         if match is not None and _is_random_words(match["value"]) and not _is_inflected(match["value"].split()):

@@ -1,7 +1,7 @@
-"""Passwords with no word for one beside them: pairs, addresses, command lines.
+"""Finds passwords without a word for one beside them: pairs, addresses, command lines.
 
-`admin / ...`, `postgres://user:...@host`, `curl -u user:...`. The look of the value and of what stands beside it decides
-(`gate/detectors/secrets/chosen_passwords.py`).
+`admin / ...`, `postgres://user:...@host`, `curl -u user:...`. The look of the value and the text beside it decide
+(`chosen_passwords.py`).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _SHORT_FORMS = {
 
 @cache
 def commands(where: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The rows of `commands.txt` of one place (`options`, `anywhere`): each word in lower case, and the pattern from it to
-    the end of a password. Read once a process.
+    """The rows of `commands.txt` of one place (`options`, `anywhere`): each word in lower case, and the pattern from
+    it to the end of a password. Read once a process.
 
     Raises OSError or ValueError where the table cannot be read or has a malformed row.
     """
@@ -63,8 +63,9 @@ def commands(where: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
         for short, full in _SHORT_FORMS.items():
             leads = leads.replace(short, full)
         value = r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})"
-        for word in words.split(", ") if place == where else ():
-            found.append((word, lazy(rf"(?<!\w)(?i:{re.escape(word)})(?:{leads}){value}")))
+        if place == where:
+            for word in words.split(", "):
+                found.append((word, lazy(rf"(?<!\w)(?i:{re.escape(word)})(?:{leads}){value}")))
     return tuple(found)
 
 
@@ -108,24 +109,25 @@ _LOGIN = lazy(
 
 
 def _line(text: str, at: int) -> str:
+    """The line around an offset, cut behind its first 400 characters."""
     last = text.find("\n", at)
     return text[text.rfind("\n", 0, at) + 1 : last if last >= 0 else len(text)][:400]
 
 
 def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
-    """A user beside a password on one line, of every notation: (rule, start, end of the password). `low` is the
-    text in lower case."""
+    """(rule, start, end) of each password beside a user on one line; `low`: the text in lower case."""
     yield from _logins(text, low)
     digits = plain(text).translate(DIGIT)
     if b"1" not in digits:
         return  # each of these values has one
     yield from colons(text, digits)
     dotted = _DOTTED.search(plain(text).translate(_NUMBERS)) is not None
-    for match in _IP_TRIPLE.finditer(text) if dotted else ():
-        start = match.start("value")
-        end, _ = end_of(text, start, match.end("value"), "")
-        if is_server_user(match.group("user")) and looks_chosen(text[start:end], True):
-            yield "user-password-pair", start, end
+    if dotted:
+        for match in _IP_TRIPLE.finditer(text):
+            start = match.start("value")
+            end, _ = end_of(text, start, match.end("value"), "")
+            if is_server_user(match.group("user")) and looks_chosen(text[start:end], True):
+                yield "user-password-pair", start, end
     if "/" in text or "／" in text:
         for match in _PAIR.finditer(text):
             start = match.start("value")
@@ -153,7 +155,8 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _logins(text: str, low: str) -> Iterator[tuple[str, int, int]]:
-    """Words joined by signs beside a user, where a login is spoken of: `login: ops / Bulrush_77`, `as admin with Pewter.Mug5`."""
+    """Words joined by signs beside a user, on a line about logging in: `login: ops / Bulrush_77`, `as admin with
+    Pewter.Mug5`."""
     done = 0
     for at in places(low, present(low, _LOGIN_HINTS)):
         if at < done:
@@ -175,7 +178,7 @@ def _logins(text: str, low: str) -> Iterator[tuple[str, int, int]]:
 
 
 def colons(text: str, digits: bytes) -> Iterator[tuple[str, int, int]]:
-    """`admin:...`, outside an address."""
+    """`admin:...` outside addresses; `digits`: the text with `1` for each digit."""
     for match in _COLON_PAIR.finditer(text):
         start = match.start("value")
         if digits.find(b"1", start, match.end()) < 0:
@@ -189,10 +192,14 @@ def colons(text: str, digits: bytes) -> Iterator[tuple[str, int, int]]:
 
 
 def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
-    """Passwords in addresses, `scheme://user:password@host`: (rule, start, end). `low` is the text in lower case."""
+    """(rule, start, end) of each password in an address, `scheme://user:password@host`, or on a command line;
+    `low`: the text in lower case."""
     if "://" in text:
         for match in _urls(text):
             value = match.group("value")
+            least = 3
+            if match["scheme"].lower().startswith("http"):
+                least = 4  # `https://u:pwd@` is an example of manuals
             if value.lower() in _SHIPPED and value == match.group("user"):
                 continue
             if _FOR_ALL.issuperset(value.lower().split(":")) or _SHOWN.fullmatch(value):
@@ -201,8 +208,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 continue  # `postgres://shop:shop@localhost`: the name twice, on one's own machine or one to be filled in
             if (
                 not is_placeholder(value)
-                and len(value)
-                > (3 if match["scheme"].lower().startswith("http") else 2)  # `https://u:pwd@` is of manuals
+                and len(value) >= least
                 and len(set(value)) > 1
                 and not re.match(r"^\d{2,5}/|^[\[{(\\]|.*\[\^", value)
             ):
@@ -225,7 +231,10 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             and not (" " in value and (quote == "`" or is_told(value)))
         ):
             yield "password-on-command-line", start, end
-    for form in (_BRACED, _ORACLE) if "={" in text or "jdbc:" in text else ():
+    forms: list[re.Pattern[str]] = []
+    if "={" in text or "jdbc:" in text:
+        forms = [_BRACED, _ORACLE]
+    for form in forms:
         for match in form.finditer(text):
             value = match["value"]
             if not is_placeholder(value) and (looks_chosen(value, True) or (classes(value) >= 3 and len(value) >= 8)):
@@ -243,7 +252,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _urls(text: str) -> Iterator[re.Match[str]]:
-    """The addresses with a password: looked for where an `@` stands not far behind the `://`."""
+    """The matches of `_URL`, searched only where an `@` stands near behind the `://`."""
     done = 0
     at = text.find("://")
     while at >= 0:
@@ -257,22 +266,22 @@ def _urls(text: str) -> Iterator[re.Match[str]]:
 
 
 def _closing(text: str, start: int, quote: str) -> int:
-    """Where the quotation mark stands that closes what begins at `start`, on its line; `start` for none."""
+    """The offset of the quotation mark that closes the value at `start` on its line; `start` when there is none."""
+    close = -1
     if quote:
         close = text.find(quote, start, start + _LONGEST_QUOTED)
-    else:
-        close = -1
     if close > 0 and "\n" not in text[start:close]:
         return close
     return start
 
 
 def _on_command_lines(text: str, low: str) -> Iterator[re.Match[str]]:
-    """What follows a command that takes a password, to the end of its line and of one that continues it."""
-    for at in places(low, _READ_FROM_INPUT) if "echo " in low or "printf " in low else ():
-        piped = _PIPED.search(text, max(0, at - 240), at + 1)
-        if piped is not None:
-            yield piped
+    """The matches of commands that take a password, up to the end of the command."""
+    if "echo " in low or "printf " in low:
+        for at in places(low, _READ_FROM_INPUT):
+            piped = _PIPED.search(text, max(0, at - 240), at + 1)
+            if piped is not None:
+                yield piped
     for first, last in _with_option(text):
         for word, pattern in commands("options"):
             at = low.find(word, first, last)
@@ -283,7 +292,9 @@ def _on_command_lines(text: str, low: str) -> Iterator[re.Match[str]]:
                 at = low.find(word, at + 1, last)
     words_present = present(low, tuple([word for word, _ in commands("anywhere")]))
     for word, pattern in commands("anywhere"):
-        for at in places(low, (word,)) if word in words_present else ():
+        if word not in words_present:
+            continue
+        for at in places(low, (word,)):
             match = pattern.match(text, at, _end_of_command(text, at))
             if match is not None:
                 yield match
@@ -299,7 +310,7 @@ def _on_command_lines(text: str, low: str) -> Iterator[re.Match[str]]:
 
 
 def _with_option(text: str) -> Iterator[tuple[int, int]]:
-    """The lines that hold an option, each with those that a backslash joins to it."""
+    """(start, end) of each line with an option, with the lines that a backslash joins to it."""
     last = 0
     for option in _DASH.finditer(plain(text)):
         if option.start() < last:
@@ -319,7 +330,8 @@ def _with_option(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_command(text: str, at: int) -> int:
-    """Where the line of a command ends; the next one counts where it is indented (.netrc) or continued by a backslash."""
+    """The end of the command at `at`: of its line, or of the next when that is indented (.netrc) or continued by a
+    backslash."""
     limit = min(len(text), at + _LONGEST_COMMAND)
     last = text.find("\n", at, limit)
     if last >= 0 and (text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\"):

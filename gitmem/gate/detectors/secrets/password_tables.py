@@ -1,7 +1,8 @@
-"""Passwords in rows of fields: cells of a Markdown table, columns of comma-separated values, `INSERT INTO ... VALUES`.
+"""Finds passwords in rows of fields: cells of a Markdown table, columns of comma-separated values, `INSERT INTO ...
+VALUES`.
 
-A heading, a label or a column's name says that a password stands in a field; without one the look of the value and of the
-user beside it decides (`gate/detectors/secrets/chosen_passwords.py`).
+A heading, a label or a column name says that a field holds a password; without one the look of the value and of the
+user beside it decides (`chosen_passwords.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LABEL = "[password]"  # a label in brackets, or our mask
 
 
 def cells(text: str) -> Iterator[tuple[str, int, int]]:
-    """The passwords in the tables of a text."""
+    """(rule, start, end) of the passwords in the Markdown tables of a text."""
     if "|" not in text:
         return
     secret_column: int | None = None
@@ -75,7 +76,7 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _bare(cell: str, place: int) -> tuple[str, int]:
-    """The value of a cell that begins at `place`, without blanks, code marks and emphasis around it, and where it begins."""
+    """(value, its offset) of a cell that begins at `place`, without blanks, code marks and emphasis around it."""
     value = cell.strip()
     start = place + len(cell) - len(cell.lstrip())
     wrapped = _WRAPPED.fullmatch(value)
@@ -85,7 +86,8 @@ def _bare(cell: str, place: int) -> tuple[str, int]:
 
 
 def _label(cells: list[tuple[int, str]]) -> int | None:
-    """Which cell is a heading or label for passwords; in a row of two the first may stand in brackets as our mask does."""
+    """The number of the cell that is a heading or a label for passwords, or None. In a row of two cells the first
+    may be a label in brackets, like our mask."""
     if len([cell for _, cell in cells if cell.strip()]) == 2 and cells[0][1].strip().lower() == _LABEL:
         return 0
     named = next((index for index, (_, cell) in enumerate(cells) if _names_one(cell)), None)
@@ -112,7 +114,7 @@ def _names_one(cell: str) -> bool:
 
 
 def _in_column(value: str) -> bool:
-    """Whether a cell reads as a password where its column or its label says that one stands there."""
+    """Whether a cell reads as a password, given that its column or label says so."""
     if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value.rstrip("*?")):
         return False
     if is_no_value(value):
@@ -136,9 +138,9 @@ _GAPS = (lazy(","), lazy("\t"), lazy(";"), lazy(r"(?<=\S) {2,60}(?=\S)"))
 
 
 def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the passwords below the name of a column at `at`; `low` is `text` in lower case.
+    """The spans of the passwords below the column name at `at`; `low`: the text in lower case.
 
-    Columns stand between commas, semicolons or tabs, or two blanks and more apart.
+    Columns are separated by commas, semicolons, tabs, or two or more blanks.
     """
     first = low.rfind("\n", max(0, at - 600), at) + 1
     last = low.find("\n", at, at + 600)
@@ -168,7 +170,7 @@ def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _fields(text: str, start: int, end: int, gap: re.Pattern[str]) -> list[tuple[int, int]]:
-    """The spans of the fields of a line between its gaps, without blanks and quotation marks around them."""
+    """The spans of the fields of a line, without blanks and quotation marks around them; `gap`: the separator."""
     spans: list[tuple[int, int]] = []
     for match in gap.finditer(text, start, end):
         spans.append((start, match.start()))
@@ -194,7 +196,8 @@ _NAME = lazy(r"[\s\"`\[]{0,3}\w{0,20}?(?:password|passwd|pwd|passphrase|비밀�
 
 
 def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the passwords that a statement of SQL inserts as they are, the column's name at `at`; `low` as for `column`."""
+    """The spans of the plain passwords that an SQL statement inserts, the name of their column at `at`; `low`: as
+    for `column`."""
     first = low.rfind("insert", max(0, at - 400), at)
     match = None
     if first >= 0:

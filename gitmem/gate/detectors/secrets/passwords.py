@@ -1,9 +1,9 @@
-"""Passwords and PINs that people wrote down: `운영 DB 비번은 ...`, `admin / ...`, `postgres://user:...@host`.
+"""Finds passwords and PINs that people wrote down: `운영 DB 비번은 ...`, `admin / ...`, `postgres://user:...@host`.
 
-A word for a password and what follows it, in English, Korean, Japanese and Chinese; pairs of user and password,
-addresses and command lines (`gate/detectors/secrets/password_pairs.py`), rows of fields (`password_tables.py` beside it). A chosen password need not look random, so the shape of
-the sentence has to carry more, and a plain word behind a plain `is` passes ("the password is required"). Nothing
-of a password is ever shown.
+Reads a word for a password and the text behind it, in English, Korean, Japanese and Chinese; `password_pairs.py`
+finds pairs of user and password, addresses and command lines, `password_tables.py` rows of fields. A chosen password
+need not look random, so the form of the sentence decides more, and a plain word behind a plain `is` passes ("the
+password is required"). No character of a password is ever shown.
 """
 
 from __future__ import annotations
@@ -125,12 +125,12 @@ def _name(text: str, start: int, end: int) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def _is_no_secret(name: str) -> bool:
-    """Whether a name with a word for a password is that of something else: `password_hash`."""
+    """Whether a name with a word for a password names something else: `password_hash`."""
     return _NO_SECRET_NAME.search(name) is not None
 
 
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
-    """The passwords beside words for one, with their rule."""
+    """(rule, start, end) of the passwords beside words for one; `low`: the text in lower case."""
     if low.isascii() and not any([part in low for part in _PARTS]):
         return
     digits = plain(text).translate(DIGIT)
@@ -151,7 +151,8 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tuple[list[tuple[int, int]], int]:
-    """The spans of the passwords beside a word for one, and behind what the next word is looked for (0: no matter)."""
+    """(spans of the passwords beside a word for one, the offset from which the next word is searched, 0 for no
+    limit)."""
     start, short, ascii_word = match.start(), match.group() in _SHORT_WORDS, text[match.start()].isascii()
     rest = None
     if ascii_word:
@@ -196,7 +197,7 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
 def _joined(
     text: str, low: str, match: re.Match[str], join: re.Match[str], name_end: int
 ) -> tuple[list[tuple[int, int]], int]:
-    """As `_beside_word`, where something joins the word (its name ends at `name_end`) to what follows."""
+    """As `_beside_word`, when something joins the word, whose name ends at `name_end`, to the text behind it."""
     aside = join.group("aside")
     if aside and looks_chosen(aside.strip(" \t()（）"), True):  # `the default password (...) was`
         start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（"))
@@ -225,7 +226,7 @@ def _words(low: str) -> Iterable[re.Match[str]]:
 
 
 def _in_columns(text: str, start: int, end: int) -> bool:
-    """Whether the word at start..end can be the name of a column."""
+    """Whether the word at start..end may be the name of a column."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     return (
         "," in before
@@ -247,7 +248,8 @@ def _old_and_new_password(text: str, name_end: int) -> tuple[tuple[int, int], tu
 
 
 def _password_spans_near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of what has the look of a password, a symbol among letters and digits, on the line of a word for one."""
+    """The spans of values that look like a password (a symbol among letters and digits) on the line of the word at
+    start..end."""
     first = max(text.rfind("\n", max(0, start - _NEAR_BEFORE), start) + 1, start - _NEAR_BEFORE, 0)
     last = text.find("\n", end, end + _NEAR_BEHIND)
     if last < 0:
@@ -263,13 +265,13 @@ def _password_spans_near(text: str, start: int, end: int) -> Iterator[tuple[int,
 
 
 def _is_new(value: str) -> bool:
-    """Whether a value is a password where a change of one is told."""
+    """Whether a value is a password, in a sentence about changing one."""
     return is_joined(value, 2) or is_coined(value) or (not value.isdigit() and is_chosen(value, "", 1, False))
 
 
 def _words_at(text: str, low: str, match: re.Match[str], name_end: int) -> tuple[int, int] | None:
-    """The span of what is no single run of ASCII behind a word for a password: a passphrase of several words, a password
-    with letters of Korean, Japanese or Chinese in it, the answer to a question for one."""
+    """The span of a passphrase of several words, of a password with CJK letters, or of the answer to a question
+    for one, behind a word for a password; or None."""
     return (
         passphrases.phrase_at(text, low, match.start(), name_end)
         or passphrases.mixed_at(text, name_end)
@@ -278,7 +280,7 @@ def _words_at(text: str, low: str, match: re.Match[str], name_end: int) -> tuple
 
 
 def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> tuple[int, int, bool]:
-    """The span of what is joined to the word for a password, and whether it is one."""
+    """(start, end, whether it is a password) of the value that is joined to a word for a password."""
     word, op = match.group(), join.group("op")
     start, limit = join.span("value")
     if limit - start < _MIN_BARE_CHARACTERS and not join.group("quote"):
@@ -332,7 +334,7 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
 
 
 def _is_spaced(value: str) -> bool:
-    """Whether a value between quotation marks is a password of two to four words with a number and a sign among them."""
+    """Whether a value between quotation marks is a password of two to four words with a number and a sign."""
     return (
         1 <= value.count(" ") <= 3
         and len(value) <= 40
@@ -385,7 +387,8 @@ _MESSAGES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every password of the text: in the raw text, where they differ in the normalised one, without seams and escapes, as rendered.
+    """Every password of a text: in the raw text, and in the readings of `readings.of_passwords` where they differ
+    from it.
 
     Of two finds that overlap the longer one counts.
     """

@@ -1,7 +1,7 @@
-"""What looks like a secret and is none: placeholders, references, identifiers, checksums, words.
+"""Recognises values that look like a secret and are none: placeholders, references, identifiers, checksums, words.
 
-Pure questions about one value, shared by the detectors of secrets. Every function is linear in the length of
-the value, and values are short: callers cut them at `MAX_PLACEHOLDER_CHARACTERS`.
+Pure functions of one value, shared by the detectors of secrets. Each is linear in the length of the value; callers
+cut values at MAX_PLACEHOLDER_CHARACTERS.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ _STEPS = frozenset(
 
 
 def is_published(value: str) -> bool:
-    """Whether a value begins like something that is meant to be public."""
+    """Whether a value begins like something public: a public key, an address, a publishable key."""
     return _PUBLISHED.match(value) is not None
 
 
@@ -148,7 +148,8 @@ _NAMED_SEQUENCE = lazy(r"^[a-z]{2,8}(?=0?1234)")  # `dapi1234567890abcdef`
 
 
 def is_sequence(value: str) -> bool:
-    """Whether a value counts upwards from end to end, behind a vendor's letters or not: `0123456789abcdef0123456789abcdef`."""
+    """Whether a value counts upwards from end to end, behind a vendor's letters or not:
+    `0123456789abcdef0123456789abcdef`."""
     row = _NAMED_SEQUENCE.sub("", "".join(_CHUNKS.findall(value.lower())))
     if len(row) < 12:
         return False
@@ -158,7 +159,7 @@ def is_sequence(value: str) -> bool:
 
 @lru_cache(maxsize=_MAX_CACHED)
 def is_code(value: str) -> bool:
-    """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
+    """Whether a bare value is an expression of a program, a path or an address instead of a literal."""
     return _CODE.search(value) is not None or _PATH.match(value) is not None
 
 
@@ -172,7 +173,8 @@ _LINK_OR_PATTERN = lazy(
 
 
 def is_tangled(value: str) -> bool:
-    """Whether a value has five kinds of symbol and brackets that do not match: a generated one, no expression."""
+    """Whether a value has five kinds of symbol and brackets that do not match: a generated password, no
+    expression."""
     if len(value) < 11 or len(set(_TANGLE.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
         return False
     if _CALL.match(value) or _LINK_OR_PATTERN.search(value):
@@ -201,7 +203,7 @@ _HUMPS = lazy(r"(?:[A-Z][a-z]{1,20}){2,7}")
 
 
 def is_class_name(value: str) -> bool:
-    """Whether a value is the name of a type, a long word that reads among its parts: `McpUiResourceCsp`."""
+    """Whether a value is the name of a type with a long English word in it: `McpUiResourceCsp`."""
     return _HUMPS.fullmatch(value) is not None and any(
         [len(hump) >= 6 and _reads(hump.lower()) for hump in _HUMP.findall(value)]
     )
@@ -213,7 +215,7 @@ def is_uuid(value: str) -> bool:
 
 
 def is_digest(value: str) -> bool:
-    """Whether a value says of itself that it is a checksum: `sha256:...`, `h1:...`."""
+    """Whether a value names the algorithm of a checksum: `sha256:...`, `h1:...`."""
     return _DIGEST.match(value) is not None
 
 
@@ -221,8 +223,8 @@ def is_digest(value: str) -> bool:
 def is_words(value: str) -> bool:
     """Whether a value reads as words and small numbers joined: `create_token_counter`, `test-token-6`, `utf8`.
 
-    A part counts as a word when its letters follow each other as in English; one group of digits may be in it.
-    More than a fifth of digits is not how names are written.
+    A part is a word when most pairs of its letters follow each other as in English; it may hold one group of digits.
+    A value with more than a fifth of digits is none.
     """
     chunks = _CHUNKS.findall(value)
     if not chunks or sum(map(str.isdigit, value)) * 5 > len(value) + 5:
@@ -262,7 +264,7 @@ def _reads(word: str) -> bool:
 
 @lru_cache(maxsize=_MAX_CACHED)
 def is_readable_base64(value: str) -> bool:
-    """Whether a value is base64 of ordinary text (a cursor, lorem ipsum), which the encoded detector reads."""
+    """Whether a value is base64 of ordinary text, which the detector of encoded text reads."""
     if len(value) < 16:
         return False
     body = value.rstrip("=").replace("-", "+").replace("_", "/")
@@ -274,5 +276,5 @@ def is_readable_base64(value: str) -> bool:
 
 
 def is_varied(value: str) -> bool:
-    """Whether a value has the variety of a random one of its length: no run or short cycle of characters."""
+    """Whether a value has as many different characters as a random one of its length."""
     return len(set(value)) >= min(6, 1 + len(value) // 4)

@@ -1,7 +1,7 @@
-"""Secrets that manuals print for everybody: JSON Web Tokens signed with a published key, hashes of published passwords.
+"""Recognises secrets that manuals print: JSON Web Tokens signed with a published key, hashes of published passwords.
 
-Answers for the rules in `RULES` only. A sample is known by what is in it (the payload of jwt.io, a signature that a
-manual's key makes, a salt that reads as a word) or, for a hash, by its line saying that it shows the form of one.
+Only for the rules in `RULES`. A sample is known by its content (the payload of jwt.io, a signature made with a key of
+a manual, a salt that reads as a word) or, for a hash, by a line that says it shows the form of one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FORM = lazy(
 
 
 def is_sample(rule: str, value: str, line: str) -> bool:
-    """Whether what a rule of `RULES` found, standing on `line`, is one that manuals print."""
+    """Whether a value that a rule of `RULES` found is one that manuals print; `line`: the line around it."""
     if rule == "jwt":
         return _is_sample_token(value)
     return any(salt in value for salt in _SALTS) or _has_readable_salt(value) or _FORM.search(line) is not None

@@ -1,7 +1,7 @@
 """Reads the tables of rules beside this module: UTF-8, one row a line, fields separated by one tab.
 
-Decides nothing about what a row means: `vendors.py`, `shapes.py`, `service_names.py` and `password_pairs.py` each read one
-table of rules, every module here its lists of `words.txt` and its labels of `labels.txt`.
+Decides nothing about what a row means: `vendors.py`, `shapes.py`, `service_names.py` and `password_pairs.py` each
+read one table of rules, every module here its lists of `words.txt` and its labels of `labels.txt`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import Path
 
 
 def lines(name: str) -> list[tuple[int, str]]:
-    """The lines of a table with their numbers from 1, without comments (`#`) and empty lines.
+    """(number from 1, line) of a table, without comments (`#`) and empty lines.
 
-    Raises OSError or ValueError (UnicodeDecodeError) where the file cannot be read: a detector without its table
-    fails, and what fails blocks.
+    Raises OSError or ValueError (UnicodeDecodeError) when the file cannot be read: a detector without its table
+    fails, and a failed detector blocks.
     """
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line and line[0] != "#"]
@@ -49,10 +49,12 @@ def _word_lists() -> dict[str, tuple[str, ...]]:
 
 
 def word_list(name: str) -> tuple[str, ...]:
-    """The words of one list of `words.txt`, in its order. Raises KeyError for a list that is not there, and as `rows` does."""
+    """The words of one list of `words.txt`, in its order. Raises KeyError for a list that is not there, and as
+    `rows` does."""
     return _word_lists()[name]
 
 
 def label_pattern(label: str) -> str:
-    """The pattern of every word for a `password` or a `secret` in `labels.txt`, on text in lower case; raises as `rows` does."""
+    """The pattern of every word for a `password` or a `secret` in `labels.txt`, on text in lower case; raises as
+    `rows` does."""
     return "|".join([pattern for name, _, pattern in rows("labels.txt", 3, keys=2) if name == label])

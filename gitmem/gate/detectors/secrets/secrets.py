@@ -1,8 +1,9 @@
-"""Secrets made by machines: tokens, keys, signed URLs, private keys, and random values named as such.
+"""Finds secrets made by machines: tokens, keys, signed URLs, private keys, and random values with a name that says
+so.
 
-Finds them in prose of any language: a token ends where its characters end, so `토큰은ghp_...를` needs no space.
-Says nothing of passwords that people choose (`gate/detectors/secrets/passwords.py`) or of live sessions (`gate/detectors/secrets/cookies.py`), and never asks a
-network whether a secret is still good. `secret_lines` is the same for the indexer, without offsets.
+Works in prose of any language: a token ends where its characters end, so `토큰은ghp_...를` needs no space. Passwords that
+people choose are for `passwords.py`, live sessions for `cookies.py`. No network is asked whether a secret is still
+valid.
 """
 
 from __future__ import annotations
@@ -25,19 +26,20 @@ if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples
 
 
-_PIECES = 6  # of one secret that a source or a terminal has cut
+_PIECES = 6  # further pieces of one secret that a program or a terminal has cut
 _OF_A_SERVICE = lazy(r"(an?) (.+) (token|key|webhook)")
 
 
 def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
-    """What is found in one string, `most` at most, overlapping finds of lesser rules left out."""
-    seen = candidates(text)
+    """The secrets in one string, at most `most` of them. Of two that overlap the one of the rule that runs first
+    counts."""
+    spots = candidates(text)
     taken = Spans()
-    found_first = chain(
-        tokens.find(text, seen), encoded_logins.find(text, seen.low), assignments.find(text, seen, taken)
+    all_finds = chain(
+        tokens.find(text, spots), encoded_logins.find(text, spots.low), assignments.find(text, spots, taken)
     )
-    apart = (secret for secret in found_first if taken.claim(secret.start, secret.end))
-    finds = list(islice(apart, most))
+    distinct = (secret for secret in all_finds if taken.claim(secret.start, secret.end))
+    finds = list(islice(distinct, most))
     for secret in finds:
         for _ in range(_PIECES):
             rest = tokens.continued(text, secret.end)
@@ -48,9 +50,10 @@ def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every secret of the text: in the raw text and, where they differ, in the normalised one, without seams and as rendered.
+    """Every secret of a text: in the raw text, and in the readings of `readings.of_secrets` where they differ from
+    it.
 
-    Of two finds that overlap the longer one counts: a character nobody sees must not cut a token in two.
+    Of two finds that overlap the longer one counts, so that an invisible character cannot cut a token in two.
     """
     others = readings.of_secrets(text)
     found = partial(_found, most=text.most)
@@ -74,7 +77,8 @@ def _match(raw: str, secret: tokens.Found, start: int, end: int) -> Match:
 
 
 def _named(what: str) -> str:
-    """What a secret is: `a Stripe key` as a message whose value is the name of the service."""
+    """The name of a secret; `a Stripe key` becomes a message with the service as its value, which catalogs can
+    translate."""
     named = _OF_A_SERVICE.fullmatch(what)
     if named:
         return Message(f"{named[1]} {{}} {named[3]}", named[2])
@@ -82,14 +86,14 @@ def _named(what: str) -> str:
 
 
 def secret_lines(text: str) -> set[int]:
-    """1-based numbers of the lines that hold (a part of) a secret, a password or a session, for the indexer.
+    """The line numbers, from 1, that hold a secret, a password or a session, or a part of one. The indexer calls it.
 
-    The same rules as the gate's, on the text as it is and on the normalised one. Plain text costs a few scans.
+    It uses the rules of the gate. Plain text costs a few scans.
     """
     from gitmem.gate.detectors.secrets import cookies, passwords
 
-    looked = Text(text)
-    spans = [(match.start, match.end) for find in (detect, passwords.detect, cookies.detect) for match in find(looked)]
+    subject = Text(text)
+    spans = [(match.start, match.end) for find in (detect, passwords.detect, cookies.detect) for match in find(subject)]
     lines: set[int] = set()
     for start, end in spans:
         first = text.count("\n", 0, start) + 1

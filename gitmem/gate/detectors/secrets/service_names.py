@@ -1,7 +1,5 @@
-"""Names of services whose keys have no beginning of their own: the reader of `service_names.txt`. Decides nothing.
-
-What a name and a value together mean is decided in `gate/detectors/secrets/assignments.py`.
-"""
+"""Reads `service_names.txt`, the names of services whose keys have no beginning of their own. `assignments.py`
+decides what a name and a value mean."""
 
 from __future__ import annotations
 
@@ -16,7 +14,8 @@ _LATIN = re.compile(r"[a-z0-9]{4,16}")
 
 
 class ServiceNames(NamedTuple):
-    """`latin`: lower-case names of ASCII letters and digits. `cjk`: a pattern, since particles are glued to these names."""
+    """`latin`: names of lower-case ASCII letters and digits. `cjk`: a pattern of the others, which stand without
+    blanks around them."""
 
     latin: frozenset[str]
     cjk: str
@@ -24,10 +23,10 @@ class ServiceNames(NamedTuple):
 
 @cache
 def service_names() -> ServiceNames:
-    """The names of `service_names.txt`, the Korean, Japanese and Chinese ones in its order, read once a process.
+    """The names of `service_names.txt`, read once a process.
 
-    Raises OSError where the table cannot be read, ValueError for a name that could never be found and for a table
-    that lacks names of either kind.
+    Raises OSError when the table cannot be read, and ValueError for a name that could never be found and for a table
+    without names of either kind.
     """
     latin: list[str] = []
     cjk: list[str] = []

@@ -13,10 +13,10 @@ _LOOKS = {"any": False, "random": True}
 class Shape(NamedTuple):
     """One row of `shapes.txt`.
 
-    `what`: the secret in words. `is_random`: whether a value has to look random to be one. `in_runs`: literals that stand
-    in unbroken runs only; `in_prose`: literals that may stand next to spaces. A text has to hold one of both; a row with
-    neither is tried on any long run. `pattern`: in the notation of the table. `sample`: a text that the pattern finds, in
-    the same notation.
+    `what`: the secret in words. `is_random`: whether a value has to look random to be one. `in_runs`: literals that
+    stand in unbroken runs only; `in_prose`: literals that may stand next to spaces. A text has to hold one of both; a
+    row with neither is tried on any long run. `pattern`: in the notation of the table. `sample`: a text that the
+    pattern finds, in the same notation.
     """
 
     rule: str

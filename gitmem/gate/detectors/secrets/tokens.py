@@ -1,9 +1,9 @@
-"""Finding the tokens of `gate/detectors/secrets/tokens.txt` and the shapes of `gate/detectors/secrets/shapes.txt` in a text.
+"""Finds the tokens of `tokens.txt` and the shapes of `shapes.txt` in a text.
 
-Cheap first: only unbroken runs of 16 characters and more can hold a token, so beginnings are looked for in
-those alone; a pattern is compiled when its literal has been seen, and tried only where it was seen. A token
-folded over two lines is found by joining the run at the end of one line with that at the start of the next.
-Says where a secret is and what; whether that stops a commit is not known here.
+Only unbroken runs of 16 characters or more can hold a token, so beginnings of tokens are searched in these alone; a
+pattern is compiled when its literal has been found, and tried only there. A token that is split over two lines is
+found by joining the run at the end of one line with the run at the start of the next. Whether a secret stops a commit
+is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _SHORT = {
     "<U>": "[0-9A-Z]", "<b>": "[0-9A-Za-z+/]", "<s>": "[0-9A-Za-z+/=_-]",
     "<uuid>": "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}",
 }  # fmt: skip
-# Vendors whose own examples and retyped tokens come in the other case, so that case decides nothing.
+# Classes read in either case, since examples and retyped tokens come in the other case.
 _EITHER_CASE = frozenset({"<a>", "<A>"})
-# Behind a beginning that nothing else has, any letter or digit will do: vendors change alphabets, not beginnings.
+# Classes that any letter or digit matches behind a distinct beginning: vendors change alphabets, not beginnings.
 _ANY_LETTER = frozenset({"<h>", "<H>", "<U>"})
 _BREAK = lazy(
     r"(?P<gap>[ \t]*[\"'`\\+]{0,2}=?[ \t]*\r?\n[ \t>"
@@ -51,18 +51,18 @@ _DIGIT_IN = lazy("[0-9]")
 _HEAD = kinds_table({b"1": string.digits.encode(), b"a": string.ascii_letters.encode() + b"_.+/=~-"}, b"-")
 _NO_HEAD = 45
 _AFTER_HEAD = " \t\r\"'`\\+"
-_AROUND_KEY = " \t\r\n>|\"'`"  # what quotes or indents the lines of a private key
-_BEFORE, _AFTER = 400, 24_000  # how far around its literal a shape may reach
+_AROUND_KEY = " \t\r\n>|\"'`"  # characters that quote or indent the lines of a private key
+_BEFORE, _AFTER = 400, 24_000  # characters around its literal that a shape may reach
 _BOT = lazy(r"\d{5,16}:A")
 _ESCAPE = lazy(
     r"(?:\\(?:[0abfnrtv]|x[0-9A-Fa-f]{2}|[0-7]{3}|u[0-9A-Fa-f]{0,4}|U[0-9A-Fa-f]{8})|%[0-9A-Fa-f]{2}|\[[0-9;]{0,8}m)\Z"
 )
 _SHORT_START = 5
-_MAX_OCCURRENCES = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
+_MAX_OCCURRENCES = 2_000  # occurrences of one literal that are checked
 
 
 class Found(NamedTuple):
-    """A secret at `text[start:end]`, `what` it is in words, `certain` where a checksum says so."""
+    """A secret at `text[start:end]`. `what`: its name in words. `certain`: whether its checksum is right."""
 
     rule: str
     what: str
@@ -72,14 +72,18 @@ class Found(NamedTuple):
 
 
 def expand(rest: str, loose: bool = False) -> str:
-    """A row's pattern with its short forms spelt out; `loose` takes any letter where the row says hexadecimal."""
+    """A pattern of a table with its short forms replaced; `loose`: any letter or digit where the row says
+    hexadecimal."""
     for short, full in _SHORT.items():
         either = short in _EITHER_CASE or (loose and short in _ANY_LETTER)
-        rest = rest.replace(short, "[0-9A-Za-z]" if either else full)
+        if either:
+            full = "[0-9A-Za-z]"
+        rest = rest.replace(short, full)
     return rest
 
 
 def _is_distinct(start: str) -> bool:
+    """Whether a beginning is so long, or ends in such a sign, that nothing else begins like it."""
     return len(start) > _SHORT_START or (len(start) >= 4 and start[-1] in "_-.")
 
 
@@ -115,7 +119,8 @@ def _by_two() -> tuple[dict[str, list[str]], dict[str, int]]:
 
 @cache
 def _opening() -> re.Pattern[str]:
-    """Where `_open_before` can be true and one of the beginnings begin."""
+    """A pattern for the places where a token may begin: those that `_open_before` may accept, with the first
+    character of a beginning."""
     first = "".join(sorted({re.escape(start[0]) for start in _beginnings()}))
     escaped = r"(?<=\\[0abfnrtvu])|(?<=\\x..)|(?<=\\[0-7]{3})|(?<=\\u.{4})|(?<=%..)|(?<=[0-9;]m)"
     return re.compile(rf"(?:(?<![0-9A-Za-z])|{escaped})[{first}]")
@@ -147,16 +152,18 @@ def _plausible(rule: str, start: str, value: str) -> bool:
         return set(body.upper()) != {"X"}
     if is_placeholder(body) or not is_varied(body) or (len(start) <= _SHORT_START and is_words(body)):
         return False
-    return entropy(body) >= (2.0 if len(body) < 20 else 2.6)
+    if len(body) < 20:
+        return entropy(body) >= 2.0
+    return entropy(body) >= 2.6
 
 
 def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
-    """The tokens that begin in the `hot` stretches of a text, in the order of the table."""
+    """The tokens that begin in the spans `hot` of a text, in the order of the table."""
     yield from _tokens_of(text, _beginnings_in(text, hot))
 
 
 def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
-    """The tokens that begin at one of the beginnings `seen` in a text."""
+    """The tokens of a text at these (beginning, offsets of it)."""
     for start, places_of in seen:
         rows = _beginnings()[start]
         end = 0
@@ -179,7 +186,8 @@ def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
 
 
 def _beginnings_in(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str, list[int]]]:
-    """The beginnings that stand in the stretches where a token can begin, and at which places, at most _MAX_OCCURRENCES each."""
+    """(beginning, its offsets) for each beginning in the spans `hot`, in the order of the table; at most
+    _MAX_OCCURRENCES offsets each."""
     by_two, order = _by_two()
     seen: dict[str, list[int]] = {}
     for first, last in hot:
@@ -203,7 +211,8 @@ def _article(vendor: str) -> str:
 
 
 def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Neighbourhoods of the literals, in order, joined where they touch: what is found may go from one into the next."""
+    """The parts of a text around the literals, in order, joined where they overlap, since a secret may reach from
+    one into the next."""
     places: list[int] = []
     for literal in literals:
         at = low.find(literal)
@@ -222,7 +231,7 @@ def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
 
 @cache
 def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]:
-    """The literals that may stand in prose by a word that several of them share, and those that are not ASCII."""
+    """(the ASCII literals that may stand in prose, grouped by a word that they share, the others)."""
     groups: dict[str, list[str]] = {}
     in_prose = sorted(literals_in_prose())
     for literal in in_prose:
@@ -234,7 +243,7 @@ def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]
 
 
 def _around(low: str, word: str) -> str:
-    """The neighbourhoods of a word that several literals hold: less to look through than all of the text."""
+    """The parts of a text around a word, which are less to search than all of it; all of it when there are many."""
     starts = places(low, (word,))
     if len(starts) * 64 > len(low):
         return low
@@ -245,18 +254,14 @@ _SHARED = ("key", "secret", "token", "phrase", "private")
 
 
 def _present(low: str, hot_low: str) -> set[str]:
-    """The literals of the shapes that a text has."""
+    """The literals of the shapes that a text holds."""
     ascii_groups, others = _spaced()
-    if hot_low:
-        present = {literal for literal in literals_in_runs() if literal in hot_low}
-    else:
-        present = set()
+    present = {literal for literal in literals_in_runs() if literal in hot_low}
     for word, literals in ascii_groups:
         if word in low:
+            around = low
             if len(literals) > 2:
                 around = _around(low, word)
-            else:
-                around = low
             present.update([literal for literal in literals if literal in around])
     if has_byte(low, CJK):
         present.update([literal for literal in others if literal in low])
@@ -265,7 +270,7 @@ def _present(low: str, hot_low: str) -> set[str]:
 
 @cache
 def _rows_of() -> dict[str, list[int]]:
-    """The shapes of each literal, and under "" those without."""
+    """Literal -> the rows of the shapes that have it; "" -> the rows without a literal."""
     rows: dict[str, list[int]] = {}
     for row, shape in enumerate(shapes()):
         for literal in shape.literals or ("",):
@@ -278,14 +283,14 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
     present = _present(low, "\n".join([low[first:last] for first, last in seen.hot]))
     long = [run for run in runs if run[1] - run[0] >= 32]
     rows = {row for literal in present for row in _rows_of()[literal]}
-    rows.update(_rows_of()[""] if long else ())
+    if long:
+        rows.update(_rows_of()[""])
     for row in sorted(rows):
         shape = shapes()[row]
         rule = shape.rule
+        places = long
         if shape.literals:
             places = _windows(low, shape.literals)
-        else:
-            places = long
         pattern = _shape_pattern(row)
         for first, last in places:
             for match in pattern.finditer(text, first, last):
@@ -306,13 +311,16 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
 
 
 def _line(text: str, at: int) -> str:
-    """The line around an offset, 200 characters each way at most."""
+    """The line around an offset, at most 200 characters on each side."""
+    first = text.rfind("\n", max(0, at - 200), at) + 1 or max(0, at - 200)
     last = text.find("\n", at, at + 200)
-    return text[text.rfind("\n", max(0, at - 200), at) + 1 or max(0, at - 200) : last if last >= 0 else at + 200]
+    if last < 0:
+        last = at + 200
+    return text[first:last]
 
 
 def _folded(text: str) -> Iterator[Found]:
-    """Tokens cut by the end of a line."""
+    """The tokens that a line end splits."""
     pieces: list[tuple[int, str, int, str]] = []
     marks = plain(text).translate(_HEAD)
     at = text.find("\n")
@@ -399,7 +407,8 @@ def _in_cells(text: str) -> Iterator[Found]:
 
 
 def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]]]:
-    """The pieces (offset, piece) that may go on with the one at `at:end`: those of two cells or lines, of three, and so on."""
+    """The pieces (offset, piece) that may go on with the one at `at:end`: those of two cells or lines, of three,
+    and so on."""
     begin = text.rfind("\n", max(0, at - 200), at) + 1
     before, last = text[begin:at], text.find("\n", end, end + 500)
     if last < 0:
@@ -420,7 +429,7 @@ def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]
 
 
 def _lines_after(text: str, end: int) -> list[tuple[int, str]]:
-    """The lines after the one that ends at `end`, at most _PIECES of at most 500 characters, with where each begins."""
+    """(offset, line) of the lines after the one that ends at `end`: at most _PIECES of at most 500 characters."""
     found: list[tuple[int, str]] = []
     while end < len(text) and len(found) < _PIECES:
         start, end = end + 1, text.find("\n", end + 1, end + 502)
@@ -431,7 +440,8 @@ def _lines_after(text: str, end: int) -> list[tuple[int, str]]:
 
 
 def _cells(row: str, place: int, column: int) -> list[tuple[int, str]]:
-    """What stands in the cells of a row from `column` on (cells before the first `|` count), `place` being where it begins."""
+    """(offset, content) of the cells of a row from the cell `column` on, up to one that can be no part of a token;
+    `place`: the offset of the row."""
     found: list[tuple[int, str]] = []
     at = 0
     for number, cell in enumerate(row.split("|")):
@@ -447,7 +457,8 @@ def _cells(row: str, place: int, column: int) -> list[tuple[int, str]]:
 
 
 def _labelled(rows: list[tuple[int, str]], counted: str) -> Iterator[tuple[int, str]]:
-    """The values of the lines whose labels are `counted` but for what counts in them, up to the first other line."""
+    """(offset, value) of the lines whose labels differ from `counted` only in their number, up to the first other
+    line."""
     for place, line in rows:
         value = line.rstrip(" \t`\"'*\r")
         cut = max(value.rfind(sign) for sign in " \t`\"'*") + 1
@@ -479,17 +490,16 @@ _WORDS_BEFORE = 4  # groups that may be words in front of the token
 
 
 def _spelt_out(text: str) -> Iterator[Found]:
-    """Tokens with blanks between their characters, or between groups of four."""
+    """The tokens with blanks between their characters, or between groups of four."""
     kinds = plain(text).translate(_GROUPS)
     if b"a a a a " not in kinds and b"aaaa aaaa aaaa " not in kinds and b"a  a  a  " not in kinds:
         return
     for match in _SPELT.finditer(text):
         gap = " \t" + (match["sign"] or "").strip()
         places_of = [at for at in range(*match.span()) if text[at] not in gap]
+        size = _GROUP
         if match["sign"]:
             size = 1
-        else:
-            size = _GROUP
         for first in range(0, _WORDS_BEFORE * size, size):  # `the key ghp_ a1B2`: words of four letters before it
             whole = "".join([text[at] for at in places_of[first:]])
             token = next((token for token in _tokens_at(whole, [(0, len(whole))]) if token.start == 0), None)
@@ -500,7 +510,8 @@ def _spelt_out(text: str) -> Iterator[Found]:
 
 
 def continued(text: str, end: int) -> tuple[int, int] | None:
-    """The span of the rest of a secret that ends at `end`: alone on the next line, in the next string or behind a `+`; or None."""
+    """The span of the rest of a secret that ends at `end`: on the next line, in the next string or behind a `+`;
+    None when it does not go on."""
     follow = _REST.match(text, end) or _SEAM.match(text, end) or _SUM.match(text, end)
     if follow is None:
         return None
@@ -512,7 +523,7 @@ def continued(text: str, end: int) -> tuple[int, int] | None:
 
 
 def find(text: str, seen: Candidates) -> Iterator[Found]:
-    """Every vendor token and secret shape of a text whose candidates are `seen`."""
+    """Every vendor token and secret shape of a text; `seen`: its candidates."""
     beginnings = _beginnings_in(text, seen.hot)
     yield from _joined(text, beginnings)
     yield from _in_cells(text)
@@ -534,5 +545,5 @@ def _distinct() -> tuple[str, ...]:
 
 
 def is_stub(value: str) -> bool:
-    """Whether a value begins like a vendor's token and has not its length: `ghp_abc123`."""
+    """Whether a value begins like a vendor's token but is too short to be one: `ghp_abc123`."""
     return (len(value) < 24 and value.startswith(_distinct())) or _BOT.match(value) is not None

@@ -1,7 +1,4 @@
-"""Tokens that say themselves whose they are: the reader of `tokens.txt`, which explains its notation. Decides nothing.
-
-What a row finds still passes the placeholder test of `gate/detectors/secrets/placeholders.py`.
-"""
+"""Reads `tokens.txt`, the tokens with a beginning that names their vendor; the table explains its notation."""
 
 from __future__ import annotations
 
@@ -12,7 +9,8 @@ from gitmem.gate.detectors.secrets.rule_tables import rows
 
 
 class Token(NamedTuple):
-    """A vendor's tokens: their `beginnings`, separated by spaces, and the `rest`, a pattern with short forms."""
+    """One row of `tokens.txt`. `beginnings`: separated by spaces. `rest`: the pattern of the remaining characters,
+    with short forms."""
 
     rule: str
     vendor: str

@@ -1,8 +1,10 @@
-"""Keys of wallets: Bitcoin keys in the wallet import format, and seed phrases (BIP-39), twelve to twenty-four words of a list.
+"""Finds keys of wallets: Bitcoin keys in the wallet import format, and seed phrases (BIP-39) of twelve to twenty-four
+words of a list.
 
-Seed phrases are looked for near what names them in English, Korean, Japanese and Chinese, in a row, numbered or one a line. Words of the
-list whose check sum is right are one wherever such a name stands; with a wrong check sum (somebody mistyped) the name has
-to stand right before them. The list (`seed_words.txt`) is read when a text has such a row of words at all.
+A seed phrase is searched near a name for one in English, Korean, Japanese and Chinese; its words stand in a row, are
+numbered, or stand one a line. Words of the list with a right checksum are a seed phrase anywhere near such a name;
+with a wrong checksum (a typing error) only right behind it. The list (`seed_words.txt`) is read only for a text with
+such a row of words.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ _MAX_CHECKED_ROWS = 200  # rows whose check sums are computed; in a text of more
 
 @cache
 def _places() -> dict[str, int]:
-    """Each word of the list and its place. Raises OSError or ValueError where the list cannot be read."""
+    """Word of the list -> its position. Raises OSError or ValueError when the list cannot be read."""
     words = [word for _, line in lines("seed_words.txt") for word in line.split()]
     if len(words) != 2048:
         raise ValueError("seed_words.txt: not 2048 words")
@@ -45,7 +47,8 @@ def _places() -> dict[str, int]:
 
 
 def is_checked(words: list[str]) -> bool:
-    """Whether 12, 15, 18, 21 or 24 words of the list end in the check sum of the others: SHA-256, a bit for three words."""
+    """Whether these 12, 15, 18, 21 or 24 words of the list have a right checksum (SHA-256, one bit for three
+    words)."""
     from hashlib import sha256
 
     bits = "".join(f"{_places()[word]:011b}" for word in words)
@@ -55,7 +58,7 @@ def is_checked(words: list[str]) -> bool:
 
 
 def _in_row(row: list[re.Match[str]], named: bool, check: bool) -> tuple[int, int] | None:
-    """The span of the seed phrase among the words of a row, the longest with a right check sum first; or None."""
+    """The span of the seed phrase among the words of a row, or None; the longest with a right checksum counts."""
     known = [word.group() in _places() for word in row]
     if sum(known) < _LENGTHS[-1]:
         return None
@@ -83,7 +86,7 @@ def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
 
 
 def seed_phrases(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """The spans of the seed phrases of a text; `low` is `text` in lower case."""
+    """The spans of the seed phrases of a text; `low`: the text in lower case."""
     hints = places(low, present(low, _HINTS))
     hints = sorted([*hints, *(at for at in places(low, ("1. ", "1) ")) if _LISTED.match(text, at))])
     judged = 0
@@ -103,7 +106,7 @@ _BITCOIN = lazy(r"(?<![0-9A-Za-z])[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}(?![0-9A-Za-
 
 
 def bitcoin_keys(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The spans of Bitcoin keys in the `runs` of a text whose check sum is right."""
+    """The spans of the Bitcoin keys with a right checksum in the `runs` of a text."""
     for start, end in runs:
         for match in _BITCOIN.finditer(text, max(0, start - 1), end + 1) if end - start >= 51 else ():
             if checksums.wallet_key(match.group()):
