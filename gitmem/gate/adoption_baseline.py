@@ -1,7 +1,7 @@
-"""The baseline of an adopted repository: what stands in HEAD is accepted as it is, by rule, path and fingerprint.
+"""Makes the baseline of a repository that adopts the gate: the findings of HEAD, by rule, path and fingerprint.
 
-It is a part of `.gitmem-allow.toml` (`gate/exceptions.py`), read wherever exceptions are read, and accepts nothing that
-a change itself brings (`gate/scan.py`). This module makes the rows; it writes no file.
+The baseline is a part of `.gitmem-allow.toml` (`gate/exceptions.py`) and accepts nothing that a change adds
+(`gate/scan.py`). This module makes the rows; it writes no file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gitmem.git.repository import Repository
 
 
 def rows_of_head(repo: Repository, policy: Policy, salt: str, *, workers: int = 2) -> list[Standing]:
-    """What blocks in the files of HEAD and no exception covers, with fingerprints under `salt`; [] without a HEAD."""
+    """The blocking findings of HEAD's files that no exception covers, fingerprints under `salt`; [] without a HEAD."""
     head = repo.head()
     if not head:
         return []
@@ -28,8 +28,8 @@ def rows_of_head(repo: Repository, policy: Policy, salt: str, *, workers: int = 
 
 
 def gone_rows(repo: Repository, policy: Policy) -> frozenset[Standing]:
-    """The rows of the baseline whose finding no file of HEAD has any more, at the path of the row; all of them without
-    a HEAD. Reads the files that the rows name and no other."""
+    """The rows of the baseline whose finding is gone from the file of HEAD at their path; all rows without a HEAD.
+    Reads only the files that the rows name."""
     baseline, head = policy.allow.baseline, repo.head()
     if not baseline or not head:
         return baseline
@@ -40,10 +40,9 @@ def gone_rows(repo: Repository, policy: Policy) -> frozenset[Standing]:
 
 
 def accepting_head(repo: Repository, policy: Policy, text: str, salt: str) -> tuple[str, list[Standing]]:
-    """The text of `.gitmem-allow.toml` (from `text`, "" for no file) with what stands in HEAD as its baseline, and the
-    rows; `salt` is for a new file."""
-    known = exceptions.parse(text)
+    """(`text` with the findings of HEAD as its baseline, the rows of it); `text`: that of `.gitmem-allow.toml`, ""
+    for no file. `salt`: for a new file; an existing one keeps its own."""
     if text.strip():
-        salt = known.salt
+        salt = exceptions.parse(text).salt
     rows = rows_of_head(repo, policy, salt)
     return exceptions.with_baseline(text, rows, salt), rows

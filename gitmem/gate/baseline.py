@@ -1,7 +1,7 @@
-"""A team's `.secrets.baseline` (the format of detect-secrets) as exceptions of ours.
+"""Imports a team's `.secrets.baseline` (the format of detect-secrets) as exceptions.
 
-A baseline names each secret by the SHA-1 of its value. What our detectors find in the file it names is hashed the same
-way, so only what both found becomes an exception; nothing is taken on the baseline's word, and no rule as a whole.
+Such a baseline names each secret by the SHA-1 of its value. The secrets that our detectors find in the same file are
+hashed the same way, and only a secret with the same hash becomes an exception; no rule is excepted as a whole.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gitmem.gate.policy import Policy
 from gitmem.json_values import json_object
 
 _PARTS = (r"\S+", r"[^\s\"'`:=@/,;<>(){}\[\]]+", r"[^\s\"'`]+")
-# All that detect-secrets hashes of a private key and of a GitHub token.
+# The only part of a private key and of a GitHub token that detect-secrets hashes.
 _HEAD = re.compile(r"BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?|gh[pousr](?=_)")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One result of a baseline. `digest` is the SHA-1 of the value, in hex; `real` says that somebody marked it as a
-    secret that is in use."""
+    """One result of a baseline. `line`: from 1, 0 when the baseline has none. `digest`: the SHA-1 of the value, in hex.
+    `type`: the name of the plugin's rule. `real`: whether somebody marked it as a secret in use."""
 
     path: str
     line: int
@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a row: the findings to be excepted, or `why` there are none."""
+    """The result of one row. `findings`: those to except. `why`: why there is none, "" when there are some."""
 
     row: Row
     findings: tuple[Finding, ...] = ()
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def parse(text: str) -> list[Row]:
-    """The results of a baseline, in its order. Raises BadConfig for what is none."""
+    """The results of a baseline, in its order. Raises BadConfig for a text that is no baseline."""
     try:
         results = json.loads(text)["results"]
         rows = [_row(path, row) for path, own_rows in results.items() for row in own_rows]
@@ -84,8 +84,8 @@ def outcomes(
             continue
         same = _matches_of_row(row, inspection)
         findings = [finding_of(match, inspection, salt) for match in same]
-        known = [finding_of(match, inspection, policy) for match in same]
-        left = [new for new, old in zip(findings, known, strict=True) if policy.allow.covers(old) is None]
+        old_findings = [finding_of(match, inspection, policy) for match in same]
+        left = [new for new, old in zip(findings, old_findings, strict=True) if policy.allow.covers(old) is None]
         why = ""
         if not left:
             why = "the gate finds no such secret in that file"
@@ -99,12 +99,11 @@ def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
     secrets = [match for match in inspection.matches if match.secret]
     here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
     lines = inspection.text.raw.split("\n")
+    heads: list[str] = []
     if 0 < row.line <= len(lines):
         heads = _HEAD.findall(lines[row.line - 1])
-    else:
-        heads = []
     same = [head for head in heads if _sha1(head) == row.digest]
-    if same:  # the same for every secret of its type: the line must say which; what we find of a key stands below it
+    if same:  # the hash is that of every secret of its type: only those on its line, or a key below it, are meant
         below = [match for match in secrets if inspection.text.line_of(match.start)[0] in (row.line, row.line + 1)]
         return [
             match
@@ -118,7 +117,7 @@ def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
 
 
 def _digests(match: Match, inspection: Inspection) -> set[str]:
-    """The SHA-1 of what a match covers and of the words in it: rules differ in how much around a value they take."""
+    """The SHA-1 of the matched text and of each word in it: rules differ in how much around a value they match."""
     text = inspection.text.raw[match.start : match.end]
     words = {text, *(word for part in _PARTS for word in re.findall(part, text))}
     return {_sha1(word) for word in words}

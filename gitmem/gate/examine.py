@@ -1,6 +1,6 @@
-"""One text and what the detectors make of it: each find with its place, its masked excerpt and its fingerprint.
+"""Runs the detectors on one text and makes findings of their matches: place, masked excerpt, fingerprint.
 
-Fails closed: a detector that raises is a finding that blocks. No finding it makes holds a secret.
+Fails closed: a detector that raises becomes a finding that blocks. No finding holds a secret.
 """
 
 from __future__ import annotations
@@ -19,26 +19,23 @@ from gitmem.gate.exceptions import fingerprint
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.paths import kind
 
-MAX_FINDINGS = 60  # findings of one file that are told one by one
-MAX_MATCHES = 6_000  # of one detector in one text; a text of more is refused without reading on
-
-
-NOISE = 3  # control characters that are told one by one where a file is no text
-
-
-EXCERPT_CHARACTERS = 48  # characters of context on each side of a find in an excerpt
-
-
-UNSCANNABLE = "unscannable"
-
-
-RANDOM_RULES = ("assigned-secret", "handled-secret", "vendor-secret")  # a value that looks random, whatever its form
+MAX_FINDINGS = 60  # findings reported one by one for a file
+MAX_MATCHES = 6_000  # matches of one detector in one text; a text with more is refused and not scanned to the end
+MAX_CONTROL_FINDINGS = 3  # control characters reported one by one for a binary file
+EXCERPT_CHARACTERS = 48  # characters of context on each side of a match in an excerpt
+UNSCANNABLE = "unscannable"  # the rule of a file that could not be scanned
+RANDOM_RULES = ("assigned-secret", "handled-secret", "vendor-secret")  # rules for values that only look random
 HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Bytes that will become memory, and where they stand. `skipped` says why there are none to look at."""
+    """The bytes of one file, or of one message, to scan.
+
+    `path`: repository-relative, or `MESSAGE`. `oid`: the blob's oid, "" for a file of the work tree. `commit`: the
+    commit that adds this version, "" when it is not committed. `skipped`: why the bytes could not be read, "" when
+    they were.
+    """
 
     path: str
     data: bytes
@@ -49,8 +46,10 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The files before a change: `texts` gives the bytes of a path as each side of it had them (none where there was
-    none); `gone` are the paths that the change takes away, by moving them too."""
+    """The files as they were before a change.
+
+    `texts`: returns the bytes of a path in each parent that had it. `gone`: the paths that the change deletes or moves.
+    """
 
     texts: Callable[[str], Sequence[bytes]]
     gone: frozenset[str] = frozenset()
@@ -58,11 +57,12 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Blobs to scan, read as they are used up, and the findings about the change itself that brings them.
+    """What to scan.
 
-    `before` says what was there before the change, so that the baseline accepts nothing that the change itself brings;
-    None where the question is not about a change, or nothing was there. `ids` asks for the oids of commits
-    (`Policy.ids`); it is called where a value may be one.
+    `blobs`: read lazily while they are scanned. `findings`: findings about the change as a whole. `before`: the files
+    before the change, so that the baseline accepts nothing that the change adds; None when no change is scanned or
+    nothing was there before. `ids`: returns the oids of all commits (`Policy.ids`); called only when a value may be
+    one.
     """
 
     blobs: Iterator[Blob]
@@ -84,9 +84,10 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """(text, what is wrong with the bytes, "" when they are UTF-8 text).
+    """(text, problem): the decoded bytes, and why they are refused; the problem of UTF-8 text without NUL is "".
 
-    Whatever the encoding, the text returned is what a reader would most probably see, so that it is scanned too.
+    Text in UTF-16 or CP949 is decoded as such, so that it is scanned as a reader would see it; other bytes that are not
+    UTF-8 are decoded with replacement characters.
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         text = data.decode("utf-16", "replace")
@@ -99,17 +100,19 @@ def decode(data: bytes) -> tuple[str, str]:
             return text, "not UTF-8 (it reads as CP949); convert it: iconv -f CP949 -t UTF-8"
         except UnicodeDecodeError:
             return data.decode("utf-8", "replace"), "not UTF-8 text"
-    return text, "holds NUL bytes: not a text file, and hidden from grep and diff" if "\0" in text else ""
+    if "\0" in text:
+        return text, "holds NUL bytes: not a text file, and hidden from grep and diff"
+    return text, ""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
     """What the detectors found in one text.
 
-    `matches` in order of place; `secrets` the half-open ranges of `text.raw` that may not be shown, in order and
-    apart; `failed` (detector, name of its error) for each that raised; `unread`: a detector had more to report than
-    MAX_MATCHES, and was stopped. `same` has the matches of each detector that finds the same where every place is
-    wanted.
+    `matches`: in order of place. `secrets`: the half-open ranges of `text.raw` that must be masked, sorted, without
+    overlaps. `failed`: (detector, name of the exception) for each detector that raised. `unread`: whether a detector
+    reached MAX_MATCHES and was stopped. `cached`: the matches of each detector that ignores `Text.exhaustive`; they are
+    reused when masking scans the text again. `masked_lines`: cache of `masked_line`.
     """
 
     text: Text
@@ -117,11 +120,12 @@ class Inspection:
     secrets: list[tuple[int, int]]
     failed: list[tuple[str, str]]
     unread: bool = False
-    same: dict[str, list[Match]] = field(default_factory=dict)
+    cached: dict[str, list[Match]] = field(default_factory=dict)
     masked_lines: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def masked_line(self, start: int, end: int) -> str:
-        """The lines around `text.raw[start:end]`, secrets masked. Kept: one line may hold thousands of finds."""
+        """The lines around `text.raw[start:end]`, secrets masked. Cached, since one line may hold thousands of
+        matches."""
         place = _line_around(self.text.raw, start, end)
         if place not in self.masked_lines:
             self.masked_lines[place] = masked_excerpt(self.text.raw, *place, self.secrets, nothing=True)
@@ -137,48 +141,50 @@ def inspect(
     most: int | None = MAX_MATCHES,
     scores: dict[tuple[str, str, str], float] | None = None,
 ) -> Inspection:
-    """Run the policy's detectors on a text as what it is at `path`; a secret inside another is left out.
+    """Run the policy's detectors on a text as the file at `path`. A secret inside another secret is dropped.
 
-    `exhaustive`, `most` and `scores` are those of `Text`; masking needs every place, at its smallest.
+    `exhaustive`, `most` and `scores`: as in `Text`; masking passes `exhaustive`, since it needs every place.
     """
     scope = _scope_of(path, policy)
     subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most, scores=scores)
-    same: dict[str, list[Match]] = {}
-    matches, failed, unread = run(subject, policy, same)
-    if "\0" in text:  # what NUL splits is read joined as well
+    cached: dict[str, list[Match]] = {}
+    matches, failed, unread = run(subject, policy, cached)
+    if "\0" in text:  # a secret that NUL bytes split is found in the text without them
         places = [at for at, c in enumerate(text) if c != "\0"]
-        unsplit, broken, more = run(Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive, most=most), policy)
-        unread = unread or more
-        matches += [_unsplit(match, places) for match in unsplit]
-        failed += broken
+        without_nul = Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive, most=most)
+        more_matches, more_failed, more_unread = run(without_nul, policy)
+        unread = unread or more_unread
+        matches += [_with_nul(match, places) for match in more_matches]
+        failed += more_failed
     if policy.ids:
-        matches = [match for match in matches if not _is_known_id(match, text, policy)]
-    return _inspection(subject, matches, failed, unread, same)
+        matches = [match for match in matches if not _is_commit_id(match, text, policy)]
+    return _inspection(subject, matches, failed, unread, cached)
 
 
-def _is_known_id(match: Match, text: str, policy: Policy) -> bool:
-    """Whether a value that looks random is (the beginning of) the oid of a commit of this repository."""
+def _is_commit_id(match: Match, text: str, policy: Policy) -> bool:
+    """Whether a random-looking value is the oid of a commit of this repository, or its first seven or more digits."""
     value = text[match.start : match.end]
     if match.rule not in RANDOM_RULES or len(value) < 7 or not set(value) <= HEX:
         return False
     return value in policy.ids or any(oid.startswith(value) for oid in policy.ids)
 
 
-def inspect_exhaustively(look: Inspection, policy: Policy) -> Inspection:
-    """A text that was looked at (without NUL, and with no bound on matches) once more, for every place at its smallest.
+def inspect_exhaustively(inspection: Inspection, policy: Policy) -> Inspection:
+    """Scan an inspected text again for every match, each at its smallest.
 
-    Only the detectors that find more then are run again.
+    The first inspection must have had no limit on matches (`most` None) and its text no NUL. Detectors that ignore
+    `Text.exhaustive` do not run again.
     """
-    subject = look.text.exhaustively()
-    return _inspection(subject, *run(subject, policy, dict(look.same)), look.same)
+    subject = inspection.text.exhaustively()
+    return _inspection(subject, *run(subject, policy, dict(inspection.cached)), inspection.cached)
 
 
 def _inspection(
-    subject: Text, matches: list[Match], failed: list[tuple[str, str]], unread: bool, same: dict[str, list[Match]]
+    subject: Text, matches: list[Match], failed: list[tuple[str, str]], unread: bool, cached: dict[str, list[Match]]
 ) -> Inspection:
     matches = _distinct(matches)
     secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
-    return Inspection(subject, matches, secrets, failed, unread, same)
+    return Inspection(subject, matches, secrets, failed, unread, cached)
 
 
 def _scope_of(path: str, policy: Policy) -> Scope:
@@ -192,21 +198,20 @@ def _scope_of(path: str, policy: Policy) -> Scope:
 def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> list[Finding]:
     """The findings of one text before exceptions, in order of place.
 
-    Above MAX_FINDINGS, those that block come first, of each rule its first ones, and the rest is one finding that says
-    how many: a file full of secrets must not cost minutes of fingerprints. The control characters of a `binary` file,
-    which is full of them, are part of the rest.
+    At most MAX_FINDINGS are reported one by one: those that block before those that warn, and the first findings of
+    every rule before the second ones. One more finding counts the others, since each fingerprint is slow to compute.
+    More than MAX_CONTROL_FINDINGS control characters of a `binary` file are only counted as well.
     """
     inspection = inspect(text, path, policy)
-    noise = [match for match in inspection.matches if binary and match.rule == "terminal-control"]
-    if len(noise) > NOISE:
-        noise = noise
-    else:
-        noise = []
-    shown = [match for match in inspection.matches if not noise or match.rule != "terminal-control"]
-    hidden = noise
+    shown = inspection.matches
+    hidden: list[Match] = []
+    controls = [match for match in shown if binary and match.rule == "terminal-control"]
+    if len(controls) > MAX_CONTROL_FINDINGS:
+        shown, hidden = [match for match in shown if match.rule != "terminal-control"], controls
     if len(shown) > MAX_FINDINGS:
         ranked = _ranked(shown)
-        shown, hidden = sorted(ranked[:MAX_FINDINGS], key=lambda match: match.start), [*ranked[MAX_FINDINGS:], *noise]
+        shown = sorted(ranked[:MAX_FINDINGS], key=lambda match: match.start)
+        hidden = [*ranked[MAX_FINDINGS:], *hidden]
     findings = [finding_of(match, inspection, policy) for match in shown]
     if inspection.unread:
         findings.append(unread(text, path, policy))
@@ -216,41 +221,44 @@ def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> li
 
 
 def _ranked(matches: Sequence[Match]) -> list[Match]:
-    """Those that block first; among these the first of each rule before any second one, so that none hides another."""
-    told: Counter[str] = Counter()
+    """Blocking matches before warnings; within each, the first match of every rule before the second of any."""
+    seen: Counter[str] = Counter()
     order: list[tuple[bool, int, Match]] = []
     for match in matches:
-        order.append((match.severity is Severity.WARN, told[match.rule], match))
-        told[match.rule] += 1
+        order.append((match.severity is Severity.WARN, seen[match.rule], match))
+        seen[match.rule] += 1
     return [match for _, _, match in sorted(order, key=lambda row: row[:2])]
 
 
 def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
-    """What a detector that broke is: a finding that blocks."""
+    """The blocking finding for a detector that raised `error` (the name of its exception)."""
     words = f"the detector '{name}' failed ({error}), so nothing is let through"
     return finding_of_blob("scanner-failed", Blob(path, b""), words, policy)
 
 
 def unread(text: str, path: str, policy: Policy) -> Finding:
-    """What a text is of which a detector did not read all: a finding that blocks, with the fingerprint of this text."""
+    """The blocking finding for a text that hit the match limit and was not scanned to the end; its fingerprint is of
+    the whole text."""
     words = "more findings in this file than can be counted: they are no notes"
     return finding_of_blob("more-findings", Blob(path, b"", oid=_digest([text])), words, policy)
 
 
 def not_text(blob: Blob, problem: str, policy: Policy) -> Finding:
-    """What bytes are that are no UTF-8 text (`problem` of `decode`): a finding that blocks."""
+    """The blocking finding for bytes that are not UTF-8 text; `problem` is that of `decode`."""
     return finding_of_blob("not-text", blob, problem, policy)
 
 
 def _finding_of_the_rest(hidden: Sequence[Match], path: str, policy: Policy, text: str) -> Finding:
-    """The findings that are not told one by one, as one whose fingerprint is of what they found in `text`."""
-    blocks = any(match.severity is Severity.BLOCK for match in hidden)
+    """One finding that counts the `hidden` matches; its fingerprint is of all their matched texts."""
+    severity = Severity.WARN
+    if any(match.severity is Severity.BLOCK for match in hidden):
+        severity = Severity.BLOCK
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"
     matched = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
     finding = finding_of_blob("more-findings", Blob(path, b"", oid=_digest(matched)), words, policy)
     secret = any(map(registry.is_secret, hidden))
-    return replace(finding, severity=Severity.BLOCK if blocks else Severity.WARN, secret=secret)
+    return replace(finding, severity=severity, secret=secret)
 
 
 def _digest(texts: Iterable[str]) -> str:
@@ -260,29 +268,30 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 def run(
-    text: Text, policy: Policy, same: dict[str, list[Match]] | None = None
+    text: Text, policy: Policy, cached: dict[str, list[Match]] | None = None
 ) -> tuple[list[Match], list[tuple[str, str]], bool]:
-    """(matches, detectors that failed with the name of their error, whether one was stopped at MAX_MATCHES).
+    """(matches, (detector, name of its exception) for each that raised, whether one was stopped at `text.most`
+    matches).
 
-    `same` has the matches of detectors that need not run again, and is given those of each that did not ask whether
-    every place is wanted. Never raises for what a detector or a rule of `--rules` does. Where `text.most` is None no
-    detector is stopped.
+    `cached`: matches of detectors that do not run again; `run` adds those of each detector that did not read
+    `text.exhaustive`. Never raises for what a detector or a rule of `--rules` does. With `text.most` None no detector
+    is stopped.
     """
     matches: list[Match] = []
     failed: list[tuple[str, str]] = []
     unread = False
-    if same is None:
-        same = {}
+    if cached is None:
+        cached = {}
     for name in policy.detectors or registry.DETECTORS:
-        if name in same:
-            matches += same[name]
+        if name in cached:
+            matches += cached[name]
             continue
         text.asked = False
         try:
             matches_of = list(islice(registry.load(name)(text), text.most))
             matches += matches_of
             if not text.asked:
-                same[name] = matches_of
+                cached[name] = matches_of
             unread = unread or len(matches_of) == text.most
         except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
             failed.append((name, type(error).__name__))
@@ -294,21 +303,23 @@ def run(
     return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule, m.message)), failed, unread
 
 
-def _unsplit(match: Match, places: list[int]) -> Match:
-    """A match in the text without NULs, at its place in the text with them."""
+def _with_nul(match: Match, places: list[int]) -> Match:
+    """A match in the text without NULs, moved to the text with them; `places`: the offset there of each character."""
     if not places:
         return replace(match, start=0, end=0)
-    start = places[min(match.start, len(places) - 1)]
-    return replace(match, start=start, end=places[match.end - 1] + 1 if match.end > match.start else start)
+    start = end = places[min(match.start, len(places) - 1)]
+    if match.end > match.start:
+        end = places[match.end - 1] + 1
+    return replace(match, start=start, end=end)
 
 
 def _distinct(matches: Sequence[Match]) -> list[Match]:
-    """Without the secrets that lie inside another secret that blocks no less: one token is one finding."""
+    """The matches without secrets inside another secret that is at least as severe: one token is one finding."""
     kept: list[Match] = []
-    reach = reach_blocking = -1  # how far the secrets kept so far go; all begin no later than the next one
+    reach = reach_blocking = -1  # where the secrets kept so far end; all begin no later than the next one
     for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule, m.message)):
         if match.secret:
-            if match.end <= (reach if match.severity is Severity.WARN else reach_blocking):
+            if match.end <= reach_blocking or (match.end <= reach and match.severity is Severity.WARN):
                 continue
             reach = max(reach, match.end)
             if match.severity is Severity.BLOCK:
@@ -331,9 +342,10 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
 
 
 def identity(inspection: Inspection, match: Match) -> str:
-    """What a fingerprint is made of: the matched text with what was judged with it.
+    """The text that a match's fingerprint is computed from: the matched text with its `context`.
 
-    For what can be guessed its path and masked line; where the detector read no further, the whole text.
+    For values that can be guessed (passwords, phone numbers) it is the path and the masked line; for a match with
+    `unread`, the path and the whole text.
     """
     text = inspection.text
     if match.unread:
@@ -344,7 +356,7 @@ def identity(inspection: Inspection, match: Match) -> str:
 
 
 def with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:
-    """The finding with its fingerprint: of its rule and `text`, salted as the policy's exceptions are."""
+    """The finding with the fingerprint of its rule and `text`, under the salt of the policy's exceptions."""
     return replace(finding, fingerprint=fingerprint(policy.allow.salt, finding.rule, text))
 
 
@@ -355,7 +367,8 @@ def finding_of_blob(rule: str, blob: Blob, message: str, policy: Policy) -> Find
 
 
 def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
-    """The match and some text around it on its lines, at most a few hundred characters. Secrets are masked."""
+    """The match with up to EXCERPT_CHARACTERS of its lines on each side, secrets masked; at most about 200
+    characters."""
     first, last = _line_around(raw, match.start, match.end)
     start = max(first, match.start - EXCERPT_CHARACTERS)
     end = min(last, max(match.end, match.start + 1) + EXCERPT_CHARACTERS)
@@ -370,18 +383,24 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
                 start = b
         if a < end < b:
             end = b
-    shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(registry.GUESSABLE))
-    return ("…" if start > first else "") + shown.strip("\r\n") + ("…" if end < last else "")
+    shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(registry.GUESSABLE)).strip("\r\n")
+    if start > first:
+        shown = f"…{shown}"
+    if end < last:
+        shown = f"{shown}…"
+    return shown
 
 
 def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
     first = raw.rfind("\n", 0, start) + 1
     last = raw.find("\n", max(start, end - 1))
-    return first, len(raw) if last < 0 else last
+    if last < 0:
+        last = len(raw)
+    return first, last
 
 
 def _touching(secrets: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """The ranges that touch start..end; `secrets` are in order and apart."""
+    """The ranges that overlap start..end; `secrets` are sorted and do not overlap."""
     first = max(0, bisect_right(secrets, (start, start)) - 1)
     last = bisect_right(secrets, (end, end))
     return [(a, b) for a, b in secrets[first:last] if a < end and b > start]
@@ -391,7 +410,8 @@ WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]*")
 
 
 def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
-    """raw[start:end] with its secrets masked, each with the rest of the word it stands in."""
+    """`raw[start:end]` with each secret masked, up to the end of its word; with `nothing` no character of it is
+    shown."""
     out, at = [], start
     for a, b in _touching(secrets, start, end):
         if b <= at:
@@ -408,17 +428,17 @@ def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]
 
 
 def mask(secret: str, *, nothing: bool = False) -> str:
-    """At most its first six characters, at most a quarter of it, none of a short one: `ghp_ab[…]`."""
-    if nothing:
-        shown = 0
-    else:
-        shown = min(6, len(secret) // 4)
-    head = secret[: shown if shown >= 4 else 0]
-    return (head if head.isascii() and head.isprintable() else "") + "[…]"
+    """`ghp_ab[…]`: the first four to six characters of a secret and never more than a quarter; nothing of one below 16
+    characters or with `nothing`, nor of one that begins with other than printable ASCII."""
+    shown = min(6, len(secret) // 4)
+    head = secret[:shown]
+    if nothing or shown < 4 or not (head.isascii() and head.isprintable()):
+        head = ""
+    return head + "[…]"
 
 
 def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Half-open ranges in order, those that touch joined."""
+    """Half-open ranges, sorted, those that overlap or touch joined."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

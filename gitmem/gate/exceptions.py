@@ -1,9 +1,9 @@
-"""The reviewed exceptions of `.gitmem-allow.toml`, and the fingerprints they name. Pure: text in, values out.
+"""The reviewed exceptions and the baseline of `.gitmem-allow.toml`, and fingerprints. Pure: text in, values out.
 
-An exception covers one rule at one path, gives a reason and ends on a day: one text, or all that the rule found in
-that file on the day it was made. There is none for a rule everywhere. Beside the exceptions the file has the baseline:
-what stood in the repository when it was adopted. This module never decides which tree the file is
-read from (hooks: what is staged; CI: the base branch) and never sees a repository.
+An exception covers one rule at one path, gives a reason and ends on a day. It is for one finding, or for all findings
+that the rule had in that file when the exception was made; no exception is for a rule everywhere. The baseline lists
+the findings that the repository had when it was adopted. The caller decides which tree the file is read from (hooks:
+the staged one; CI: the base branch); this module never sees a repository.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
 from gitmem.messages import Message
 
 FILE = ".gitmem-allow.toml"
-NO_SALT = "git-mem"  # of a repository without exceptions yet: fingerprints are stable, if not private
-LIFETIME = timedelta(days=180)  # of an exception made without --until
+NO_SALT = "git-mem"  # salt of a repository without exceptions: its fingerprints are stable, but not private
+LIFETIME = timedelta(days=180)  # how long an exception made without --until is in force
 LENGTH = 20  # hex digits of a fingerprint: 80 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One exception. `until` is its last day, None for one that was written by hand without an end.
+    """One exception.
 
-    One for a rule in a file (one of EXCEPTED_FOR_FILES) has no `fingerprint` but the `fingerprints` of what the rule
-    found there then; what it finds later only warns. It always ends.
+    `fingerprint`: the finding that it covers, "" for an exception for a rule in a file. `until`: its last day, None
+    for one that was written by hand without an end. `fingerprints`: for an exception for a rule in a file, the
+    findings that the rule had there when it was made; later findings of the rule in that file warn. Such an exception
+    always ends, and its rule is one of EXCEPTED_FOR_FILES.
     """
 
     fingerprint: str
@@ -44,7 +46,7 @@ class Entry:
 
     @property
     def for_file(self) -> bool:
-        """Whether it is for a rule in a file."""
+        """Whether the exception is for a rule in a file, and not for one finding."""
         return not self.fingerprint
 
     def expired(self, today: date) -> bool:
@@ -52,7 +54,7 @@ class Entry:
 
 
 class Standing(NamedTuple):
-    """One row of the baseline: a finding that stood in the repository when it was adopted."""
+    """One row of the baseline: a finding that the repository had when it was adopted."""
 
     path: str
     rule: str
@@ -68,7 +70,8 @@ class Allowlist:
     baseline: frozenset[Standing] = frozenset()
 
     def covers(self, finding: Finding) -> Entry | None:
-        """The entry for this finding (rule, path and fingerprint), expired or not; of several the last that ends."""
+        """The exception for this finding (rule, path and fingerprint), expired or not; of several, the one that ends
+        last. None when there is none."""
         covering = [
             entry
             for entry in self.entries
@@ -78,7 +81,7 @@ class Allowlist:
         return max(covering, key=lambda entry: entry.until or date.max, default=None)
 
     def softens(self, finding: Finding, today: date) -> bool:
-        """Whether an exception in force is for this rule in this file, so that what came after it only warns."""
+        """Whether an exception for this rule in this file is in force, so that a finding made after it only warns."""
         return any(
             entry.for_file and (entry.rule, entry.path) == (finding.rule, finding.path) and not entry.expired(today)
             for entry in self.entries
@@ -87,10 +90,10 @@ class Allowlist:
 
 @lru_cache(maxsize=4096)
 def fingerprint(salt: str, rule: str, text: str) -> str:
-    """The stable name of what a rule found: scrypt (RFC 7914; N 2048, r 8, p 1) over rule and text.
+    """The stable name of a finding, LENGTH hex digits: scrypt (RFC 7914; N 2048, r 8, p 1) over rule and text.
 
-    Slow on purpose: the file is public, and nobody should be able to test guesses of a token by the million.
-    What can be guessed all the same (passwords, PINs, phone numbers) is not given as `text`: see `scan.identity`.
+    Slow on purpose: the file is public, and nobody should be able to test millions of guesses of a token. Values that
+    can be guessed all the same (passwords, PINs, phone numbers) are never part of `text`: see `examine.identity`.
     """
     import hashlib  # loads OpenSSL: only what was found needs it
 
@@ -99,7 +102,7 @@ def fingerprint(salt: str, rule: str, text: str) -> str:
 
 
 def parse(text: str) -> Allowlist:
-    """Read the file's text; "" is no exceptions. Raises BadConfig: a gate that cannot read it must not go on."""
+    """The exceptions and the baseline in the text of the file; "" has none. Raises BadConfig when it cannot be read."""
     if not text.strip():
         return Allowlist()
     import tomllib
@@ -110,22 +113,20 @@ def parse(text: str) -> Allowlist:
         raise BadConfig(Message("{} is not valid TOML", FILE), Message("mend {}", FILE)) from None
     salt = tables.get("salt", NO_SALT)
     rows = tables.get("allow", [])
-    stood = tables.get("standing", [])
-    if not isinstance(salt, str) or not isinstance(rows, list) or not isinstance(stood, list):
+    baseline_tables = tables.get("standing", [])
+    if not isinstance(salt, str) or not isinstance(rows, list) or not isinstance(baseline_tables, list):
         raise BadConfig(
             Message("{}: `salt` must be a text, `allow` and `standing` lists of tables", FILE), Message("mend {}", FILE)
         )
-    baseline = frozenset(standing for row in stood for standing in _standing(row))
+    baseline = frozenset(row for table in baseline_tables for row in _baseline_rows(table))
     return Allowlist(salt, tuple(_entry(number, row) for number, row in enumerate(rows, 1)), baseline)
 
 
-def _standing(row: object) -> list[Standing]:
-    """The rows of one table of the baseline: a file, and what each rule found there."""
-    if isinstance(row, dict):
-        table = row
-    else:
-        table = {}
-    path, rules = table.get("path"), table.get("rules")
+def _baseline_rows(table: object) -> list[Standing]:
+    """The rows of one `standing` table: a path, and the fingerprints of each rule there. Raises BadConfig."""
+    path = rules = None
+    if isinstance(table, dict):
+        path, rules = table.get("path"), table.get("rules")
     if not isinstance(path, str) or not isinstance(rules, dict):
         raise BadConfig(Message("{}: a `standing` table has no `path` and `rules`", FILE), Message("mend {}", FILE))
     if not all(isinstance(prints, list) and all(isinstance(p, str) for p in prints) for prints in rules.values()):
@@ -136,6 +137,7 @@ def _standing(row: object) -> list[Standing]:
 
 
 def _entry(number: int, row: object) -> Entry:
+    """The exception of one `allow` table; `number`: its position from 1, for the message. Raises BadConfig."""
     if not isinstance(row, dict):
         raise BadConfig(Message("{}: entry {} is not a table", FILE, number), Message("mend {}", FILE))
     prints = row.get("fingerprints", [])
@@ -143,18 +145,15 @@ def _entry(number: int, row: object) -> Entry:
         raise BadConfig(
             Message("{}: entry {}: `fingerprints` is no list of texts", FILE, number), Message("mend {}", FILE)
         )
-    if prints:
-        values = [""]
-    else:
-        values = []
-    for key in ("rule", "path", "reason") if prints else ("fingerprint", "rule", "path", "reason"):
+    values = {"fingerprint": ""}
+    for key in _keys(bool(prints)):
         value = row.get(key)
         if not isinstance(value, str) or not value.strip():
             raise BadConfig(
                 Message("{}: entry {} has no `{}`", FILE, number, key),
                 Message("mend {}; every exception gives a reason", FILE),
             )
-        values.append(value)
+        values[key] = value
     until = row.get("until")
     if isinstance(until, str):
         until = parse_date(until)
@@ -162,17 +161,24 @@ def _entry(number: int, row: object) -> Entry:
         until = until.date()
     elif until is not None and not isinstance(until, date):
         raise BadConfig(Message("{}: entry {}: `until` is not a date", FILE, number), Message("mend {}", FILE))
-    if prints and ("fingerprint" in row or until is None or values[1] not in EXCEPTED_FOR_FILES):
+    if prints and ("fingerprint" in row or until is None or values["rule"] not in EXCEPTED_FOR_FILES):
         words = "an exception for a rule in a file ends on a day, has no `fingerprint`, and is never for"
         raise BadConfig(
             Message("{}: entry {}: {} secrets, exfiltration or what hides", FILE, number, words),
             Message("mend {}", FILE),
         )
-    return Entry(values[0], values[1], values[2], values[3], until, tuple(prints))
+    return Entry(**values, until=until, fingerprints=tuple(prints))
+
+
+def _keys(for_file: bool) -> tuple[str, ...]:
+    """The keys whose values are texts in the table of an exception; `for_file`: whether it is for a rule in a file."""
+    if for_file:
+        return ("rule", "path", "reason")
+    return ("fingerprint", "rule", "path", "reason")
 
 
 def parse_date(text: str) -> date:
-    """YYYY-MM-DD. Raises UsageError."""
+    """The date that `text` says as YYYY-MM-DD. Raises UsageError for any other text."""
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -186,13 +192,11 @@ HEADER = """\
 
 
 def with_entry(text: str, entry: Entry, salt: str) -> str:
-    """The file's text with one more exception; `salt` is written when the file is new. Everything else stays."""
-    if text.strip():
-        body = text
-    else:
+    """The text of the file with one more exception, everything else unchanged. `salt`: written only into a new file."""
+    body = text
+    if not text.strip():
         body = f"{HEADER}salt = {_quote(salt)}\n"
-    keys = ("rule", "path", "reason") if entry.for_file else ("fingerprint", "rule", "path", "reason")
-    lines = ["[[allow]]", *(f"{key} = {_quote(getattr(entry, key))}" for key in keys)]
+    lines = ["[[allow]]", *(f"{key} = {_quote(getattr(entry, key))}" for key in _keys(entry.for_file))]
     if entry.for_file:
         lines += [f"fingerprints = [{', '.join(map(_quote, entry.fingerprints))}]"]
     if entry.until:
@@ -210,8 +214,8 @@ BASELINE = re.compile(
 
 
 def with_baseline(text: str, rows: Iterable[Standing], salt: str) -> str:
-    """The file's text with these rows as its whole baseline; `salt` is written when the file is new. "" for a file that
-    would hold nothing else."""
+    """The text of the file with these rows as its whole baseline. `salt`: written only into a new file. Returns ""
+    when the file would be empty."""
     rest = BASELINE.sub("", text).rstrip("\n")
     tables = [f"[[standing]]\npath = {_quote(path)}\n{_rules(own)}\n" for path, own in _by_path(rows).items()]
     if not tables:
@@ -230,20 +234,22 @@ def _by_path(rows: Iterable[Standing]) -> dict[str, list[Standing]]:
 
 
 def _rules(rows: Sequence[Standing]) -> str:
-    """The rules of one file as lines of TOML: each with its fingerprints."""
+    """The rules of one file as lines of TOML, each with its fingerprints."""
     rules = dict.fromkeys(row.rule for row in rows)
     prints = {rule: [_quote(row.fingerprint) for row in rows if row.rule == rule] for rule in rules}
     return "\n".join(f"rules.{_quote(rule)} = [{', '.join(each)}]" for rule, each in prints.items())
 
 
 def _quote(text: str) -> str:
-    """A TOML basic string on one line: quotes, backslashes and all control characters escaped."""
+    """`text` as a TOML basic string on one line: quotes, backslashes and control characters are escaped."""
     out = []
     for c in text:
         if c in '"\\':
             out.append("\\" + c)
-        elif ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000:
-            out.append(f"\\u{ord(c) if not 0xD800 <= ord(c) < 0xE000 else 0xFFFD:04X}")
+        elif 0xD800 <= ord(c) < 0xE000:  # a lone surrogate, which TOML cannot hold
+            out.append("\\uFFFD")
+        elif ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0:
+            out.append(f"\\u{ord(c):04X}")
         else:
             out.append(c)
     return '"' + "".join(out) + '"'

@@ -1,6 +1,7 @@
-"""Why the gate judges one line as it does: what it read there, what it weighed, what would make it pass. Pure.
+"""Explains the gate's verdict on one line: what was read there, the evidence, the findings, and how each could pass.
+Pure.
 
-Everything shown is masked: the line, what it reads as when disguises are taken off, and what is decoded from it.
+All that is shown is masked: the line, its normalised form, and what is decoded from it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, s
 from gitmem.gate.scan import settled
 from gitmem.messages import Message
 
-MAX_SHOWN_CHARACTERS = 400  # characters of a text that is shown
+MAX_SHOWN_CHARACTERS = 400  # characters of a text that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A finding on the line, what of an exception concerns it ("" for nothing), and what would make it pass."""
+    """A finding on the line. `exception`: the state of the exception for it, "" for none. `ways`: what would make it
+    pass."""
 
     finding: Finding
     exception: str
@@ -35,9 +37,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One line (1-based) of a file as the gate sees it.
+    """The gate's verdict on one line.
 
-    `read` are (how, text) for each text that was read for it, `scanned` whether the gate reads the file at all.
+    `line`: from 1. `scope`: the value of `Scope` of the file. `scanned`: whether the gate scans the file at all.
+    `read`: (how, text) for each text that was read for the line. `judged`: the findings.
     """
 
     path: str
@@ -50,7 +53,7 @@ class Explanation:
 
     @property
     def blocks(self) -> bool:
-        """Whether something on the line blocks that no exception in force covers."""
+        """Whether a finding blocks that no exception in force covers."""
         return any(
             each.finding.severity is Severity.BLOCK and not each.exception.startswith("excepted")
             for each in self.judged
@@ -58,10 +61,10 @@ class Explanation:
 
 
 def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Finding] = ()) -> Explanation:
-    """The explanation of one line; `more` are findings about the file's bytes (`examine.not_text`).
+    """The explanation of one line. `more`: findings about the file's bytes (`examine.not_text`).
 
-    Findings are those that a scan makes of the file: on the line, repeats of one that stands elsewhere too, and about
-    the file as a whole. Raises GitMemError where the text has no such line.
+    The findings are those of a scan of the file that touch the line or are about the file as a whole; a sentence that
+    a scan reports only at another line counts too. Raises GitMemError when the text has no such line.
     """
     inspection = inspect(text, path, policy)
     starts = inspection.text.line_starts
@@ -70,39 +73,40 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
             Message("'{}' has {} lines", path, len(starts)), f"git mem scan {shell_word(path)} shows the places"
         )
     start = starts[line - 1]
+    end = len(text)
     if line < len(starts):
         end = starts[line] - 1
-    else:
-        end = len(text)
     findings = [*_on_the_line(inspection, start, end, policy), *_of_the_file(inspection, policy), *more]
-    weighed = () if inspection.failed else registry.evidence(inspection.text)
+    evidence: list[Evidence] = []
+    if not inspection.failed:
+        evidence = [e for e in registry.evidence(inspection.text) if e.start <= end and e.end > start]
     return Explanation(
         path,
         line,
         inspection.text.scope.value,
         policy.concerns(path),
         tuple(_read(inspection, start, end, policy)),
-        tuple([each for each in weighed if each.start <= end and each.end > start]),
+        tuple(evidence),
         tuple(_judged(finding, policy) for finding in findings),
     )
 
 
 def _on_the_line(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[Finding]:
-    """The findings that touch the line; a scan tells a sentence that is there again once, and so names another line."""
+    """The findings that touch the line, and those that a scan reports only where the same sentence stands first."""
     here = [match for match in inspection.matches if match.start <= end and max(match.end, match.start + 1) > start]
     yield from (finding_of(match, inspection, policy) for match in here)
-    told = {(match.rule, inspection.text.raw[match.start : match.end]) for match in inspection.matches}
+    reported = {(match.rule, inspection.text.raw[match.start : match.end]) for match in inspection.matches}
     repeated = inspect(inspection.text.raw, inspection.text.path, policy, exhaustive=True, most=None)
     for match in repeated.matches:
-        said = match.rule, inspection.text.raw[match.start : match.end]
+        key = match.rule, inspection.text.raw[match.start : match.end]
         touches = match.start <= end and match.end > start
-        if touches and said in told and all(match.end <= other.start or match.start >= other.end for other in here):
+        if touches and key in reported and all(match.end <= other.start or match.start >= other.end for other in here):
             finding = finding_of(match, repeated, policy)
             yield replace(finding, message=f"{finding.message} (a scan tells it once, where it stands first)")
 
 
 def _of_the_file(inspection: Inspection, policy: Policy) -> Iterator[Finding]:
-    """What refuses the file whichever line is asked about: a detector that failed or stopped."""
+    """The findings about the file as a whole: a detector that failed, or reached the match limit."""
     path = inspection.text.path
     yield from (failure(name, error, path, policy) for name, error in inspection.failed)
     if inspection.unread:
@@ -110,7 +114,7 @@ def _of_the_file(inspection: Inspection, policy: Policy) -> Iterator[Finding]:
 
 
 def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[tuple[str, str]]:
-    """The line masked, as it reads without disguise where that differs, and what is decoded from it."""
+    """(how, text): the masked line, its normalised form where that differs, and each text that is decoded from it."""
     if inspection.unread or inspection.failed:
         yield "line", "[not shown: not all of the text could be read for secrets]"
         return
@@ -123,53 +127,60 @@ def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Itera
         yield "without disguise", _excerpt(plain)
     for view in decoded(inspection.text.raw):
         if view.start <= end and view.end > start and view.text:
-            secret = any(first < view.end and last > view.start for first, last in inspection.secrets)
-            yield view.kind, "[not shown: a secret]" if secret else _excerpt(_masked(view.text, policy), gravest=True)
+            if any(first < view.end and last > view.start for first, last in inspection.secrets):
+                yield view.kind, "[not shown: a secret]"
+            else:
+                yield view.kind, _excerpt(_masked(view.text, policy), around_instruction=True)
 
 
 def _masked(text: str, policy: Policy) -> str:
-    """A decoded text without its secrets; nothing of it where that cannot be told."""
+    """A decoded text with its secrets masked; a note in its place when a detector fails."""
     try:
         return redact(text, "", policy, only_secrets=True)
     except Refused:
         return "[not shown: a detector failed on it]"
 
 
-def _excerpt(text: str, gravest: bool = False) -> str:
-    """At most MAX_SHOWN_CHARACTERS of a text: its beginning, or those around what reads most as an instruction."""
+def _excerpt(text: str, around_instruction: bool = False) -> str:
+    """At most MAX_SHOWN_CHARACTERS of a text: its beginning, or the part around the sentence most like an
+    instruction."""
     if len(text) <= MAX_SHOWN_CHARACTERS:
         return text
     start = 0
-    if gravest:
+    if around_instruction:
         from gitmem.gate.detectors.injection.injection import judge
 
         subject = Text(text)
         match = next(judge(subject), None)
-        start = 0
         if match:
             start = max(0, subject.to_raw(match.start, match.end)[0] - MAX_SHOWN_CHARACTERS // 4)
-    rest = text[start : start + MAX_SHOWN_CHARACTERS]
-    return ("…" if start else "") + rest + ("…" if start + MAX_SHOWN_CHARACTERS < len(text) else "")
+    shown = text[start : start + MAX_SHOWN_CHARACTERS]
+    if start + MAX_SHOWN_CHARACTERS < len(text):
+        shown = f"{shown}…"
+    if start:
+        shown = f"…{shown}"
+    return shown
 
 
 def _judged(finding: Finding, policy: Policy) -> Judged:
-    """A finding as a scan reports it, softened and hardened, or with the exception that covers it."""
+    """The finding with the severity that a scan would give it, the exception for it, and the ways to make it pass."""
     kept, _ = settled([finding], policy)
     entry = policy.allow.covers(finding)
     if entry is not None:
         until = "without an end"
         if entry.until:
             until = entry.until.isoformat()
-        ended = entry.expired(policy.today)
-        return Judged(kept[0] if ended else finding, f"{'ended' if ended else 'excepted until'} {until}", ())
-    softened = ""
+        if entry.expired(policy.today):
+            return Judged(kept[0], f"ended {until}", ())
+        return Judged(finding, f"excepted until {until}", ())
+    exception = ""
     if policy.allow.softens(finding, policy.today):
-        softened = "its rule is excepted in this file; it came later"
-    return Judged(kept[0], softened, tuple(_ways(finding)))
+        exception = "its rule is excepted in this file; it came later"
+    return Judged(kept[0], exception, tuple(_ways(finding)))
 
 
 def _ways(finding: Finding) -> Iterator[str]:
-    """What would make a finding pass, the mildest first."""
+    """What would make a finding pass, the mildest way first."""
     if remedy(finding):
         yield remedy(finding)
     else:
@@ -197,16 +208,20 @@ def as_value(explanation: Explanation) -> dict[str, Any]:
 
 
 def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:
-    """What was read, what was weighed, what was found and what would make it pass."""
+    """The explanation as text: what was read, the evidence, the findings and how each could pass."""
     lines = [one_line(f"{explanation.path}:{explanation.line}: read as {explanation.scope}", escape)]
-    lines += [] if explanation.scanned else ["the gate does not read this file: no commit of it is refused"]
+    if not explanation.scanned:
+        lines.append("the gate does not read this file: no commit of it is refused")
     lines += ["", "read"]
     lines += [f"  {how:17} {one_line(text, escape)}" for how, text in explanation.read]
     if explanation.evidence:
         lines += ["", "evidence"]
         for each in explanation.evidence:
             lines.append(f"  {each.rule}: " + ", ".join(f"{name} {value}" for name, value in each.values))
-    lines += ["", "findings" if explanation.judged else "no findings: the line passes"]
+    title = "findings"
+    if not explanation.judged:
+        title = "no findings: the line passes"
+    lines += ["", title]
     for judged in explanation.judged:
         lines += [f"  {line}" for line in finding_lines(judged.finding, escape)]
         if judged.exception:

@@ -1,7 +1,7 @@
-"""A scan's report as GitLab reads it: a code quality report and a SAST report. Pure: a report in, text out.
+"""Writes a scan's report for GitLab: a code quality report and a SAST report. Pure: a report in, text out.
 
 https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format and
-https://gitlab.com/gitlab-org/security-products/security-report-schemas (15.2). Excerpts came masked and stay so.
+https://gitlab.com/gitlab-org/security-products/security-report-schemas (15.2). Excerpts are masked already.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from gitmem.gate.report import MESSAGE_FILE, ROTATE, order, remedy
 from gitmem.gate.scan import Report
 
 SCHEMA = "15.2.1"
+_CODE_QUALITY = {Severity.BLOCK: "blocker", Severity.WARN: "minor"}  # GitLab's names of our severities
+_SAST = {Severity.BLOCK: "Critical", Severity.WARN: "Low"}
 
 
 def as_code_quality(report: Report) -> str:
-    """The report that a merge request shows beside its changed lines."""
+    """The code quality report, which a merge request shows beside its changed lines."""
     rows = [
         {
             "check_name": finding.rule,
             "description": _words(finding),
             "fingerprint": _identity(finding),
-            "severity": "blocker" if finding.severity is Severity.BLOCK else "minor",
+            "severity": _CODE_QUALITY[finding.severity],
             "location": {"path": _path(finding), "lines": {"begin": finding.line, "end": finding.end_line}},
         }
         for finding in order(report.findings)
@@ -35,7 +37,7 @@ def as_code_quality(report: Report) -> str:
 
 
 def as_sast(report: Report, version: str, started: datetime, ended: datetime) -> str:
-    """The report of the vulnerability list. Times are those of the scan, in UTC."""
+    """The SAST report, which fills the vulnerability list. `started`, `ended`: when the scan ran, in UTC."""
     tool = {"id": "git-mem", "name": "git mem", "version": version, "vendor": {"name": "git mem"}}
     scan = {
         "analyzer": tool, "scanner": tool, "type": "sast", "status": "success",
@@ -47,40 +49,40 @@ def as_sast(report: Report, version: str, started: datetime, ended: datetime) ->
 
 
 def _vulnerability(finding: Finding) -> dict[str, Any]:
+    solution = remedy(finding) or "git mem redact FILE masks it"
+    if finding.secret and not remedy(finding):
+        solution = f"{solution}; {ROTATE}"
     return {
         "id": _identity(finding),
         "name": finding.rule,
         "description": _words(finding),
-        "severity": "Critical" if finding.severity is Severity.BLOCK else "Low",
-        "solution": remedy(finding) or f"git mem redact FILE masks it{f'; {ROTATE}' if finding.secret else ''}",
+        "severity": _SAST[finding.severity],
+        "solution": solution,
         "location": {"file": _path(finding), "start_line": finding.line, "end_line": finding.end_line},
         "identifiers": [{"type": "git_mem_rule", "name": f"git mem {finding.rule}", "value": finding.rule}],
     }
 
 
 def _path(finding: Finding) -> str:
-    """Where GitLab shows it: a finding in a commit message has no file, and is placed where Git keeps a message."""
-    if finding.path == MESSAGE:
+    """The path of a finding for GitLab; MESSAGE_FILE for one in a commit message."""
+    path = finding.path
+    if path == MESSAGE:
         path = MESSAGE_FILE
-    else:
-        path = finding.path
     return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _words(finding: Finding) -> str:
-    excerpt = ""
-    if finding.excerpt:
-        excerpt = f": {finding.excerpt}"
-    commit = ""
-    if finding.commit:
-        commit = f" [{finding.commit[:12]}]"
-    place = ""
+    words = str(finding.message)
     if finding.path == MESSAGE:
-        place = "commit message: "
-    return f"{place}{finding.message}{excerpt}{commit}".encode("utf-8", "backslashreplace").decode()
+        words = f"commit message: {words}"
+    if finding.excerpt:
+        words += f": {finding.excerpt}"
+    if finding.commit:
+        words += f" [{finding.commit[:12]}]"
+    return words.encode("utf-8", "backslashreplace").decode()
 
 
 def _identity(finding: Finding) -> str:
-    """The same finding in a later pipeline, and no other: GitLab compares reports by it."""
+    """A hash that is equal for the same finding in another pipeline only; GitLab compares reports by it."""
     words = "\0".join((finding.fingerprint, finding.path, str(finding.line), str(finding.column)))
     return hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()

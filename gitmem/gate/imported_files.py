@@ -1,8 +1,9 @@
-"""Which files of a tree agents read only because another file leads there: `@path` in what agents read, what the
-settings of a host name as instructions, and text beside a SKILL.md. Reads the files that lead, and no others.
+"""Finds the files of a tree that agents read only because another file names them: by `@path` in a file that agents
+read, as instructions in the settings of a host, or by lying beside a SKILL.md. Reads only the files that can name
+others.
 
-What is read too much costs a scan, and what is missed is read by nobody: settings are looked through for strings and
-not parsed, and names are compared as a file system that folds case would.
+A file found by mistake costs one scan; a missed one is never scanned. So settings are searched for strings instead of
+parsed, and paths are compared without regard to case.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, MAX_MEMORY_FILE_BYTES, TEXT_ENDINGS, agents_read
 
-MAX_IMPORT_DEPTH = 5  # imports in imports that are followed: as many as Claude Code follows
-MAX_LEADING = 500  # files that are read for what they lead to
-MAX_GLOBS = 100  # globs of one file of settings that are told apart
+MAX_IMPORT_DEPTH = 5  # levels of imports within imports that are followed, as in Claude Code
+MAX_LEADING = 500  # files that are read for the paths they name
+MAX_GLOBS = 100  # globs of one settings file; with more, all text files count as named
 SKILL = "skill.md"
 _IMPORT = lazy(r"(?:^|[\s(\[>*_\"'])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<path>(?:\\ |[^\s@`\"'<>)\]])+))", re.MULTILINE)
 _KEY = lazy(rf"(?<![\w-])[\"']?(?P<key>{'|'.join(LEADING_KEYS)})[\"']?\s*[:=]")
@@ -32,7 +33,7 @@ _LEADING = frozenset(name.casefold() for name in IMPORTING)
 
 
 class _Tree:
-    """The files of a tree by their paths, and by their paths in the case that a file system may fold."""
+    """The files of a tree (path -> oid), found by path with or without regard to case."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.files = {entry.path: entry.oid for entry in entries if entry.mode not in LINKS}
@@ -46,14 +47,15 @@ class _Tree:
         return self._folded
 
     def named(self, path: str) -> list[str]:
-        """The files that a path may open."""
+        """The files that a path may open: the one with this path, else all that differ from it only in case."""
         if path in self.files:
             return [path]
         return self.folded.get(path.casefold(), [])
 
 
 def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]:
-    """The paths among `entries` that are read by way of another. What lies outside the tree is not followed."""
+    """The paths among `entries` that agents read because another file names them. Paths outside the tree are
+    ignored."""
     tree = _Tree(entries)
     files = tree.files
     names = {path: path.rpartition("/")[2].casefold() for path in files}
@@ -61,8 +63,8 @@ def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]
     skills = {path.rpartition("/")[0] for path, name in names.items() if name == SKILL and "/" in path}
     if skills:
         found |= {path for path in files if path.endswith(TEXT_ENDINGS) and not skills.isdisjoint(_folders(path))}
-    last = {settings.rpartition("/")[2] for settings in LEADING_SETTINGS}
-    for path, text in _texts(repo, files, [path for path, name in names.items() if name in last]):
+    settings_names = {settings.rpartition("/")[2] for settings in LEADING_SETTINGS}
+    for path, text in _texts(repo, files, [path for path, name in names.items() if name in settings_names]):
         found |= _named_by_settings(path, text, tree)
     left = [path for path, name in names.items() if name in _LEADING or agents_read(path)] + sorted(found)
     seen = set(left)
@@ -84,29 +86,30 @@ def _folders(path: str) -> Iterator[str]:
 
 
 def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(path, text) of these files, MAX_LEADING at most; files above the size limit are left out."""
     wanted = [path for path in paths if path in files][:MAX_LEADING]
-    if wanted:
-        sizes = repo.sizes([files[path] for path in wanted])
-    else:
-        sizes = {}
+    if not wanted:
+        return
+    sizes = repo.sizes([files[path] for path in wanted])
     wanted = [path for path in wanted if sizes.get(files[path], MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for path, (_, data) in zip(wanted, repo.read_many([files[path] for path in wanted]), strict=True):
         yield path, (data or b"").decode("utf-8", "replace")
 
 
 def _imports(path: str, text: str, tree: _Tree) -> Iterator[str]:
-    """The files that the `@path` of a text name."""
+    """The files that a text names by `@path`."""
     for places in import_places(path, text):
         there = [file for place in places[:2] for file in tree.named(place)]
         yield from there or (file for place in places[2:] for file in tree.named(place))
 
 
 def import_places(path: str, text: str) -> Iterator[list[str]]:
-    """For each `@path` of a text the paths that it may name, the likeliest first: from the text's own folder on, and
-    from the root, where hosts look for those of a command; then both without a mark behind the name, which is none of
-    it."""
+    """For each `@path` of a text the paths that it may mean, the likeliest first: relative to the text's folder,
+    relative to the root (as hosts read them in a command), then both without a punctuation mark at the end."""
+    if "@" not in text:
+        return
     folder = path.rpartition("/")[0]
-    for match in _IMPORT.finditer(text) if "@" in text else ():
+    for match in _IMPORT.finditer(text):
         name = match["quoted"] or match["path"].replace("\\ ", " ")
         yield [
             posixpath.normpath(posixpath.join(at, spelled))
@@ -116,22 +119,23 @@ def import_places(path: str, text: str) -> Iterator[list[str]]:
 
 
 def _named_by_settings(path: str, text: str, tree: _Tree) -> set[str]:
-    """The files that the settings of a host name: globs from their folder and the project's, a bare name anywhere."""
+    """The files that the settings of a host name: globs relative to their folder or the project, a bare name in any
+    folder."""
     known = next((name for name in LEADING_SETTINGS if f"/{path.casefold()}".endswith(f"/{name}")), "")
     if not known:
         return set()
     here = path.rpartition("/")[0]
     project = path[: len(path) - len(known)].rstrip("/")
     wanted: dict[str, None] = {}
-    for said in _values(text, LEADING_SETTINGS[known]):
-        glob = _BRACES.sub("*", said).casefold()
+    for value in _values(text, LEADING_SETTINGS[known]):
+        glob = _BRACES.sub("*", value).casefold()
         for folder in dict.fromkeys((here, project)):
             wanted[posixpath.normpath(posixpath.join(folder.casefold(), glob)).replace("**/", "*")] = None
         if "/" not in glob:
             wanted[f"*/{glob}"] = None
     globs = [glob for glob in wanted if any(c in glob for c in "*?[")]
     found = {file for name in wanted for file in tree.named(name)}
-    if len(globs) > MAX_GLOBS:  # who names so much may mean anything
+    if len(globs) > MAX_GLOBS:
         return found | {file for file in tree.files if file.endswith(TEXT_ENDINGS)}
     return found | {file for file in tree.files for glob in globs if fnmatchcase(file.casefold(), glob)}
 
@@ -148,7 +152,7 @@ def _values(text: str, keys: Sequence[str]) -> Iterator[str]:
 
 
 def _strings(value: str) -> Iterable[str]:
-    """The strings of a value: JSON's, TOML's and YAML's, bare ones too."""
+    """The strings of a value in JSON, TOML or YAML, unquoted ones too."""
     for double, single, bare in _STRINGS.findall(value):
         if not double:
             yield single or bare

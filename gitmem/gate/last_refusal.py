@@ -1,7 +1,8 @@
-"""The last commit or push that the gate refused, so that its owner is told where nobody watched it.
+"""Records the last commit or push that the gate refused, so that its owner learns of it later.
 
-An agent's timer commits and pushes with nobody looking at its terminal. The record is one small file in Git's common
-directory: when, which hook, and the rules and places; no text of memory. The next commit that passes takes it away.
+A timer of an agent commits and pushes with nobody at its terminal. The record is one small file in Git's common
+directory with the time, the hook, the rules and the places; no text of memory. The next commit or push that passes
+deletes it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Refusal:
 
 
 def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:
-    """Remember a refusal. A repository that cannot be written keeps none: the hook has said it on its terminal."""
+    """Record a refusal. Does nothing in a repository that cannot be written; the hook has printed the refusal
+    already."""
     value = json.dumps(asdict(Refusal(now.isoformat(timespec="seconds"), hook, why[:500])), ensure_ascii=False)
     try:
         state_dir(common_dir)
@@ -49,14 +51,15 @@ def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:
 
 
 def passed(common_dir: Path, hook: str) -> None:
-    """A commit (or, with pre-push, a push) has passed: what was refused of that kind is no news any more."""
+    """Delete the record of a refused commit after a commit passes, and of a refused push after a push (`pre-push`)
+    passes."""
     last = read(common_dir)
     if last is not None and (last.hook in PUSHES) == (hook in PUSHES):
         (common_dir / "gitmem" / NAME).unlink(missing_ok=True)
 
 
 def read(common_dir: Path) -> Refusal | None:
-    """The last refusal after which nothing of its kind has passed, None for none."""
+    """The recorded refusal; None when there is none or the record cannot be read."""
     try:
         value = json.loads((common_dir / "gitmem" / NAME).read_text("utf-8"))
         return Refusal(str(value["at"]), str(value["hook"]), str(value["why"]))

@@ -1,5 +1,5 @@
-"""Making one reviewed exception: the finding that a fingerprint names, under the salt that the exceptions file has or
-will have, and the file with it. Reads only; the caller writes or commits."""
+"""Makes an exception for the finding that a fingerprint names, and the text of the exceptions file with it. Reads
+only; the caller writes or commits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gitmem.gate.scan import scan_source
 from gitmem.git.transaction import Reading
 from gitmem.messages import Message
 
-Place = tuple[Policy, Callable[[], Source]]  # where a finding may be: what it is held to, and how to read it
+Place = tuple[Policy, Callable[[], Source]]  # where a finding may be: the policy for it, and a function that reads it
 
 
 def exceptions_text(reading: Reading) -> str:
-    """The exceptions file's text, "" where there is none. Raises GitMemError where it cannot be read."""
+    """The text of the exceptions file, "" when there is none. Raises GitMemError when it cannot be read."""
     try:
         return (reading.raw(exceptions.FILE) or b"").decode("utf-8")
     except (OSError, OutsideRepository, UnicodeDecodeError):
@@ -27,11 +27,13 @@ def exceptions_text(reading: Reading) -> str:
 
 
 def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Entry], salt: str) -> bytes:
-    """The exceptions file with more entries, whose fingerprints are under `salt`. Raises Changed where its salt is no
-    longer that of the text `before`, for which they were made."""
+    """The bytes of the exceptions file with more entries, whose fingerprints are under `salt`.
+
+    Raises Changed when the file no longer has the salt of `before`, the text for which the entries were made.
+    """
     current = exceptions_text(reading)
-    known = exceptions.parse(before).salt
-    if (exceptions.parse(current).salt, bool(current.strip())) != (known, bool(before.strip())):
+    old_salt = exceptions.parse(before).salt
+    if (exceptions.parse(current).salt, bool(current.strip())) != (old_salt, bool(before.strip())):
         raise Changed(Message("somebody else wrote {} meanwhile; nothing was written", exceptions.FILE), "run it again")
     for entry in made:
         current = exceptions.with_entry(current, entry, salt)
@@ -39,20 +41,21 @@ def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Ent
 
 
 def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt: str) -> exceptions.Entry:
-    """The exception for the finding that `wanted` names, with its fingerprint under `salt`, without reason and end.
+    """An exception for the finding whose fingerprint begins with `wanted`, with its fingerprint under `salt`; its
+    reason and end are empty.
 
-    `printed` are the salts under which a scan may have printed it: that of the file as it is, and the one of a
-    repository without a file, so that what a scan printed before the first exception can be excepted after it.
-    Raises UsageError for the beginning of several, GitMemError where nothing has it.
+    `places`: searched in order. `printed`: the salts under which a scan may have printed the fingerprint: that of the
+    file and that of a repository without one, since a scan may have run before the first exception was made. Raises
+    UsageError when several findings match, GitMemError when none does.
     """
     salts = list(dict.fromkeys(printed))
     for policy, read in places:
-        for known in salts:
-            named = _findings_named(wanted, replace(policy, allow=exceptions.Allowlist(known)), read())
-            if known != salt:
+        for printed_salt in salts:
+            named = _findings_named(wanted, replace(policy, allow=exceptions.Allowlist(printed_salt)), read())
+            if printed_salt != salt:
                 salted = replace(policy, allow=exceptions.Allowlist(salt))
                 named = [_same_finding(finding, salted, read()) for finding in named]
-            if named:  # the same text in several files has one fingerprint: the next that no exception covers
+            if named:  # the same text in several files has one fingerprint: take the first without an exception
                 open_finding = next((f for f in named if policy.allow.covers(f) is None), named[0])
                 return exceptions.Entry(open_finding.fingerprint, open_finding.rule, open_finding.path, "", None)
     raise GitMemError(
@@ -74,7 +77,7 @@ def _findings_named(wanted: str, policy: Policy, source: Source) -> list[Finding
 
 
 def _same_finding(finding: Finding, policy: Policy, source: Source) -> Finding:
-    """The same finding as another policy's salt names it."""
+    """The same finding with the fingerprint under another policy's salt."""
     blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (finding.path, finding.commit))
     report = scan_source(replace(source, blobs=blobs), policy)
     return next(f for f in report.findings if _is_same_finding(f, finding))

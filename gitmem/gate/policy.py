@@ -1,7 +1,7 @@
-"""What the gate holds a change to: which paths, which detectors, which limits, which exceptions. Pure values.
+"""`Policy`: the paths, detectors, limits and exceptions that the gate applies to a change. Pure values.
 
-A policy is built from the tree that is trusted for the case at hand (the staged tree in a hook, the base in
-CI); this module never reads one.
+`gate/sources.py` builds a policy from a tree that is trusted: the staged one in a hook, the base in CI. This module
+reads no tree.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ from gitmem.paths import (
     leads_to_instructions,
 )
 
-MESSAGE = "COMMIT_EDITMSG"  # the path a finding in a commit message has
+MESSAGE = "COMMIT_EDITMSG"  # the path of a finding in a commit message
 NOTHING = Allowlist()
 MEMORY_ONLY = (Layout(),)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`layouts` are united: what any of them takes as memory is scanned.
+    """What the gate scans, and how.
 
-    `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
-    `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks;
-    `ids` are oids of commits, which no rule about random values takes for a secret; `imported` are files that another
-    leads agents to (`gate/imported_files.py`); `encryption` is the user's `mem.encryption` ("" for none): what that
-    program encrypted is scanned as its text, so its filter is no finding.
+    `layouts`: a path that any of them takes as memory is scanned. `detectors`: names of `registry.DETECTORS`, empty
+    for all. `protected`: globs of files that no change may touch. `daily`: patterns of daily logs. `allow`:
+    exceptions and baseline. `today`: the day on which exceptions are checked. `limit`: bytes that a memory file may
+    have. `rules`: more token rules (`--rules`). `strict`: whether warnings block. `ids`: oids of commits, which no
+    rule for random values takes for a secret. `imported`: files that agents read only because another file names them
+    (`gate/imported_files.py`). `encryption`: the user's `mem.encryption`, "" for none; files of that program are
+    scanned as plain text, so its filter in .gitattributes is no finding.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY
@@ -59,10 +61,9 @@ class Policy:
     encryption: str = ""
 
     def concerns(self, path: str) -> bool:
-        """Whether the gate reads this path: memory, what some file system would take for memory, what agents read.
-
-        Other text among memory counts too: an agent that looks around there opens it, and a link may lead to it.
-        """
+        """Whether the gate scans this path: memory, a path that some file system would take for memory, or a file
+        that agents read. Other text files below memory/ are scanned too, since an agent that lists the folder may
+        open them."""
         folded = canonical(path)
         beside = folded.endswith(".mdc") and self.remembers(path[:-1])
         if folded.startswith("memory/"):
@@ -70,19 +71,16 @@ class Policy:
         return self.remembers(path) or agents_read(path) or path in self.imported or beside
 
     def instructs(self, path: str) -> bool:
-        """Whether instructions belong in this file, so that they only warn there."""
+        """Whether instructions belong in this file, so that an instruction there only warns."""
         return holds_instructions(path) or (path in self.imported and kind(path) is Kind.OTHER)
 
     def remembers(self, path: str) -> bool:
-        """Whether this path is memory, or what some file system would take for it."""
+        """Whether this path is memory, or some file system would take it for memory."""
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
 
     def holds(self, path: str) -> bool:
-        """Whether something that is no plain file at `path` (a link, a submodule) would stand in memory.
-
-        Where every note is memory (a folder of notes, `paths = ["*.md"]`) a link or submodule is nobody's: what counts
-        is memory by its place, and a folder that the settings name.
-        """
+        """Whether a link or submodule at `path` would be a part of memory: in a folder of memory, or in one that the
+        settings name. A glob without a folder (`paths = ["*.md"]`) does not count."""
         return self._is_placed(path) or self._is_placed(f"{path.rstrip('/')}/x.md")
 
     def _is_placed(self, path: str) -> bool:
@@ -91,19 +89,19 @@ class Policy:
         return is_memory(path, layout) or is_memory(canonical(path), layout)
 
     def guides(self, path: str) -> bool:
-        """Whether a link or submodule at `path` would stand for files that agents read and that are no memory.
+        """Whether a link or submodule at `path` would stand for instruction files of agents, outside memory.
 
-        A link there is common (CLAUDE.md to AGENTS.md) and fine where it leads to what is scanned.
+        Such a link is common (CLAUDE.md to AGENTS.md), and no finding when its target is scanned.
         """
         own = (Kind.OTHER, Kind.INSTRUCTIONS)
         return leads_to_instructions(path) and kind(path) in own and kind(f"{path.rstrip('/')}/x.md") in own
 
     def keeps_history(self, path: str) -> bool:
-        """Whether the history rules look at a change of this path: a daily log or MEMORY.md."""
+        """Whether the history rules apply to this path: a daily log or MEMORY.md."""
         return kind(path) is Kind.MEMORY or is_daily(path, self.daily)
 
     def protects(self, path: str) -> bool:
-        """Whether `protected` names the path."""
+        """Whether a glob of `protected` matches the path."""
         return any(fnmatchcase(path, glob) or fnmatchcase(canonical(path), glob) for glob in self.protected)
 
 
@@ -111,7 +109,7 @@ UPPER = {name.casefold(): name for name in (*INSTRUCTIONS, "MEMORY.md")}
 
 
 def canonical(path: str) -> str:
-    """The spelling a case-folding, normalising file system would find: `Memory/X.MD` -> `memory/x.md`."""
+    """The path as a file system that folds case and normalises Unicode spells it: `Memory/X.MD` -> `memory/x.md`."""
     folded = unicodedata.normalize("NFC", path).casefold()
     head, _, name = folded.rpartition("/")
     if head == ".claude" and name in UPPER:

@@ -1,4 +1,4 @@
-"""Scanning in several processes: for ranges and histories of some hundred blobs. No policy of its own."""
+"""Scans blobs in several processes, for ranges and histories with many of them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
 
-WAITING = 4  # chunks a worker may have in store: bounds the memory of a history of any length
-CHUNK = 1 << 16  # bytes handed to a worker at once
+MAX_WAITING_CHUNKS = 4  # chunks queued for each worker, so that a long history needs little memory
+CHUNK_BYTES = 1 << 16  # bytes given to a worker at once
 _policy: list[Policy] = []
 
 
 def scan_in_processes(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
-    """(blob, its findings) in order. A worker that dies raises: the gate must not go on without its answer."""
+    """(blob, its findings) in order. Raises when a worker dies, since the gate must not go on without its result."""
     how = None
     if "fork" in multiprocessing.get_all_start_methods():
         how = "fork"
@@ -26,16 +26,16 @@ def scan_in_processes(blobs: Iterable[Blob], policy: Policy, workers: int) -> It
         waiting: deque[tuple[list[Blob], Future[list[list[Finding]]]]] = deque()
         try:
             for chunk in _chunks(blobs):
-                waiting.append((chunk, pool.submit(_work, chunk)))
-                if len(waiting) >= workers * WAITING:
-                    yield from _answers(*waiting.popleft())
+                waiting.append((chunk, pool.submit(_scan_chunk, chunk)))
+                if len(waiting) >= workers * MAX_WAITING_CHUNKS:
+                    yield from _results(*waiting.popleft())
             while waiting:
-                yield from _answers(*waiting.popleft())
+                yield from _results(*waiting.popleft())
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _answers(chunk: list[Blob], future: Future[list[list[Finding]]]) -> Iterator[tuple[Blob, list[Finding]]]:
+def _results(chunk: list[Blob], future: Future[list[list[Finding]]]) -> Iterator[tuple[Blob, list[Finding]]]:
     yield from zip(chunk, future.result(), strict=True)
 
 
@@ -45,7 +45,7 @@ def _chunks(blobs: Iterable[Blob]) -> Iterator[list[Blob]]:
     for blob in blobs:
         chunk.append(blob)
         size += len(blob.data) + 256
-        if size >= CHUNK:
+        if size >= CHUNK_BYTES:
             yield chunk
             chunk, size = [], 0
     if chunk:
@@ -56,5 +56,5 @@ def _start(policy: Policy) -> None:
     _policy[:] = [policy]
 
 
-def _work(chunk: list[Blob]) -> list[list[Finding]]:
+def _scan_chunk(chunk: list[Blob]) -> list[list[Finding]]:
     return [scan_blob(blob, _policy[0]) for blob in chunk]

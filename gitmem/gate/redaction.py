@@ -1,8 +1,8 @@
-"""Masking in a text what the gate finds, until it finds nothing: `scan(redact(x))` is empty. Pure.
+"""Masks in a text what the gate finds, until it finds nothing: a scan of the result has no finding. Pure.
 
-A mask takes the smallest stretch that the detectors name: a value, a sentence, a line; never more of a text than they
-find in it. Our own writers call `refuse_or_mask` before they write: it refuses, or masks secrets and personal data, as
-`mem.onSecret` and `mem.onPersonal` say. Masks carry the rule's name and nothing of what they cover.
+A mask replaces exactly what a detector matched: a value, a sentence, a line. Our own writers call `refuse_or_mask`
+before they write: it refuses the text, or masks secrets and personal data, as `mem.onSecret` and `mem.onPersonal`
+say. A mask names the rule and holds nothing of the text that it replaces.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.messages import Message
 
-ROUNDS = 4  # of masking stretches, then of masking lines: masks can join what stood apart
+ROUNDS = 4  # rounds of masking matches, then of masking whole lines: a mask can join two parts to a new match
 LINE = "[redacted]"
-STRUCTURAL = frozenset(registry.REMEDIES)  # rules that no mask mends: the text is not wrong in one place
+STRUCTURAL = frozenset(registry.REMEDIES)  # rules whose matches no mask mends
 STRUCTURAL_DETECTORS = tuple(name for name, detector in registry.DETECTORS.items() if detector.remedies)
-ALWAYS = 400  # characters that may be masked whatever the size of a text
+ALWAYS = 400  # characters that may be masked in a text of any size
 Scores = dict[tuple[str, str, str], float]  # as `Text.scores`
-SHARE = 0.5  # of a text that may be masked without a word of the person's
+SHARE = 0.5  # share of a text that may be masked without asking the person
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """One stretch that was replaced: by which rule, on which line (1-based), how many characters it took."""
+    """One part of a text that was replaced. `line`: from 1. `characters`: how many were replaced."""
 
     rule: str
     line: int
@@ -44,10 +44,10 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A masked text. `whole` says that nothing less than the whole text could be masked.
+    """A masked text, and what was replaced.
 
-    `rules` are those of what was found, in order of place: of finds that overlap a mask names one. `secret`: one of the
-    finds is a secret that can be changed.
+    `whole`: whether the whole text had to become one mask. `rules`: the rules of all matches, in order of place; where
+    matches overlap, the mask names only one of them. `secret`: whether a match is a secret that its owner must rotate.
     """
 
     text: str
@@ -58,32 +58,32 @@ class Redaction:
 
     @property
     def characters(self) -> int:
-        """How many characters of the text were replaced; line ends stay and do not count."""
+        """How many characters of the text were replaced; line ends are kept and do not count."""
         return sum(mask.characters for mask in self.masks)
 
     def excessive(self, size: int) -> bool:
-        """Whether more was masked of a text of `size` characters than may be without asking."""
+        """Whether more of a text of `size` characters was masked than is allowed without asking."""
         return self.whole or self.characters > max(ALWAYS, size * SHARE)
 
 
 def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) -> str:
-    """`text` with every find replaced by its mask. With `only_secrets`, instructions and the like stay.
+    """`text` with every match replaced by its mask; with `only_secrets`, only secrets and personal data are.
 
-    Exceptions hold: what the exceptions file covers is left alone. Line ends stay, so line numbers do. Raises Refused
-    where masking stretches and then lines does not end, and when a detector fails: what it would have found would stay.
+    What an exception covers stays. Line ends stay, so line numbers do not change. Raises Refused when masking single
+    lines is not enough, and when a detector fails, since its matches would stay.
     """
-    done = redaction(text, path, policy, only_secrets=only_secrets)
-    if done.whole:
-        raise endless(done)
-    return done.text
+    redacted = redaction(text, path, policy, only_secrets=only_secrets)
+    if redacted.whole:
+        raise endless(redacted)
+    return redacted.text
 
 
 def redaction(
     text: str, path: str, policy: Policy, *, only_secrets: bool = False, leave: Collection[str] = ()
 ) -> Redaction:
-    """As `redact`, with what was replaced. Matches of the rules in `leave` stay as they are.
+    """As `redact`, with what was replaced. `leave`: rules whose matches stay.
 
-    Where masking does not end the whole text is one mask (`whole`): what leaves must hold nothing.
+    When masking single lines is not enough, the whole text becomes one mask (`Redaction.whole`).
     """
     if only_secrets:
         policy = _of_secrets(policy)
@@ -109,9 +109,8 @@ def redaction(
 
 
 def _of_secrets(policy: Policy) -> Policy:
-    """The policy with only those of its detectors that can find secrets."""
-    asked = policy.detectors or registry.DETECTORS
-    names = tuple(name for name in asked if registry.registered(name).secret)  # the others take most of the time
+    """The policy with only those of its detectors that can match secrets; the others take most of the time."""
+    names = tuple(name for name in policy.detectors or registry.DETECTORS if registry.registered(name).secret)
     if names:
         return replace(policy, detectors=names)
     return policy
@@ -120,36 +119,37 @@ def _of_secrets(policy: Policy) -> Policy:
 def _to_mask(
     text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str], scores: Scores
 ) -> tuple[Inspection, list[Match]]:
-    """What is to be masked, none where a scan finds nothing. Raises Refused when a detector failed.
+    """(inspection, matches to mask); no match when a scan of the text has no finding. Raises Refused when a detector
+    failed.
 
-    A scan decides whether there is anything, since its silence is what is promised. It tells every place of a secret;
-    of the rest every place is looked for. `scores` are kept from round to round: most sentences stay as they are.
+    A scan reports every place of a secret, but may report other matches only once; when it has such matches, the text
+    is scanned a second time for all places. `scores`: kept from round to round, since most sentences do not change.
     """
-    look = inspect(text, path, policy, most=None, scores=scores)
-    told = _uncovered(look, policy, only_secrets, leave)
-    if all(match.secret and match.rule != "encoded-secret" for match in told):
-        return look, told
-    again = inspect_exhaustively(look, policy)
-    return again, _uncovered(again, policy, only_secrets, leave) or told
+    inspection = inspect(text, path, policy, most=None, scores=scores)
+    matches = _uncovered(inspection, policy, only_secrets, leave)
+    if all(match.secret and match.rule != "encoded-secret" for match in matches):
+        return inspection, matches
+    exhaustive = inspect_exhaustively(inspection, policy)
+    return exhaustive, _uncovered(exhaustive, policy, only_secrets, leave) or matches
 
 
 def _uncovered(inspection: Inspection, policy: Policy, only_secrets: bool, leave: Collection[str]) -> list[Match]:
-    """Every match of an inspection that no exception covers. Raises Refused when a detector failed."""
+    """The matches of an inspection that no exception in force covers. Raises Refused when a detector failed."""
     path = inspection.text.path
     if inspection.failed:
         raise refusal([failure(name, error, path, policy) for name, error in inspection.failed])
     matches = [m for m in inspection.matches if (m.secret or not only_secrets) and m.rule not in leave]
     excepted = {entry.rule for entry in policy.allow.entries if entry.path == path}
-    return [m for m in matches if m.rule not in excepted or not _excused(m, inspection, policy)]
+    return [m for m in matches if m.rule not in excepted or not _is_excepted(m, inspection, policy)]
 
 
-def _excused(match: Match, inspection: Inspection, policy: Policy) -> bool:
+def _is_excepted(match: Match, inspection: Inspection, policy: Policy) -> bool:
     entry = policy.allow.covers(finding_of(match, inspection, policy))
     return entry is not None and not entry.expired(policy.today)
 
 
 def _mask(match: Match, text: str) -> str:
-    """What is written in a find's place: the detector's own mask unless that begins as the secret does."""
+    """What replaces a match: the detector's own mask, unless that shows the first characters of the secret."""
     mask = match.mask
     if mask and mask[:2] != text[match.start : match.start + 2] and len(mask) > 2:
         return mask
@@ -157,7 +157,7 @@ def _mask(match: Match, text: str) -> str:
 
 
 def _lines_of(inspection: Inspection, matches: Sequence[Match]) -> list[_Span]:
-    """The whole lines, without their ends, on which something was found."""
+    """The lines that a match touches, as spans without their line ends."""
     rules: dict[int, str] = {}
     for match in matches:
         first, _ = inspection.text.line_of(match.start)
@@ -173,9 +173,9 @@ def _lines_of(inspection: Inspection, matches: Sequence[Match]) -> list[_Span]:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """`text[start:end]` is to become `mask`, or is one already.
+    """A part `text[start:end]` that `mask` will replace or has replaced.
 
-    Of a mask that stands there `hidden` says how many characters of the first text it took; it is -1 before.
+    `hidden`: how many characters of the first text the mask has replaced; -1 before that.
     """
 
     start: int
@@ -190,7 +190,7 @@ class _Span:
 
 
 class _Draft:
-    """A text while it is masked, round by round, and which stretches of it are masks by now."""
+    """A text that is masked in several rounds. `masks`: the parts of it that are masks by now, in order."""
 
     __slots__ = ("masks", "text")
 
@@ -199,9 +199,9 @@ class _Draft:
         self.masks: list[_Span] = []
 
     def replace(self, spans: Sequence[_Span]) -> None:
-        """Replace the spans; those that touch become one, with the mask of the first. Line ends inside stay.
+        """Replace the spans by their masks; line ends inside stay.
 
-        A mask of an earlier round that a span touches goes with it.
+        Spans that overlap or touch, also with a mask of an earlier round, become one mask: that of the first.
         """
         out: list[str] = []
         masks: list[_Span] = []
@@ -222,14 +222,14 @@ class _Draft:
         self.masks = masks
 
     def redaction(self, rules: Iterable[str] = (), *, secret: bool = False) -> Redaction:
-        """What was masked, by line; `rules` and `secret` as `Redaction` has them."""
+        """The text and its masks; `rules`, `secret`: as in `Redaction`."""
         ends = list(accumulate(len(line) + 1 for line in self.text.split("\n")))
         masks = [Mask(span.rule, bisect_right(ends, span.start) + 1, span.hidden) for span in self.masks]
         return Redaction(self.text, tuple(masks), rules=tuple(rules), secret=secret)
 
 
 def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
-    """The spans in order, in groups that overlap or touch; masks that only touch each other stay apart."""
+    """The spans, sorted, in groups that overlap or touch; two masks that only touch are not in one group."""
     groups: list[list[_Span]] = []
     reach = -1
     for span in sorted(spans, key=lambda s: (s.start, s.end, s.mask)):
@@ -247,28 +247,28 @@ def refuse_or_mask_text(text: str, path: str, config: Config, policy: Policy | N
 
 
 def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None = None) -> Redaction:
-    """What may be written to `path`: the text as it is, or masked, and what was masked.
+    """The text that may be written to `path`, masked where the settings say so, and what was masked.
 
-    With `mem.onSecret` = `mask` secrets are masked, else refused; personal data is masked in either case, and with
-    `mem.onPersonal` = `keep` only the kinds of it that block; anything else that blocks is refused. Without `policy`
-    no exception holds. Raises Refused, never quoting what it found.
+    Secrets are masked with `mem.onSecret` = `mask`, else refused. Personal data is masked; with `mem.onPersonal` =
+    `keep` only the kinds of it that block. Anything else that blocks is refused. Without `policy` no exception is in
+    force. Raises Refused, which never quotes the text.
     """
     if not _is_text(text):
         raise Refused("not written: it is no UTF-8 text", "write it as UTF-8")
     policy = policy or Policy()
-    done, kept = _mask_as_set(text, path, config, policy)
-    if done.whole:
-        raise endless(done)
-    findings = scan_text(done.text, path, replace(policy, strict=False))
-    likely = config.gate == "strict"
-    blocking = [f for f in findings if f.severity is Severity.BLOCK or (likely and f.rule not in kept)]
+    redacted, kept_rules = _mask_as_set(text, path, config, policy)
+    if redacted.whole:
+        raise endless(redacted)
+    findings = scan_text(redacted.text, path, replace(policy, strict=False))
+    is_strict = config.gate == "strict"
+    blocking = [f for f in findings if f.severity is Severity.BLOCK or (is_strict and f.rule not in kept_rules)]
     if blocking:
         raise refusal(blocking)
-    return done
+    return redacted
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text can be written as UTF-8: bytes of an argument that are not come as lone surrogates."""
+    """Whether a text can be written as UTF-8; an argument that is no UTF-8 holds lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -277,24 +277,28 @@ def _is_text(text: str) -> bool:
 
 
 def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Redaction:
-    """What may be written where `path` had `old`: as `refuse_or_mask`, but a line stays as it is where masking `old`
-    alone makes the same of it: what a person kept there is not this change's to mask. Raises Refused."""
-    done = refuse_or_mask(text, path, config)
-    if not old or not done.masks:
-        return done
+    """As `refuse_or_mask`, for a `path` that had the text `old`: a line stays unmasked when `old` has it too and
+    masking `old` would change it in the same way, since this change did not add it. Raises Refused."""
+    redacted = refuse_or_mask(text, path, config)
+    if not old or not redacted.masks:
+        return redacted
     before, _ = _mask_as_set(old, path, config, Policy())
-    if before.whole:
-        kept = set()
-    else:
-        kept = set(zip(old.split("\n"), before.text.split("\n"), strict=True))
-    lines = list(zip(text.split("\n"), done.text.split("\n"), strict=True))
-    masks = tuple(mask for mask in done.masks if lines[mask.line - 1] not in kept)
-    safe = (line if (line, masked) in kept else masked for line, masked in lines)
-    return replace(done, text="\n".join(safe), masks=masks)
+    old_lines: set[tuple[str, str]] = set()
+    if not before.whole:
+        old_lines = set(zip(old.split("\n"), before.text.split("\n"), strict=True))
+    lines = list(zip(text.split("\n"), redacted.text.split("\n"), strict=True))
+    masks = tuple(mask for mask in redacted.masks if lines[mask.line - 1] not in old_lines)
+    safe = []
+    for line, masked in lines:
+        if (line, masked) in old_lines:
+            safe.append(line)
+        else:
+            safe.append(masked)
+    return replace(redacted, text="\n".join(safe), masks=masks)
 
 
 def _mask_as_set(text: str, path: str, config: Config, policy: Policy) -> tuple[Redaction, set[str]]:
-    """A text masked as `mem.onSecret` and `mem.onPersonal` say, and the rules of personal data that are kept."""
+    """(the text masked as `mem.onSecret` and `mem.onPersonal` say, the rules of personal data that stay unmasked)."""
     _, matches = _to_mask(text, path, policy, only_secrets=False, leave=(), scores={})
     secrets = [match for match in matches if match.secret]
     kept: set[str] = set()
@@ -312,37 +316,37 @@ def _mask_as_set(text: str, path: str, config: Config, policy: Policy) -> tuple[
 
 
 def masked_rules(masks: Sequence[Mask]) -> str:
-    """By which rules was masked, and how much: `phone-number (11 characters)`."""
-    return (
-        f"{', '.join(dict.fromkeys(mask.rule for mask in masks))} ({sum(mask.characters for mask in masks)} characters)"
-    )
+    """The rules of the masks and how many characters they replaced: `phone-number (11 characters)`."""
+    rules = ", ".join(dict.fromkeys(mask.rule for mask in masks))
+    return f"{rules} ({sum(mask.characters for mask in masks)} characters)"
 
 
 def masked_words(masks: Sequence[Mask]) -> str:
-    """What a command says of what it masked, "" for nothing: the rules, and how to keep personal data where a setting
-    keeps it: what blocks a commit is masked all the same."""
+    """What a command reports of its masks, "" without any: the rules, and how to keep personal data when a setting
+    allows it; personal data that blocks a commit is always masked."""
     if not masks:
         return ""
-    keep = "; to keep personal data: --keep pii, or git config --global mem.onPersonal keep"
-    can_keep = any(mask.rule in PERSONAL and PERSONAL[mask.rule][2] is Severity.WARN for mask in masks)
-    return f"masked: {masked_rules(masks)}{keep if can_keep else '; no setting keeps what blocks a commit'}"
+    keep = "no setting keeps what blocks a commit"
+    if any(mask.rule in PERSONAL and PERSONAL[mask.rule][2] is Severity.WARN for mask in masks):
+        keep = "to keep personal data: --keep pii, or git config --global mem.onPersonal keep"
+    return f"masked: {masked_rules(masks)}; {keep}"
 
 
-def endless(done: Redaction) -> Refused:
-    """The refusal of a text of which no part can be masked alone."""
-    rules = ", ".join(dict.fromkeys(mask.rule for mask in done.masks))
+def endless(redacted: Redaction) -> Refused:
+    """The refusal of a text that could only be masked as a whole."""
+    rules = ", ".join(dict.fromkeys(mask.rule for mask in redacted.masks))
     return Refused(
         Message("not written: {}, and masking it does not end", rules), "git mem scan says where; say it otherwise"
     )
 
 
 def mask_counts(masks: Sequence[Mask]) -> dict[str, int]:
-    """How many values were masked by each rule; none of what they cover."""
+    """How many masks each rule has."""
     return dict(Counter(mask.rule for mask in masks))
 
 
 def refusal(findings: Sequence[Finding]) -> Refused:
-    """The refusal of a text of ours, with rule and line of each find and what to do."""
+    """The refusal to write a text, with rule and line of three findings at most and what to do."""
     what = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))
     more = ""
     if len(findings) > 3:

@@ -1,7 +1,7 @@
-"""What `redact` did to daily logs, so that the commit that carries it can say so by itself.
+"""Records the daily logs that `redact` has masked, so that commit-msg adds the `Memory-Rewrite` trailer by itself.
 
-`redact` notes the blob it made; when commit-msg meets a rewritten log whose staged blob is one of those, the
-message gets its `Memory-Rewrite` trailer. Nothing else is let through by it.
+`redact` records the oid of the blob that it made. When a staged log with past lines changed is such a blob,
+commit-msg adds the trailer to the message; no other change gets one.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ REASON = "masked with git mem redact"
 
 
 def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]], daily: Sequence[str] = ()) -> None:
-    """Remember (path, blob oid) of redacted daily logs (`daily`: their patterns) and MEMORY.md."""
+    """Record the oids of redacted daily logs and MEMORY.md. `blobs`: (path, oid). `daily`: patterns of daily logs."""
     wanted = [oid for path, oid in blobs if kind(path) is Kind.MEMORY or is_daily(path, daily)]
     if not wanted:
         return
-    known = [*_recorded_rewrites(repo), *wanted][-MAX_BLOBS:]
+    oids = [*_recorded_rewrites(repo), *wanted][-MAX_BLOBS:]
     target = state_dir(repo.common_dir) / FILE
     temporary = target.with_name(f".{FILE}.{os.getpid()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.RAW, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(known, file)
+        json.dump(oids, file)
     os.replace(temporary, target)
 
 
@@ -49,15 +49,15 @@ def _recorded_rewrites(repo: Repository) -> list[str]:
 
 
 def drop_explained(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
-    """The findings without those that `redact` explains; the message file then gets the trailer."""
+    """The findings without those about recorded blobs; if there was one, the message file gets the trailer."""
     if not findings:
         return findings
-    noted = set(_recorded_rewrites(repo))
+    recorded = set(_recorded_rewrites(repo))
     staged = {entry.path: entry.oid for entry in repo.staged()}
-    left = [finding for finding in findings if staged.get(finding.path) not in noted]
+    left = [finding for finding in findings if staged.get(finding.path) not in recorded]
     if len(left) < len(findings):
         trailer = f"{REWRITE_TRAILER}: {REASON}"
-        place = str(message if message.is_absolute() else Path.cwd() / message)
+        place = str(Path.cwd() / message)
         run_git(
             repo, ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", trailer, place]
         )

@@ -1,6 +1,6 @@
-"""A scan's report as text, JSON, SARIF 2.1.0 or GitHub annotations. Pure: a report in, text out.
+"""Writes a scan's report as text, JSON, SARIF 2.1.0, GitHub annotations or Markdown. Pure: a report in, text out.
 
-Everything that came from a repository is escaped for where it goes; excerpts came masked and stay so.
+All that comes from a repository is escaped for its target; excerpts are masked already.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gitmem.json_values import json_object, json_value
 from gitmem.plural import counted
 
 ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
-ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
-HOOK_LINES = 20
-REMEDIES_SHOWN = 3  # by a refused commit
-REASONED = ("log-rewritten", "memory-bulk-deletion", "merge-lost-fact")  # what a reason in the message answers
+ANNOTATIONS = 10  # annotations of each kind that GitHub shows for a step
+HOOK_LINES = 20  # lines that a hook prints at most
+REMEDIES_SHOWN = 3  # remedies that a refused commit shows
+REASONED = ("log-rewritten", "memory-bulk-deletion", "merge-lost-fact")  # rules that a `Memory-Rewrite` trailer answers
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-# What mends a finding that no mask mends: of the detectors, and about a change or a file as a whole.
+# By rule: what a person must do about a finding that no mask mends; of detectors, and about a change or a whole file.
 REMEDIES = registry.REMEDIES | {
     "not-text": "convert it to UTF-8, or keep it out of memory: git rm --cached FILE",
     "unscannable": "what cannot be read cannot pass: resolve, fetch or shorten it, or git rm --cached FILE",
@@ -49,14 +49,14 @@ REMEDIES = registry.REMEDIES | {
 
 
 def remedy(finding: Finding) -> str:
-    """What mends a finding that `git mem redact` cannot mend, "" for one that a mask mends."""
+    """What a person must do about a finding that `git mem redact` cannot mend, "" for one that it can."""
     if finding.message.startswith(IN_NAME):
         return "give the file another name: git mv"
     return REMEDIES.get(finding.rule, "")
 
 
 def order(findings: Sequence[Finding]) -> list[Finding]:
-    """What blocks first, then by place."""
+    """The findings that block, then those that warn, each by path and place."""
     return sorted(findings, key=lambda f: (f.severity is Severity.WARN, f.path, f.line, f.column, f.rule))
 
 
@@ -76,11 +76,13 @@ def finding_value(finding: Finding) -> dict[str, Any]:
 
 
 def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = False) -> str:
-    """One block of lines a finding, a last line that sums up; with `accepted` what the baseline has too."""
+    """A block of lines for each finding, then a summary line. `accepted`: whether findings of the baseline are listed
+    too."""
     lines: list[str] = []
-    for finding in order(report.accepted) if accepted else ():
-        first, *rest = finding_lines(finding, escape)
-        lines += [f"accepted: {first}", *rest]
+    if accepted:
+        for finding in order(report.accepted):
+            first, *rest = finding_lines(finding, escape)
+            lines += [f"accepted: {first}", *rest]
     for finding in order(report.findings):
         lines += finding_lines(finding, escape)
         if remedy(finding):
@@ -89,14 +91,15 @@ def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = Fa
 
 
 def _rotate(report: Report) -> list[str]:
-    """The advice to rotate secrets that a commit holds: a later commit without the line does not remove them."""
+    """The advice to rotate secrets that a commit holds, since history keeps them; [] when no commit holds one."""
     if not any(finding.commit and finding.secret for finding in report.findings):
         return []
     return [f"what is committed stays in history: {ROTATE}"]
 
 
 def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
-    """`path:line:column: severity rule: message`, the excerpt and the fingerprint, escaped to one line each."""
+    """`path:line:column: severity rule: message`, then the excerpt and the fingerprint; each escaped and on one
+    line."""
     if finding.path == MESSAGE:
         place = "commit message"
     else:
@@ -114,27 +117,28 @@ def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
 
 
 def one_line(text: str, escape: Callable[[str], str]) -> str:
-    """A text on one line, escaped, its line ends and tabs spelled."""
+    """The escaped text on one line: line ends become `\\n`, tabs become blanks."""
     return escape(text).replace("\n", "\\n").replace("\t", " ")
 
 
 def summary(report: Report) -> str:
-    """What was scanned and what was found, in one line."""
+    """One line: how many findings block and warn, how much was scanned, how much is excepted or accepted."""
     blocks = sum(finding.severity is Severity.BLOCK for finding in report.findings)
     warns = len(report.findings) - blocks
     counts = "clean"
     if report.findings:
         counts = f"{blocks} blocking, {warns} warning"
-    excused = ""
+    excepted = ""
     if report.allowed:
-        excused = f", {len(report.allowed)} excepted"
+        excepted = f", {len(report.allowed)} excepted"
     if report.accepted:
-        excused += f", {len(report.accepted)} accepted at adoption (--all shows them)"
-    return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excused}"
+        excepted += f", {len(report.accepted)} accepted at adoption (--all shows them)"
+    return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excepted}"
 
 
 def blocking_words(report: Report) -> str:
-    """What blocks, in one line: the rule, place, commit and message of three findings at most, and how many more."""
+    """One line with the rule, place, commit and message of three blocking findings at most, and how many more there
+    are."""
     worst = [finding for finding in order(report.findings) if finding.severity is Severity.BLOCK]
     words = []
     for finding in worst[:3]:
@@ -145,21 +149,25 @@ def blocking_words(report: Report) -> str:
         if finding.commit:
             place += f" in {finding.commit[:12]}"
         words.append(f"{finding.rule} ({place}: {finding.message})")
-    return ", ".join(words) + (f" and {len(worst) - 3} more" if len(worst) > 3 else "")
+    listed = ", ".join(words)
+    if len(worst) > 3:
+        return f"{listed} and {len(worst) - 3} more"
+    return listed
 
 
 def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:
-    """What a refused commit or push says: at most HOOK_LINES lines, with how to mask, allow and bypass."""
+    """What a hook prints: at most HOOK_LINES lines with the findings and, when one blocks, how to mask, allow and
+    bypass."""
     ranked = order(report.findings)
     worst = [f for f in ranked if f.severity is Severity.BLOCK]
-    foot = _what_to_do(worst, hook)
+    advice = _advice(worst, hook)
     lines: list[str] = []
     shown = 0
     for finding in ranked:
         block = finding_lines(finding, escape)
         if finding.severity is not Severity.BLOCK:
             block = block[:1]
-        if len(lines) + len(block) + len(foot) + 2 + bool(report.before) > HOOK_LINES:
+        if len(lines) + len(block) + len(advice) + 2 + bool(report.before) > HOOK_LINES:
             break
         lines += block
         shown += 1
@@ -170,18 +178,15 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
     if hook in ("pre-push", "pre-receive"):
         done = "pushed"
     if worst:
-        head = [f"git mem: {len(worst)} finding{'s'[: len(worst) != 1]}, so nothing was {done}"]
-    else:
-        head = []
+        lines.insert(0, f"git mem: {len(worst)} finding{'s'[: len(worst) != 1]}, so nothing was {done}")
     old = sum(finding.severity is Severity.WARN for finding in report.before)
     if old:
-        before = [f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan"]
-    else:
-        before = []
-    return [*head, *lines, *before, *(foot if worst else [])]
+        lines.append(f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan")
+    return [*lines, *advice]
 
 
-def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
+def _advice(worst: Sequence[Finding], hook: str) -> list[str]:
+    """How to mend, explain, allow or bypass blocking findings, a line each; [] without any."""
     if not worst:
         return []
     first = next((f for f in worst if f.path != MESSAGE and not remedy(f)), None)
@@ -199,9 +204,8 @@ def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
         lines += list(mends)[:REMEDIES_SHOWN]
     if any(f.rule in REASONED for f in worst):
         lines.append("  say so: git commit --trailer 'Memory-Rewrite: why the past is changed'")
-    # the work tree may hold it no more
     where = ""
-    if hook in ("pre-push", "pre-receive"):
+    if hook in ("pre-push", "pre-receive"):  # the file of the work tree may have changed since
         where = " --history"
     lines.append(
         f"  allow:  git mem allow {worst[0].fingerprint}{where} --reason 'why' (it is reviewed as its own change)"
@@ -217,7 +221,7 @@ def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
 
 
 def shell_word(text: str) -> str:
-    """`text` as one word of a POSIX shell, control characters spelled out; a leading dash cannot be an option."""
+    """`text` as one word of a POSIX shell: quoted, control characters escaped, `./` before a leading dash."""
     if text.startswith("-"):
         text = f"./{text}"
     if not text.isprintable():
@@ -239,16 +243,16 @@ def _ansi_c(c: str) -> str:
 # -- SARIF ---------------------------------------------------------------------------------------------------
 
 
-RESULTS = 25_000  # GitHub refuses a file with more; it shows the first 5,000
-DESCRIBED = 1_024  # characters of a rule's description that GitHub takes
-MESSAGE_FILE = ".git/COMMIT_EDITMSG"  # where Git keeps a message: GitHub refuses a file in which a result has no place
+RESULTS = 25_000  # results in a file: GitHub refuses one with more, and shows the first 5,000
+DESCRIBED = 1_024  # characters of a rule's description that GitHub accepts
+MESSAGE_FILE = ".git/COMMIT_EDITMSG"  # the place of a finding in a message, since GitHub refuses results without one
 
 
 def as_sarif(report: Report, version: str) -> str:
-    """SARIF 2.1.0 (OASIS) within what GitHub's code scanning takes, with stable fingerprints.
+    """SARIF 2.1.0 (OASIS) within the limits of GitHub's code scanning, with stable fingerprints.
 
-    A finding in a commit message is placed in MESSAGE_FILE and names its commit. What is above RESULTS is left out,
-    warnings first, and counted in a notification.
+    A finding in a commit message has MESSAGE_FILE as its place and names its commit. Above RESULTS findings the rest,
+    warnings first, is left out and counted in a notification.
     """
     ranked = order(report.findings)
     first: dict[str, Finding] = {}
@@ -274,7 +278,7 @@ def as_sarif(report: Report, version: str) -> str:
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
-    """The rule of a finding as SARIF describes it: what it looks for and what to do about it."""
+    """SARIF's description of the rule of a finding: what it looks for and what to do about it."""
     words = RULES.get(finding.rule) or finding.message.partition(" (")[0]
     mend = remedy(finding) or "git mem redact FILE masks it"
     help_text = f"Mend: {mend}. Let it pass: git mem allow FINGERPRINT --reason 'why', as a change of its own."
@@ -299,7 +303,9 @@ def _level(finding: Finding) -> str:
 def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
     from urllib.parse import quote
 
-    text = finding.message + (f": {finding.excerpt}" if finding.excerpt else "")
+    text = finding.message
+    if finding.excerpt:
+        text = f"{text}: {finding.excerpt}"
     in_message = finding.path == MESSAGE
     if in_message:
         where = MESSAGE_FILE
@@ -327,7 +333,7 @@ def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
 
 
 def _safe(text: str) -> str:
-    """Text without lone surrogates, which JSON readers refuse."""
+    """`text` with lone surrogates, which JSON readers refuse, as `\\udcXX`."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -335,7 +341,8 @@ def _safe(text: str) -> str:
 
 
 def as_annotations(report: Report, escape: Callable[[str], str]) -> str:
-    """Workflow commands, the worst ten of each kind, then the summary; no text can open a command of its own."""
+    """GitHub workflow commands for ANNOTATIONS findings of each severity at most, then the summary; no text of memory
+    can be read as a command."""
     lines: list[str] = []
     for severity, verb in ((Severity.BLOCK, "error"), (Severity.WARN, "warning")):
         ranked = [finding for finding in order(report.findings) if finding.severity is severity]
@@ -363,7 +370,8 @@ def _annotation(verb: str, finding: Finding, escape: Callable[[str], str]) -> st
 
 
 def workflow_command(verb: str, fields: Mapping[str, str], words: str, escape: Callable[[str], str]) -> str:
-    """One command of a GitHub workflow, without a line end; nothing in `words` or `fields` opens another one."""
+    """One command of a GitHub workflow, without a line end; `words` and `fields` are escaped, so that they hold no
+    other."""
     place = ",".join(f"{key}={_property(one_line(value, escape))}" for key, value in fields.items())
     return f"::{verb} {place}::{_data(one_line(words, escape))}"
 
@@ -378,11 +386,11 @@ def _property(text: str) -> str:
 
 # -- Markdown ------------------------------------------------------------------------------------------------
 
-ROWS = 100  # findings a step summary lists; the rest is counted
+ROWS = 100  # findings that a step summary lists; the others are counted
 
 
 def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str:
-    """A table for a step summary or a comment; no text of memory can open markup of its own in it."""
+    """A Markdown table for a step summary or a comment; text of memory is escaped, so that it holds no markup."""
     lines = [f"### {title}", "", summary(report), ""]
     findings = order(report.findings)
     if findings:
@@ -394,8 +402,9 @@ def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str
                 place = f"{finding.path}:{finding.line}"
             if finding.commit:
                 place += f" at {finding.commit[:12]}"
-            cells = [finding.rule, code(one_line(place, escape)), one_line(finding.message, escape)]
-            cells.append(code(one_line(finding.excerpt, escape)) if finding.excerpt else "")
+            cells = [finding.rule, code(one_line(place, escape)), one_line(finding.message, escape), ""]
+            if finding.excerpt:
+                cells[-1] = code(one_line(finding.excerpt, escape))
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         if len(findings) > ROWS:
             lines += ["", f"and {len(findings) - ROWS} more"]
@@ -406,7 +415,7 @@ def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str
 
 
 def code(text: str) -> str:
-    """Text as Markdown code, whatever back-ticks it holds."""
+    """`text` as inline code of Markdown, with a fence longer than any run of backticks in it."""
     fence = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
     if "`" in text:
         return f"{fence} {text} {fence}"

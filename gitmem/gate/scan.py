@@ -1,7 +1,8 @@
-"""The gate's one function: blobs and a policy in, a report out. Hooks, commands, our own writers and CI all call it.
+"""`scan`: the gate's main function, which takes blobs and a policy and returns a report. Hooks, commands, writers and
+CI call it.
 
-It fails closed: a detector that raises and a memory blob that cannot be read are findings that block. It never
-opens a file or runs git (`gate/sources.py` does), and no finding it makes holds a secret.
+It fails closed: a detector that raises and a memory file that cannot be read become findings that block. This module
+never opens a file or runs git (`gate/sources.py` does), and no finding holds a secret.
 """
 
 from __future__ import annotations
@@ -33,15 +34,20 @@ from gitmem.gate.exceptions import Standing
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.messages import Message
 
-IN_NAME = "in the file's name: "  # how the message of a finding in a name begins
-POOL_FROM = 100  # blobs from which two processes pay for their start
+IN_NAME = "in the file's name: "  # the message of a finding in a file's name begins with it
+MIN_BLOBS_FOR_PROCESSES = 100  # with fewer blobs one process is faster than starting several
 Read = Callable[[Blob, Policy], Sequence[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a scan found. `allowed` are finds that an exception covers, with the day it ends ("" for never); `accepted`
-    are those of the baseline; `before` are finds that their file held before the change (`set_apart`)."""
+    """What a scan found.
+
+    `findings`: what no exception and no baseline covers. `skipped`: files that were not read, with the reason.
+    `blobs`, `bytes`: how much was scanned, commit messages not counted as blobs. `allowed`: findings that an
+    exception covers, each with the last day of the exception, "" for one without an end. `accepted`: findings that
+    the baseline covers. `before`: findings that their file had before the change (`set_apart`).
+    """
 
     findings: tuple[Finding, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -66,26 +72,26 @@ def scan(
     workers: int = 1,
     read: Read = scan_blob,
 ) -> Report:
-    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`); `before`
-    and `ids` are those of `Source`.
+    """Scan every blob once per path, and the names of all files.
 
-    With `workers` above 1 and some hundred blobs the texts are scanned in as many processes; `read`, what finds in one
-    blob as `scan_blob` does, is for one process alone.
+    `more`: findings about the change as a whole (`gate/changes/rules.py`). `before`, `ids`: as in `Source`.
+    `workers`: processes to scan in, used from MIN_BLOBS_FOR_PROCESSES blobs on. `read`: scans one blob in place of
+    `scan_blob`; only with one worker.
     """
     assert workers < 2 or read is scan_blob
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     count = size = 0
     names: dict[str, str] = {}
-    known = policy
-    for blob, of_blob in _each(blobs, policy, workers, read):
-        if ids is not None and any(finding.rule in RANDOM_RULES for finding in of_blob):
-            if not known.ids:
-                known = replace(policy, ids=ids())
-            if known.ids:
-                of_blob = scan_blob(blob, known)
+    policy_with_ids = policy
+    for blob, blob_findings in _scanned_blobs(blobs, policy, workers, read):
+        if ids is not None and any(finding.rule in RANDOM_RULES for finding in blob_findings):
+            if not policy_with_ids.ids:
+                policy_with_ids = replace(policy, ids=ids())
+            if policy_with_ids.ids:
+                blob_findings = scan_blob(blob, policy_with_ids)
         size += len(blob.data)
-        findings += of_blob
+        findings += blob_findings
         if blob.path != MESSAGE:
             count += 1
             names.setdefault(blob.path, blob.commit)
@@ -94,23 +100,20 @@ def scan(
     structural = list(more)
     for finding in structural:
         names.setdefault(finding.path, finding.commit)
-    if names:
-        in_names, shown = scan_names(names, policy)
-    else:
-        in_names, shown = ([], {})
-    findings += in_names
+    name_findings, masked_names = scan_names(names, policy)
+    findings += name_findings
     findings += [with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
-    findings = [replace(f, path=shown.get(f.path, f.path)) for f in findings]
-    skipped = [replace(s, path=shown.get(s.path, s.path)) for s in skipped]
-    accepted = standing(findings, policy, before)
+    findings = [replace(f, path=masked_names.get(f.path, f.path)) for f in findings]
+    skipped = [replace(s, path=masked_names.get(s.path, s.path)) for s in skipped]
+    accepted = _accepted(findings, policy, before)
     kept, allowed = settled(dict.fromkeys(f for f in findings if f not in accepted), policy)
     return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed), tuple(accepted))
 
 
-def standing(findings: Iterable[Finding], policy: Policy, before: Before | None) -> dict[Finding, None]:
-    """Those of some findings that the baseline has and that stood there before the change, in order.
+def _accepted(findings: Iterable[Finding], policy: Policy, before: Before | None) -> dict[Finding, None]:
+    """The findings that the baseline accepts and that were there before the change, in order.
 
-    A finding of a file that the change moves counts where it was.
+    A finding in a file that the change moves is looked up at the old path. Without `before` the baseline alone decides.
     """
     baseline = policy.allow.baseline
     if not baseline:
@@ -126,12 +129,13 @@ def standing(findings: Iterable[Finding], policy: Policy, before: Before | None)
     if before is None:
         return dict.fromkeys(rows)
     paths = {row.path for row in rows.values()}
-    stood = {path: rows_of_file(path, before.texts(path), policy) for path in paths}
-    return {finding: None for finding, row in rows.items() if row in stood[row.path]}
+    rows_before = {path: rows_of_file(path, before.texts(path), policy) for path in paths}
+    return {finding: None for finding, row in rows.items() if row in rows_before[row.path]}
 
 
 def rows_of_file(path: str, texts: Iterable[bytes], policy: Policy) -> set[Standing]:
-    """What the gate finds in the versions of a file and in its name, as the baseline has it; nothing without any."""
+    """The rows that a baseline would have for the findings in these versions of a file and in its name; empty when the
+    versions have no finding."""
     found = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
     if found:
         found += scan_names({path: ""}, policy)[0]
@@ -139,9 +143,9 @@ def rows_of_file(path: str, texts: Iterable[bytes], policy: Policy) -> set[Stand
 
 
 def held_before(findings: Iterable[Finding], before: Before, policy: Policy) -> list[Finding]:
-    """Those of some findings in texts that their file held before a change, as often as now; in order.
+    """The findings that their file had before the change at least as often as now, in order.
 
-    Findings of messages, of names and about a change as a whole belong to the change, and are never among them.
+    Findings in commit messages, in file names and about the change as a whole are never among them.
     """
     groups: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
@@ -150,49 +154,49 @@ def held_before(findings: Iterable[Finding], before: Before, policy: Policy) -> 
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for path in {path for path, _, _ in groups}:
         counts[path] = Counter()
-        for data in before.texts(path):  # of a merge each side has one
-            of_side = Counter((one.rule, one.fingerprint) for one in scan_blob(Blob(path, data), policy))
-            counts[path] |= of_side
+        for data in before.texts(path):  # one text for each parent of a merge
+            counts[path] |= Counter((one.rule, one.fingerprint) for one in scan_blob(Blob(path, data), policy))
     return [one for (path, *key), rows in groups.items() if len(rows) <= counts[path][key[0], key[1]] for one in rows]
 
 
 def set_apart(report: Report, held: Iterable[Finding]) -> Report:
-    """The report with `held` as what was there before the change; what blocks among it stays a finding too."""
-    old = tuple(held)
-    warnings = {one for one in old if one.severity is Severity.WARN}
-    return replace(report, findings=tuple(one for one in report.findings if one not in warnings), before=old)
+    """The report with `held` as its `before`; of these, the warnings leave `findings`, and what blocks stays there."""
+    before = tuple(held)
+    warnings = {one for one in before if one.severity is Severity.WARN}
+    return replace(report, findings=tuple(one for one in report.findings if one not in warnings), before=before)
 
 
 def scan_source(source: Source, policy: Policy, *, workers: int = 1) -> Report:
-    """Scan a source: its blobs, with its findings about the change itself."""
+    """The report of a source: its blobs scanned, with its own findings about the change."""
     return scan(source.blobs, policy, source.findings, before=source.before, ids=source.ids, workers=workers)
 
 
 def once_each(report: Report) -> Report:
-    """The report with what one rule found in many versions of one file once, for the commit that brought it.
+    """The report with a finding that several versions of a file have kept for the first commit only.
 
-    Several places in that version stay. Findings of messages and about a change as a whole are of their commit alone.
+    All its places in that version stay. Findings in messages and about a change as a whole are all kept.
     """
     first: dict[tuple[str, Severity, str, str], str] = {}
     kept = []
     for finding in report.findings:
-        what = (finding.rule, finding.severity, finding.path, finding.fingerprint)
-        of_a_version = finding.path != MESSAGE and finding.start >= 0 and finding.commit != ""
-        if not of_a_version or first.setdefault(what, finding.commit) == finding.commit:
+        key = (finding.rule, finding.severity, finding.path, finding.fingerprint)
+        in_version = finding.path != MESSAGE and finding.start >= 0 and finding.commit != ""
+        if not in_version or first.setdefault(key, finding.commit) == finding.commit:
             kept.append(finding)
     return replace(report, findings=tuple(kept))
 
 
 def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
-    """The findings of one text, exceptions taken off: what our own writers ask before they write."""
+    """The findings of one text that no exception covers. Our own writers call it before they write."""
     kept, _ = settled(examine(text, path, policy), policy)
     return kept
 
 
 def settled(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[tuple[Finding, str]]]:
-    """What counts of some findings, and what an exception covers with the day it ends ("" for never).
+    """(findings that count, (finding, last day of its exception, "" for no end) for each excepted one).
 
-    What counts is as severe as the exceptions of its file and a strict policy make it, and says so.
+    An exception for a rule in a file turns later findings of the rule into warnings, and a strict policy turns warnings
+    into blocks; the message of the finding says so.
     """
     kept, allowed = [], []
     for finding in findings:
@@ -202,19 +206,23 @@ def settled(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding],
         elif entry.expired(policy.today):
             kept.append(replace(finding, message=f"{finding.message} (the exception for it ended on {entry.until})"))
         else:
-            allowed.append((finding, entry.until.isoformat() if entry.until else ""))
+            until = ""
+            if entry.until:
+                until = entry.until.isoformat()
+            allowed.append((finding, until))
     return [_hardened(finding, policy) for finding in kept], allowed
 
 
 def _hardened(finding: Finding, policy: Policy) -> Finding:
-    """Under a strict policy what is only likely blocks, and says why."""
+    """The finding with a warning turned into a block when the policy is strict."""
     if not policy.strict or finding.severity is Severity.BLOCK:
         return finding
     return replace(finding, severity=Severity.BLOCK, message=f"{finding.message} (a warning: the gate is strict)")
 
 
 def _softened(finding: Finding, policy: Policy) -> Finding:
-    """A finding that an exception for its rule in its file does not cover, because it came later: it warns."""
+    """The finding as a warning when an exception for its rule in its file is in force but was made before the
+    finding."""
     if finding.message.startswith(IN_NAME) or not policy.allow.softens(finding, policy.today):
         return finding
     words = f"{finding.message} (not there when {finding.rule} was excepted in this file)"
@@ -225,20 +233,24 @@ def _softened(finding: Finding, policy: Policy) -> Finding:
 
 
 def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], dict[str, str]]:
-    """Findings in file names, and for each name that holds a secret how it may be shown.
+    """(findings in file names, the masked form of each name that holds a secret); `names`: name -> commit, "" for none.
 
-    All names are looked at in one go; only what then stands out is looked at alone.
+    All names are scanned as one text first; only the names with a match there are scanned one by one.
     """
+    if not names:
+        return [], {}
     listed = list(names)
     starts = [0, *accumulate(len(name) + 2 for name in listed)]
     joined = "\n\n".join(name.replace("\n", " ") for name in listed)
     matches, failed, unread = run(Text(joined, "", Scope.MESSAGE, most=MAX_MATCHES), policy)
-    hit = {min(bisect_right(starts, match.start), len(listed)) - 1 for match in matches}
+    numbers = sorted({min(bisect_right(starts, match.start), len(listed)) - 1 for match in matches})
+    if failed or unread:
+        numbers = list(range(len(listed)))
     findings: list[Finding] = []
     shown: dict[str, str] = {}
-    for number in sorted(hit) if not (failed or unread) else range(len(listed)):
+    for number in numbers:
         name = listed[number]
-        matches, broken, _ = run(Text(name, "", Scope.MESSAGE, most=MAX_MATCHES), policy)
+        matches, failed, _ = run(Text(name, "", Scope.MESSAGE, most=MAX_MATCHES), policy)
         strong = [m for m in matches if m.severity is Severity.BLOCK]
         secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
         if secrets:
@@ -247,7 +259,7 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
             whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, Message(IN_NAME + "{}", match.message))
             whole = replace(whole, secret=is_secret(match))
             findings.append(with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy))
-        for detector, error in broken:
+        for detector, error in failed:
             words = f"the detector '{detector}' failed ({error}) on the file's name, so nothing is let through"
             findings.append(finding_of_blob("scanner-failed", Blob(name, b"", commit=names[name]), words, policy))
     return findings, shown
@@ -256,9 +268,11 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
 # -- many blobs ----------------------------------------------------------------------------------------------
 
 
-def _each(blobs: Iterable[Blob], policy: Policy, workers: int, read: Read) -> Iterator[tuple[Blob, Sequence[Finding]]]:
+def _scanned_blobs(
+    blobs: Iterable[Blob], policy: Policy, workers: int, read: Read
+) -> Iterator[tuple[Blob, Sequence[Finding]]]:
     """(blob, its findings) in order, every (oid, path) once."""
-    distinct = _once(blobs)
+    distinct = _distinct_blobs(blobs)
     if workers < 2:
         for blob in distinct:
             yield blob, read(blob, policy)
@@ -266,24 +280,25 @@ def _each(blobs: Iterable[Blob], policy: Policy, workers: int, read: Read) -> It
     first = []
     for blob in distinct:
         first.append(blob)
-        if len(first) == POOL_FROM:
+        if len(first) == MIN_BLOBS_FOR_PROCESSES:
             break
-    if len(first) < POOL_FROM:
+    if len(first) < MIN_BLOBS_FOR_PROCESSES:
         for blob in first:
             yield blob, scan_blob(blob, policy)
         return
     from gitmem.gate.process_pool import scan_in_processes
 
-    yield from scan_in_processes(_chain(first, distinct), policy, workers)
+    yield from scan_in_processes(_first_then_rest(first, distinct), policy, workers)
 
 
-def _chain(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
+def _first_then_rest(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
+    """The blobs of `first`, then of `rest`; `first` is emptied, so that its bytes can be freed."""
     yield from first
     first.clear()
     yield from rest
 
 
-def _once(blobs: Iterable[Blob]) -> Iterator[Blob]:
+def _distinct_blobs(blobs: Iterable[Blob]) -> Iterator[Blob]:
     seen: set[tuple[str, str]] = set()
     for blob in blobs:
         if blob.oid and blob.path != MESSAGE:

@@ -1,14 +1,14 @@
-"""Where the gate's blobs come from: what is staged, a range, all of history, a push, paths of the work tree.
+"""Reads what the gate scans, and its policy: the index, a range, all of history, a push, paths of the work tree.
 
-Everything but work-tree paths is read from Git objects, never from files on disk. A policy is read from the tree
-that is trusted for the case: the staged one in a hook, the base in CI. This module finds nothing in a text.
+All but work-tree paths is read from Git objects, never from files on disk. The policy comes from the tree that is
+trusted: the staged one in a hook, the base in CI. This module scans no text.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -50,7 +50,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, layout_of
 
-WINDOW = 256  # blobs asked for at once
+WINDOW = 256  # blobs read at once
 STILL_ENCRYPTED = (
     "git-crypt encrypted it, and its text cannot be read here; git-crypt unlock,"
     " and git config --global mem.encryption git-crypt"
@@ -59,7 +59,7 @@ STILL_ENCRYPTED = (
 
 @dataclass(frozen=True, slots=True)
 class BlobPlace:
-    """A blob that is to be read: its path, its oid, and the commit that brings it ("" for none)."""
+    """A blob to read. `commit`: the commit that adds it, "" for none."""
 
     path: str
     oid: str
@@ -70,7 +70,7 @@ class BlobPlace:
 # -- policies ------------------------------------------------------------------------------------------------
 
 
-UserConfig = Sequence[tuple[str, str, str]]  # as `Repository.user_config` gives it
+UserConfig = Sequence[tuple[str, str, str]]  # as `Repository.user_config` returns it
 
 
 def policy_from(
@@ -81,13 +81,15 @@ def policy_from(
     trusted: int = 0,
     user_config: UserConfig | None = None,
 ) -> Policy:
-    """The policy of tree `trees[trusted]`, with the paths, protection and layouts of all `trees` united.
+    """The policy that the settings of these trees and of the user give.
 
-    Uniting only ever tightens; exceptions come from the trusted tree alone. `user_config` is asked for where it is not
-    given. Raises BadConfig.
+    Memory paths, protected files and layouts are those of all `trees` together, which can only make the policy
+    stricter; exceptions come from `trees[trusted]` alone. `user_config`: read from the repository when None. Raises
+    BadConfig.
     """
-    pairs = repo.user_config() if user_config is None else user_config
-    configs = [load(pairs, _text(repo, entries, TRACKED)) for entries in trees] or [load(pairs)]
+    if user_config is None:
+        user_config = repo.user_config()
+    configs = [load(user_config, _text(repo, entries, TRACKED)) for entries in trees] or [load(user_config)]
     extra = tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
     allow = ""
     if trees:
@@ -111,14 +113,14 @@ def policy_from(
 
 
 def _encryption(config: Config) -> str:
-    """The `encryption` of a policy, from the user's own settings."""
+    """`Policy.encryption` as the user's settings give it."""
     if config.encryption == "none":
         return ""
     return config.encryption
 
 
 def _detectors(config: Config) -> tuple[str, ...]:
-    """The `detectors` of a policy, from the user's own settings."""
+    """`Policy.detectors` as the user's settings give them."""
     if not config.detect_secrets:
         return ()
     return registry.WITH_PLUGINS
@@ -127,46 +129,53 @@ def _detectors(config: Config) -> tuple[str, ...]:
 def staged_policy(
     repo: Repository, today: date, *, merging: bool = False, user_config: UserConfig | None = None
 ) -> Policy:
-    """What hooks hold a commit to: the staged tree's exceptions, the rules of the staged tree, of HEAD and of what is
-    merged into it (`merging`: as in `staged`)."""
-    head = repo.head()
-    if head:
-        before = [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))]
+    """The policy of hooks: the exceptions of the staged tree, the settings of that, of HEAD and of what is merged
+    into HEAD.
+
+    `merging`: as in `staged`.
+    """
+    trees: list[Sequence[Entry]] = [repo.staged()]
+    if head := repo.head():
+        trees += [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))]
     else:
-        before = [[]]
-    return policy_from(repo, [repo.staged(), *before], today, user_config=user_config)
+        trees.append([])
+    return policy_from(repo, trees, today, user_config=user_config)
 
 
 def range_policy(repo: Repository, commits: CommitRange, today: date) -> Policy:
-    """What CI holds a range to: the exceptions of its judge, the rules of that, of its base and of its tip united.
-    Nothing in a range can except itself; without judge and base there are no exceptions."""
+    """The policy of CI for a range: the exceptions of its judge, the settings of that, of its base and of its tip.
+
+    Nothing in a range can except itself; without judge and base there are no exceptions.
+    """
     trusted = commits.judge or commits.base
-    trees = [repo.entries(trusted) if trusted else []]
+    trees: list[Sequence[Entry]] = [[]]
+    if trusted:
+        trees = [repo.entries(trusted)]
     trees += [repo.entries(oid) for oid in dict.fromkeys((commits.base, commits.tip)) if oid and oid != trusted]
     return policy_from(repo, trees, today)
 
 
 def range_paths(repo: Repository, commits: CommitRange) -> tuple[str, ...]:
-    """The `[memory] paths` of all that a range is held to, and the user's own."""
+    """The `[memory] paths` of the judge, base and tip of a range, and the user's own."""
     pairs = repo.user_config()
-    known = dict.fromkeys(oid for oid in (commits.judge, commits.base, commits.tip) if oid)
-    configs = [load(pairs, _text(repo, repo.entries(oid, [TRACKED]), TRACKED)) for oid in known]
+    oids = dict.fromkeys(oid for oid in (commits.judge, commits.base, commits.tip) if oid)
+    configs = [load(pairs, _text(repo, repo.entries(oid, [TRACKED]), TRACKED)) for oid in oids]
     return tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
 
 
 def pushed_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
-    """What a push is held to: the exceptions of its tip, the rules of that and of `base` ("" for none)."""
+    """The policy of a push: the exceptions of its tip, the settings of that and of `base` ("" for none)."""
     trees = [repo.entries(commit) for commit in (tip, base) if commit]
     return policy_from(repo, trees, today)
 
 
 def tree_policy(repo: Repository, commit: str, today: date) -> Policy:
-    """The policy a commit's own tree gives."""
+    """The policy of a commit's own tree."""
     return policy_from(repo, [repo.entries(commit)], today)
 
 
 def worktree_policy(repo: Repository, today: date) -> Policy:
-    """What a person's own look at the work tree uses: the files as they lie there."""
+    """The policy of a scan of the work tree: settings and exceptions as the files on disk have them."""
     policy = policy_from(repo, [repo.staged()], today)
     if repo.root is None:
         return policy
@@ -177,9 +186,9 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
         except (OSError, OutsideRepository):
             texts[name] = ""
     config = load(repo.user_config(), texts[TRACKED])
-    known = [entry.path for entry in repo.staged()] + repo.untracked()
+    paths_here = [entry.path for entry in repo.staged()] + repo.untracked()
     return Policy(
-        layouts=(layout_of(known, config.memory_paths),),
+        layouts=(layout_of(paths_here, config.memory_paths),),
         protected=config.protected,
         daily=config.memory_daily,
         allow=exceptions.parse(texts[exceptions.FILE]),
@@ -192,7 +201,7 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
 
 
 def daily_patterns(repo: Repository, commit: str) -> tuple[str, ...]:
-    """The patterns of daily logs that the settings of a commit ("" for none) name."""
+    """The patterns of daily logs in the settings of a commit; () for no commit ("")."""
     if not commit:
         return ()
     return load((), _text(repo, repo.entries(commit, [TRACKED]), TRACKED)).memory_daily
@@ -211,10 +220,10 @@ def _text(repo: Repository, entries: Sequence[Entry], path: str) -> str:
 
 
 def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, merging: bool = False) -> Source:
-    """The staged blobs that a commit would make memory, from the index Git named (GIT_INDEX_FILE).
+    """The staged memory files that a commit would change, from the index that Git names (GIT_INDEX_FILE).
 
-    `names` are paths whose staged content is wanted though the commit does not change them; `merging`: for
-    pre-merge-commit (`gate/changes/staging.py`).
+    `names`: paths whose staged content is scanned although the commit does not change them. `merging`: whether the
+    caller is pre-merge-commit (`gate/changes/staging.py`).
     """
     staging = staged_change(repo, policy, merging=merging)
     open_conflicts = [change.path for change in staging.changes if change.status == "U"]
@@ -227,7 +236,7 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
         more = set(names) - {row.path for row in wanted}
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
         wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
-    wanted += _newly_imported(repo, policy, staging.parents, repo.staged() if policy.imported else (), wanted)
+    wanted += _newly_imported(repo, policy, staging.parents, repo.staged, wanted)
     conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
     before = None
     if policy.allow.baseline and staging.parents:
@@ -238,8 +247,10 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
 
 
 def _stored_in_clear(repo: Repository, wanted: Sequence[BlobPlace]) -> Iterator[Finding]:
-    """A finding for each staged file that git-crypt should encrypt and did not: in a clone that was never unlocked Git
-    knows no such filter, and stores what it is given."""
+    """A finding for each staged file that git-crypt should have encrypted and did not.
+
+    A clone that was never unlocked has no such filter, and Git stores the file as it is.
+    """
     filters = repo.staged_filters([row.path for row in wanted])
     rows = [row for row in wanted if is_git_crypt_filter(filters.get(row.path, ""))]
     for row, data in zip(rows, repo.stored([row.oid for row in rows]), strict=True):
@@ -248,20 +259,23 @@ def _stored_in_clear(repo: Repository, wanted: Sequence[BlobPlace]) -> Iterator[
 
 
 def _newly_imported(
-    repo: Repository, policy: Policy, before: Sequence[str], now: Sequence[Entry], wanted: Sequence[BlobPlace],
-    commit: str = "",
+    repo: Repository, policy: Policy, parents: Sequence[str], read_tree: Callable[[], Sequence[Entry]],
+    wanted: Sequence[BlobPlace] = (), commit: str = "",
 ) -> list[BlobPlace]:  # fmt: skip
-    """The files of a tree that a change makes agents read without changing them: they were nobody's instructions before
-    it, and something leads to them now."""
+    """The unchanged files of a tree that agents read from now on, because a changed file names them.
+
+    `parents`: the commits before the change. `wanted`: blobs that are scanned anyway.
+    """
     if not policy.imported:
         return []
-    known = frozenset().union(*(imported_files(repo, repo.entries(oid)) for oid in before))
-    new = imported_files(repo, now) - known - {row.path for row in wanted if not commit}
-    return [BlobPlace(entry.path, entry.oid, commit) for entry in now if entry.path in new]
+    entries = read_tree()
+    imported_before = frozenset().union(*(imported_files(repo, repo.entries(oid)) for oid in parents))
+    new = imported_files(repo, entries) - imported_before - {row.path for row in wanted}
+    return [BlobPlace(entry.path, entry.oid, commit) for entry in entries if entry.path in new]
 
 
 def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> Before:
-    """The files of some commits, all of which a change has as its parents; `gone` are the paths that it takes away."""
+    """The files before a change with these parents; `gone`: the paths that the change deletes or moves."""
 
     def texts(path: str) -> list[bytes]:
         entries = [e for commit in commits for e in repo.entries(commit, [path]) if e.path == path]
@@ -273,7 +287,7 @@ def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> 
 
 
 def before_commit(repo: Repository, commit: str) -> Before:
-    """The files before a commit, as its first parent has them."""
+    """The files before a commit, as its first parent has them; none for a root commit."""
     row = next(iter(repo.log([commit], limit=1)))
     return before_of(repo, row.parents[:1], ())
 
@@ -282,12 +296,16 @@ def before_commit(repo: Repository, commit: str) -> Before:
 
 
 def span(repo: Repository, text: str) -> CommitRange:
-    """The range `A..B`, which A judges; a missing side is HEAD; an all-zero A (a new branch) is "".
+    """The range that `A..B` or `A...B` names.
 
-    Of `A...B` the base is the merge base. Raises UsageError and UnknownRevision.
+    A missing side is HEAD. The judge is A; the base is A, or the merge base with `...`. An all-zero A (a new branch)
+    gives base and judge "". Raises UsageError and UnknownRevision.
     """
     symmetric = "..." in text
-    first, dots, last = text.partition("..." if symmetric else "..")
+    dots = ".."
+    if symmetric:
+        dots = "..."
+    first, dots, last = text.partition(dots)
     if not dots or text.startswith("-"):
         raise UsageError(Message("'{}' is not a range", text), "write it as A..B, for example origin/main..HEAD")
     tip = repo.resolve(last or "HEAD")
@@ -300,30 +318,30 @@ def span(repo: Repository, text: str) -> CommitRange:
 
 
 def commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
-    """Every version of every memory blob the commits of `revs` bring in, and their messages, oldest first.
+    """The messages of the commits of `revs`, and every version of a memory file that they add, oldest first.
 
-    `base` ("" for none) is what the first of `revs` will be merged into: its settings are to be kept, and what a merge
-    drops of a parent (`gate/changes/merge_losses.py`) counts but for what `base` has alike.
-    What the commits change is read at once; the texts are read one window after the other while they are scanned.
+    `base`: the commit that `revs[0]` will be merged into, "" for none; its settings must be kept, and what a merge
+    drops of a parent (`gate/changes/merge_losses.py`) counts unless `base` has the same version. The names of changed
+    files are read at once; their texts are read while they are scanned, WINDOW blobs at a time.
     """
-    return _source_of(repo, repo.log(revs, reverse=True), policy, base, revs[0] if base else "")
+    return _source_of(repo, repo.log(revs, reverse=True), policy, base, next(iter(revs), ""))
 
 
 def last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source, list[str]]:
-    """As `commits`, of the last `number` commits of HEAD, and their oids, oldest first; none where there is no HEAD."""
+    """(source as of `commits`, oids) of the last `number` commits of HEAD, oldest first; empty without a HEAD."""
+    newest: list[Commit] = []
     if head := repo.head():
         newest = list(repo.log([head], limit=number))
-    else:
-        newest = []
     newest.reverse()
     return _source_of(repo, newest, policy), [commit.oid for commit in newest]
 
 
 def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base: str = "", tip: str = "") -> Source:
+    """The source of these commits; `tip`: the newest, read only when there is a `base`."""
     messages: dict[str, bytes] = {}
     merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
-    names: dict[str, str] = {}  # of authors and committers: tools give them to models
+    names: dict[str, str] = {}  # names of authors and committers, which tools show to models
     for commit in listed:
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
         names.setdefault(commit.author.name, commit.oid)
@@ -335,21 +353,20 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     if not messages:
         return Source(iter(()))
     lost = dropped(repo, merges, base, lambda path: counts(path, policy))
-    brought = dict(touched(repo, messages))
+    changes = dict(touched(repo, messages))
     changed = [
-        commit_change(oid, [*brought.get(oid, ()), *lost.get(oid, ())], policy)
+        commit_change(oid, [*changes.get(oid, ()), *lost.get(oid, ())], policy)
         for oid in messages
-        if oid in brought or oid in lost
+        if oid in changes or oid in lost
     ]
-    if base and policy.imported:
-        led = _newly_imported(repo, policy, [base], repo.entries(tip), (), tip)
-    else:
-        led = []
+    imported: list[BlobPlace] = []
+    if base:
+        imported = _newly_imported(repo, policy, [base], lambda: repo.entries(tip), commit=tip)
     promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.wanted, *change.attributes)))
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
         (Blob(MESSAGE, name.encode("utf-8", "surrogateescape"), commit=oid) for name, oid in names.items()),
-        read(repo, _once(chain((row for change in changed for row in change.wanted), led)), policy),
+        read(repo, _once(chain((row for change in changed for row in change.wanted), imported)), policy),
     )
     findings = [*_findings_of(repo, changed, policy), *_rewritten(repo, changed, merges, reasoned, policy)]
     rows = [(row, change.commit) for change in changed for row in change.settings]
@@ -363,28 +380,28 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
 
 
 def files_of_commit(repo: Repository, commit: str, policy: Policy) -> Source:
-    """The files of a commit's tree that the gate reads, as they are, with no finding about a change."""
+    """The files of a commit's tree that the gate scans, with no finding about a change."""
     entries = [e for e in repo.entries(commit) if e.mode not in LINKS and policy.concerns(e.path)]
     return Source(read(repo, (BlobPlace(e.path, e.oid) for e in entries), policy), ids=partial(commit_ids, repo))
 
 
 def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
-    """As `commits`, of what `tip` brings beyond `base` (oids; `base` "" for all of its history).
+    """As `commits`, for the commits of `tip` that `base` lacks (oids; `base` "" for all of its history).
 
-    Raises GitMemError where a shallow clone ends within that.
+    Raises GitMemError when a shallow clone ends among them.
     """
     return whole_commits(repo, [tip, *([f"^{base}"] if base else [])], policy, base)
 
 
 def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
-    """As `commits`; raises GitMemError where a shallow clone ends within `revs`: nothing tells what is not here."""
+    """As `commits`, with the tags and notes of the commits; raises GitMemError when a shallow clone ends among them."""
     cut = shallow(repo)
-    ends = ""
+    oldest = ""
     if cut:
-        ends = next((commit.oid for commit in repo.log(revs) if commit.oid in cut), "")
-    if ends:
+        oldest = next((commit.oid for commit in repo.log(revs) if commit.oid in cut), "")
+    if oldest:
         raise GitMemError(
-            Message("this clone is shallow and ends at {}: what came before it cannot be scanned", ends[:12]),
+            Message("this clone is shallow and ends at {}: what came before it cannot be scanned", oldest[:12]),
             "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout",
         )
     source = commits(repo, revs, policy, base)
@@ -394,11 +411,11 @@ def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: s
 
 @dataclass(frozen=True, slots=True)
 class CommitChange:
-    """What the gate looks at in one commit, as its names and modes alone tell.
+    """What the gate has to check in one commit, decided by paths and modes alone.
 
-    `wanted` are its memory blobs and what agents read, `attributes` its .gitattributes, `links` those that stand for
-    what agents read; `added` its new memory paths; `rewrites` its changed or deleted logs and MEMORY.md; `settings`
-    what it does to .gitmem.toml; `findings` what is wrong already.
+    `wanted`: blobs to scan. `attributes`: its .gitattributes files. `links`: symbolic links in place of files that
+    agents read. `added`: paths of new files to scan. `rewrites`: changed or deleted daily logs and MEMORY.md.
+    `settings`: changes of .gitmem.toml. `findings`: findings that need no text.
     """
 
     commit: str
@@ -412,7 +429,7 @@ class CommitChange:
 
 
 def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) -> CommitChange:
-    """The changes of one commit, sorted by what is to be done with them. Reads nothing."""
+    """The changes of one commit, sorted by how they are checked. Reads nothing."""
     moved = {change.new_oid for change in changes if change.added and policy.remembers(change.path)}
     findings: list[Finding] = []
     wanted: list[BlobPlace] = []
@@ -420,7 +437,10 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
     links: list[BlobPlace] = []
     for change in changes:
         if policy.protects(change.path):
-            changed = Change("M" if change.new_oid else "D", change.path, "", "", change.new_oid, 0, change.mode)
+            status = "M"
+            if not change.new_oid:
+                status = "D"
+            changed = Change(status, change.path, "", "", change.new_oid, 0, change.mode)
             findings += rules.check_protection([changed], policy, commit)
         if not change.new_oid:
             continue
@@ -447,7 +467,7 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
 
 
 def _findings_of(repo: Repository, changed: Sequence[CommitChange], policy: Policy) -> Iterator[Finding]:
-    """The findings about the commits `changed` (in order) themselves, but for settings and history."""
+    """The findings about the commits `changed` (oldest first) as changes, without those of settings and history."""
     for change in changed:
         yield from change.findings
     added = {path: change.commit for change in changed for path in change.added}
@@ -468,7 +488,7 @@ def _rewritten(
     reasoned: Collection[str],
     policy: Policy,
 ) -> Iterator[Finding]:
-    """The findings of the history rules; `reasoned` are the commits whose message gives a reason to rewrite it."""
+    """The findings of the history rules. `reasoned`: commits whose message gives a reason to rewrite history."""
     for change in changed:
         if change.commit not in reasoned:
             for file in change.rewrites:
@@ -477,7 +497,7 @@ def _rewritten(
 
 
 def _once(rows: Iterable[BlobPlace]) -> Iterator[BlobPlace]:
-    """Each blob at each path for the first commit alone that brings it."""
+    """The rows without a blob that an earlier commit has added at the same path."""
     seen: set[tuple[str, str]] = set()
     for row in rows:
         if (row.oid, row.path) not in seen:
@@ -486,7 +506,8 @@ def _once(rows: Iterable[BlobPlace]) -> Iterator[BlobPlace]:
 
 
 def read(repo: Repository, wanted: Iterable[BlobPlace], policy: Policy) -> Iterator[Blob]:
-    """The blobs that are wanted, in order; sizes are asked first, and nothing above the limit is ever read."""
+    """The blobs, in order. A blob above the limit, missing, encrypted or in Git LFS is `skipped`; sizes are asked for
+    first, so that nothing above the limit is read."""
     rows = iter(wanted)
     while window := list(islice(rows, WINDOW)):
         sizes = repo.sizes([row.oid for row in window])
@@ -532,62 +553,63 @@ def received_updates(lines: Iterable[str]) -> list[tuple[str, str, str]]:
 
 
 def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, str, list[str]]]:
-    """(base, tip, revisions) of each ref in pre-push's standard input that brings commits the remote has not shown us.
+    """(base, tip, revisions) of each ref in pre-push's standard input; the revisions select the commits that the remote
+    lacks, as far as its tracking branches tell.
 
-    The base is what the ref is at the remote, else the remote's default branch, "" where neither is known.
+    The base is the ref's commit at the remote, else the remote's default branch, "" when neither is known.
     """
-    known = _shown_by(repo, remote)
+    excluded = _remote_branches(repo, remote)
     walks = []
     for ref, tip, old in push_updates(lines):
         if tip.strip("0"):
             commit = _must_be_commit(repo, tip, ref)
-            there = ""
+            base = ""
             if old.strip("0"):
-                there = _commit_of(repo, old)
-            if there:
-                have = [f"^{there}"]
+                base = _commit_of(repo, old)
+            if base:
+                walks.append((base, commit, [commit, f"^{base}", *excluded]))
             else:
-                have = []
-            walks.append((there or default_branch(repo, remote), commit, [commit, *have, *known]))
+                walks.append((default_branch(repo, remote), commit, [commit, *excluded]))
     return walks
 
 
 def default_branch(repo: Repository, remote: str) -> str:
-    """The commit of a remote's default branch as it has shown it, "" where that is not known."""
+    """The commit of a remote's default branch at the last fetch, "" when it is not known."""
     if remote and "/" not in remote:
         return _commit_of(repo, f"refs/remotes/{remote}/HEAD")
     return ""
 
 
-def _shown_by(repo: Repository, remote: str) -> list[str]:
-    """What a remote has shown of its branches, as exclusions; nothing of one that is no name but an address."""
+def _remote_branches(repo: Repository, remote: str) -> list[str]:
+    """`^oid` for each branch of a remote at the last fetch; [] for a remote given by its address."""
     if remote and "/" not in remote:
         return [f"^{oid}" for _, oid in repo.refs(f"refs/remotes/{remote}/")]
     return []
 
 
 def lacking(repo: Repository, remote: str, tip: str, start: str) -> list[tuple[str, list[str]]]:
-    """(tip, revisions) of the commits of HEAD and of every local branch that a remote has not shown us.
+    """(tip, revisions) of HEAD and of every local branch; the revisions select the commits that the remote lacks, as
+    far as its tracking branches tell.
 
-    `tip` ("" for none) and what it reaches are left out, and each branch leaves out what those before it reach. `start`
-    ("" or zeros for none) is what the remote has where it is known by its address alone.
+    `tip`: a commit whose history is excluded too, "" for none. Each branch excludes the branches before it. `start`:
+    a commit that the remote has, for a remote given by its address; "" or zeros for none.
     """
-    have = _shown_by(repo, remote)
-    if not have and start.strip("0") and (commit := _commit_of(repo, start)):
-        have = [f"^{commit}"]
+    excluded = _remote_branches(repo, remote)
+    if not excluded and start.strip("0") and (commit := _commit_of(repo, start)):
+        excluded = [f"^{commit}"]
     if tip:
-        have.append(f"^{tip}")
+        excluded.append(f"^{tip}")
     walks = []
-    head = repo.head()
-    for branch in dict.fromkeys([*([head] if head else []), *(oid for _, oid in repo.refs())]):
-        walks.append((branch, [branch, *have]))
-        have = [*have, f"^{branch}"]
+    for branch in dict.fromkeys(filter(None, [repo.head(), *(oid for _, oid in repo.refs())])):
+        walks.append((branch, [branch, *excluded]))
+        excluded = [*excluded, f"^{branch}"]
     return walks
 
 
 def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, list[str]]]:
-    """(base, tip, revisions) of each ref in pre-receive's standard input; base is what the ref was, else HEAD."""
-    have = [f"^{oid}" for _, oid in repo.refs("refs/")]
+    """(base, tip, revisions) of each ref in pre-receive's standard input; the base is the ref's old commit, else
+    HEAD."""
+    excluded = [f"^{oid}" for _, oid in repo.refs("refs/")]
     walks = []
     for ref, new, old in received_updates(lines):
         if new.strip("0"):
@@ -595,12 +617,12 @@ def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, lis
             base = ""
             if old.strip("0"):
                 base = _commit_of(repo, old)
-            walks.append((base or repo.head() or "", commit, [commit, *have]))
+            walks.append((base or repo.head() or "", commit, [commit, *excluded]))
     return walks
 
 
 def _must_be_commit(repo: Repository, oid: str, ref: str) -> str:
-    """The commit a pushed ref names. Raises GitMemError for a tag of a tree or a blob: nothing would scan it."""
+    """The commit of a pushed ref. Raises GitMemError for a tag of a tree or a blob, which no scan would read."""
     commit = _commit_of(repo, oid)
     if not commit:
         raise GitMemError(Message("'{}' names no commit, so it cannot be scanned and is not let through", ref))
@@ -608,7 +630,7 @@ def _must_be_commit(repo: Repository, oid: str, ref: str) -> str:
 
 
 def _commit_of(repo: Repository, oid: str) -> str:
-    """The commit an oid names (a tag is peeled), "" when it is none or not here."""
+    """The commit of an oid (a tag is peeled), "" when it is no commit or not in this repository."""
     try:
         return repo.resolve(oid)
     except GitMemError:
@@ -616,23 +638,24 @@ def _commit_of(repo: Repository, oid: str) -> str:
 
 
 def everything(repo: Repository) -> list[str]:
-    """Revisions that reach all of history here."""
-    head = repo.head()
-    return list(dict.fromkeys([*([head] if head else []), *(oid for _, oid in repo.refs("refs/"))]))
+    """The oids of HEAD and of every ref: they reach all of this repository's history."""
+    return list(dict.fromkeys(filter(None, [repo.head(), *(oid for _, oid in repo.refs("refs/"))])))
 
 
 # -- the work tree -------------------------------------------------------------------------------------------
 
 
 def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
-    """Files of the work tree: those named whatever they are, the memory files below folders named, all when none.
+    """Files of the work tree: every file named, the memory files below every folder named, all memory files without
+    names.
 
-    Ignored files are left out unless named. Links are never followed. Raises GitMemError for a name that is not there.
+    Ignored files are scanned only when named. Links are never followed. Raises GitMemError for a name that does not
+    exist and in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no files", Message("scan a range: {}", "git mem scan --history"))
     listed = [entry.path for entry in repo.staged()] + repo.untracked()
-    listed = [path for path in dict.fromkeys(listed) if _looked_at(repo.root, path, policy)]
+    listed = [path for path in dict.fromkeys(listed) if _is_checked(repo.root, path, policy)]
     wanted: list[str] = []
     for name in names:
         place = repo.root / name
@@ -646,7 +669,9 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
             raise GitMemError(
                 Message("there is no file '{}' here", name), "git mem scan --range A..B reads committed ones"
             )
-    chosen = list(dict.fromkeys(wanted if names else listed))
+    if not names:
+        wanted = listed
+    chosen = list(dict.fromkeys(wanted))
     files = [(path, mode) for path in chosen if (mode := _mode(repo.root / path)) is not None]
     findings = [*rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]
     for path, mode in files:
@@ -656,8 +681,8 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
     return Source(_files(repo.root, files, policy), tuple(findings), ids=partial(commit_ids, repo))
 
 
-def _looked_at(root: Path, path: str, policy: Policy) -> bool:
-    """Whether the gate has a word on what is at this path of the work tree: a file, or a link or folder there."""
+def _is_checked(root: Path, path: str, policy: Policy) -> bool:
+    """Whether the gate scans the file at this path of the work tree, or has a rule for the link or folder there."""
     if policy.concerns(path):
         return True
     stands_for = policy.holds(path.rstrip("/")) or policy.guides(path)
@@ -665,6 +690,7 @@ def _looked_at(root: Path, path: str, policy: Policy) -> bool:
 
 
 def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Finding]:
+    """A finding for each folder above these paths that is a repository of its own."""
     folders = sorted({"/".join(path.split("/")[:n]) for path in chosen for n in range(1, path.count("/") + 1)})
     for folder in folders:
         if not policy.guides(folder) and (root / folder / ".git").exists():
@@ -672,7 +698,7 @@ def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Findi
 
 
 def _mode(place: Path) -> int | None:
-    """The mode that Git would give a file; None for one that is tracked, and deleted in the work tree."""
+    """The mode that Git would give a file; None when it is deleted in the work tree."""
     try:
         status = place.lstat()
     except OSError:
@@ -685,7 +711,8 @@ def _mode(place: Path) -> int | None:
 
 
 def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iterator[Blob]:
-    """The bytes of the work-tree files (path, mode); of a link nothing, and a word on it where no finding has one."""
+    """The blobs of the work-tree files (path, mode). A link is skipped; one that has a finding of its own is left
+    out."""
     for path, mode in files:
         if mode != REGULAR:
             if not policy.holds(path) and not policy.guides(path):
@@ -697,7 +724,11 @@ def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iter
                 yield Blob(path, b"", skipped=_too_large(size, policy))
             else:
                 data = read_bytes(root, path, policy.limit + 1)
-                yield Blob(path, b"", skipped=STILL_ENCRYPTED) if is_encrypted(data) else Blob(path, data)
-        except (OSError, OutsideRepository) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is behind a link or no regular file"
-            yield Blob(path, b"", skipped=f"cannot be read: {reason}")
+                if is_encrypted(data):
+                    yield Blob(path, b"", skipped=STILL_ENCRYPTED)
+                else:
+                    yield Blob(path, data)
+        except OSError as error:
+            yield Blob(path, b"", skipped=f"cannot be read: {error.strerror}")
+        except OutsideRepository:
+            yield Blob(path, b"", skipped="cannot be read: it is behind a link or no regular file")

@@ -1,7 +1,6 @@
-"""What is published beside commits: the messages of annotated tags, and Git's notes (git-notes(1)).
+"""Reads the messages of annotated tags and Git's notes (git-notes(1)), which are published beside commits.
 
-Their texts are scanned as commit messages are, each under the oid of its tag object or of the commit of the notes.
-Reads only.
+They are scanned as commit messages are, each under the oid of its tag object or of the commit of the notes.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ NOTES = "refs/notes/"
 
 
 def about(repo: Repository, commits: Collection[str]) -> Iterator[Blob]:
-    """The tags of some commits and the notes to them that this repository has, in every version."""
+    """The messages of the tags of these commits, and every version of the notes to them."""
     yield from _tag_messages(repo, [oid for oid, commit in tags(repo) if commit in commits])
     tips = [oid for name, oid in repo.refs(NOTES) if name.startswith(NOTES)]
     for commit, path, oid in _versions_of_notes(repo, tips):
@@ -27,21 +26,20 @@ def about(repo: Repository, commits: Collection[str]) -> Iterator[Blob]:
 
 
 def pushed(repo: Repository, updates: Iterable[tuple[str, str, str]]) -> Iterator[Blob]:
-    """Those that a push brings: each update is a ref at the remote, its new oid and its old one (zeros for none)."""
+    """The tag messages and notes that a push adds. `updates`: (ref at the remote, new oid, old oid), zeros for none."""
     rows = [row for row in updates if row[1].strip("0")]
     yield from _tag_messages(repo, [new for _, new, _ in rows])
     for name, new, old in rows:
         if name.startswith(NOTES):
+            revs = [new]
             if old.strip("0") and repo.sizes([old]):
-                known = [f"^{old}"]
-            else:
-                known = []
-            for commit, _, oid in _versions_of_notes(repo, [new, *known]):
+                revs.append(f"^{old}")
+            for commit, _, oid in _versions_of_notes(repo, revs):
                 yield from _note(repo, commit, oid)
 
 
 def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
-    """The messages of those oids that are annotated tags, and of the tags that these name."""
+    """The messages of the oids that are annotated tags, and of the tags that such a tag points to."""
     waiting = list(dict.fromkeys(oids))
     seen = set(waiting)
     while waiting:
@@ -57,12 +55,10 @@ def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
 
 
 def _versions_of_notes(repo: Repository, revs: list[str]) -> Iterator[tuple[str, str, str]]:
-    """(commit, path, blob) of every note that commits of notes bring in."""
-    if revs:
-        listed = [commit.oid for commit in repo.log(revs)]
-    else:
-        listed = []
-    for commit, changes in touched(repo, listed):
+    """(commit, path, oid) of every version of a note that the commits of `revs` add; none for no `revs`."""
+    if not revs:
+        return
+    for commit, changes in touched(repo, [commit.oid for commit in repo.log(revs)]):
         for change in changes:
             if change.new_oid:
                 yield commit, change.path, change.new_oid

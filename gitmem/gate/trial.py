@@ -1,4 +1,4 @@
-"""What the gate would have said to the commits that are there already. Pure: a report in, values and text out."""
+"""A trial: which of the existing commits the gate would have refused. Pure: a report in, values and text out."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gitmem.gate.scan import Report
 from gitmem.paths import file_group
 from gitmem.plural import counted
 
-MAX_LISTED_COMMITS = 20  # commits whose findings are listed; JSON has all
+MAX_LISTED_COMMITS = 20  # commits whose findings the text lists; JSON has all
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says to one commit: the findings that no earlier commit of the trial had, and whether it repeats
-    others. A mask or an exception answers a finding once and for all, so a repetition refuses nobody."""
+    """The verdict on one commit. `findings`: those that no earlier commit of the trial had, since a mask or an
+    exception would have answered the earlier one. `repeats`: whether the commit has others."""
 
     commit: str
     findings: tuple[Finding, ...]
@@ -33,7 +33,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The verdicts on some commits, oldest first; `blobs` and `bytes` say how much was read."""
+    """The verdicts, oldest commit first. `blobs`, `bytes`: how much was scanned."""
 
     verdicts: tuple[Verdict, ...]
     blobs: int
@@ -50,7 +50,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The blocking findings of one rule, or in one kind of file: how many commits, how many findings, which others."""
+    """The blocking findings of one rule or in one kind of file. `among`: the kinds of file of a rule, or the rules of
+    a kind."""
 
     name: str
     commits: int
@@ -59,9 +60,9 @@ class Group:
 
 
 def trial_of(report: Report, commits: Sequence[str], stood: Collection[Standing] = ()) -> Trial:
-    """The report of a scan of `commits` (oids, oldest first), as a verdict on each.
+    """A verdict on each of `commits` (oids, oldest first) from the report of their scan.
 
-    What `stood` in the files before the first of them counts for none: adoption accepts it.
+    `stood`: findings that the files had before the first commit; they count for none, since adoption accepts them.
     """
     by_commit: dict[str, list[Finding]] = {oid: [] for oid in commits}
     for finding in report.findings:
@@ -76,7 +77,7 @@ def trial_of(report: Report, commits: Sequence[str], stood: Collection[Standing]
 
 
 def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding], str]) -> list[Group]:
-    """The blocking findings put together `by` a name, those of most commits first."""
+    """The blocking findings grouped by the name that `by` returns, the group with most commits first."""
     grouped: dict[str, list[Finding]] = {}
     for verdict in trial.refused:
         for finding in verdict.findings:
@@ -90,12 +91,12 @@ def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding]
 
 
 def rule_of(finding: Finding) -> str:
-    """What the findings of a trial are counted by."""
+    """The rule of a finding, to group by."""
     return finding.rule
 
 
 def group_of(finding: Finding) -> str:
-    """The kind of file a finding is in."""
+    """The kind of file of a finding, to group by; `commit message` for a message."""
     if finding.path == MESSAGE:
         return "commit message"
     return file_group(finding.path)
@@ -123,7 +124,7 @@ def _group_value(row: Group, name: str, among: str) -> dict[str, Any]:
 
 
 def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
-    """The figures, a table by rule and one by kind of file, and the newest commits that would have been refused."""
+    """The counts, a table by rule and one by kind of file, and the newest MAX_LISTED_COMMITS refused commits."""
     number, refused = len(trial.verdicts), trial.refused
     share = ""
     if number:

@@ -1,5 +1,4 @@
-"""How much the gate finds in the work tree, as `git mem status` shows it. Reads only, at most
-MAX_SCANNED_BYTES."""
+"""Counts the gate's findings in the work tree for `git mem status`. Reads at most MAX_SCANNED_BYTES."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ MAX_SCANNED_BYTES = 2 << 20  # bytes that are scanned: about a second
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many findings block and how many warn in the files that were read; `whole` says that those were all.
-    `accepted` are those that the baseline has; `gone` counts its rows whose finding is gone from HEAD."""
+    """The findings in the files that were read. `mode`: `standard` or `strict`. `whole`: whether all files were read.
+    `accepted`: findings that the baseline covers. `gone`: rows of the baseline whose finding is gone from HEAD."""
 
     mode: str
     blocking: int
@@ -35,8 +34,8 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What of the work tree is to be scanned: its first bytes, and whether that is all; `more` is about the change as
-    a whole."""
+    """The part of the work tree to scan. `more`: findings about the files as a whole. `whole`: whether `blobs` are
+    all files."""
 
     policy: Policy
     blobs: tuple[Blob, ...]
@@ -45,16 +44,16 @@ class Contents:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What the report of a scan depends on, without the bytes."""
+        """A value that changes whenever the report of a scan would: the policy, `more`, and a hash of each file."""
         read = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
         return self.policy, read, self.more
 
     def scanned(self, read: Read = scan_blob) -> Report:
-        """The report of the gate on it; `read` finds in one blob (`scan`)."""
+        """The gate's report; `read`: as in `scan`."""
         return scan(iter(self.blobs), self.policy, self.more, read=read)
 
     def counts(self, report: Report) -> Counts:
-        """What a report on it comes to."""
+        """The counts of the report of these contents."""
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         mode = "standard"
         if self.policy.strict:
@@ -63,10 +62,8 @@ class Contents:
 
 
 def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Contents:
-    """The first `most` bytes of what a commit of the work tree would be held to.
-
-    Raises GitMemError where the gate cannot look.
-    """
+    """The first `most` bytes of the work tree's files that the gate scans. Raises GitMemError when it cannot read
+    them."""
     policy = sources.worktree_policy(repo, today)
     left = [most]
     source = sources.paths(repo, [], policy)
@@ -75,13 +72,14 @@ def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Co
 
 
 def counts(repo: Repository, today: date) -> Counts:
-    """The findings in the work tree's first MAX_SCANNED_BYTES bytes. Raises GitMemError where the gate cannot look."""
+    """The findings in the work tree's first MAX_SCANNED_BYTES bytes. Raises GitMemError when the gate cannot read
+    it."""
     read = contents(repo, today)
     return replace(read.counts(read.scanned()), gone=len(gone_rows(repo, read.policy)))
 
 
 def _within_budget(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
-    """The blobs until `left[0]` bytes are used up; what is left is negative where they did not suffice."""
+    """The blobs while `left[0]` bytes last; `left[0]` is negative afterwards when they did not suffice."""
     for blob in blobs:
         left[0] -= len(blob.data)
         if left[0] < 0:
