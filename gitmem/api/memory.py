@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from gitmem.api.organisation import Organisation
 from gitmem.api.reading import read_lines, search
@@ -22,6 +22,9 @@ from gitmem.environment import settings as load_settings
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import Repository, open_repository
+
+if TYPE_CHECKING:
+    from gitmem.provenance.corrections import Correction
 
 
 def open(
@@ -425,7 +428,7 @@ def _ensure_reason(reason: str) -> None:
         raise UsageError("a reason is missing", "say why the fact goes or changes")
 
 
-def _corrected(done: object) -> Corrected:
+def _corrected(done: Correction) -> Corrected:
     from gitmem.provenance.corrections import as_value
 
     return cast(Corrected, as_value(done))

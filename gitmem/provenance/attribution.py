@@ -83,8 +83,6 @@ class Attributor:
     @cached_property
     def _present_ids(self) -> frozenset[str]:
         """The ids of the facts of long-term memory at `at`."""
-        if not self.at:
-            return frozenset()
         return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.at))
 
     def attribution(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Attribution:

@@ -1,7 +1,7 @@
-"""The commit at which a question's answer was lost or won: bisection over snapshots of the index.
+"""`git mem bisect`: finds the commit at which search began or ceased to find an expected answer.
 
-Checks nothing out: each commit that is tried is searched as `--at` searches it. Says which commit it was, not why; what
-changed in it is for the caller to show.
+Each commit that is tried is searched in the index, as `git mem search --at` does; nothing is checked out. The result
+names the commit; the caller shows what changed in it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from gitmem.search.hits import Hit
 
-SPREAD = 16  # commits at even distances that are tried where no doubled distance met another answer
+SPREAD = 16  # parts of the history whose borders are tried when no doubled distance finds a change
 
 
 class Turn(NamedTuple):
-    """Where the answer changed: `at` is the commit since which it is as at the newest one, `before` the one before it;
-    both "" where every commit that was tried answers alike. `ranks` is commit -> place of the answer, 0 for none."""
+    """The change of the answer. `at`: the commit that changed it; `before`: the commit before; both "" when all commits
+    that were tried answer alike. `ranks`: commit -> rank of the answer, from 1, 0 when it is not found."""
 
     at: str
     before: str
@@ -24,48 +24,48 @@ class Turn(NamedTuple):
 
 
 def last_turn(commits: Sequence[str], rank: Callable[[str], int]) -> Turn:
-    """The last change of `rank` between an answer and none in `commits`, newest first, each tried once at most.
+    """The last change between an answer (`rank` above 0) and none. `commits`: newest first; each is tried once.
 
-    From the newest on distances double until one answers otherwise, then halves are tried: of several changes within
-    the last doubling any one may be found, and one that was taken back between two tries is not seen.
+    Goes back from the newest commit at doubled distances until the answer differs, then halves the range. Of several
+    changes in that range it finds any one; a change that was reverted between two tries is not seen.
     """
     ranks: dict[str, int] = {}
 
-    def answers(at: int) -> bool:
-        if commits[at] not in ranks:
-            ranks[commits[at]] = rank(commits[at])
-        return ranks[commits[at]] > 0
+    def is_answered(index: int) -> bool:
+        if commits[index] not in ranks:
+            ranks[commits[index]] = rank(commits[index])
+        return ranks[commits[index]] > 0
 
     if not commits:
         return Turn("", "", ranks)
-    newest, last = answers(0), len(commits) - 1
-    same, other = 0, 0
+    now, last = is_answered(0), len(commits) - 1
+    same, other = 0, 0  # indices: the oldest commit known to answer as the newest does, one that answers otherwise
     while not other and same < last:
-        at = min(2 * same + 1, last)
-        if answers(at) == newest:
-            same = at
+        index = min(2 * same + 1, last)
+        if is_answered(index) == now:
+            same = index
         else:
-            other = at
+            other = index
     if not other:
         spread = sorted({last * part // SPREAD for part in range(1, SPREAD)})
-        other = next((at for at in spread if answers(at) != newest), 0)
-        same = max((at for at in spread if at < other), default=0)
+        other = next((index for index in spread if is_answered(index) != now), 0)
+        same = max((index for index in spread if index < other), default=0)
     if not other:
         return Turn("", "", ranks)
     while other - same > 1:
         middle = (same + other) // 2
-        if answers(middle) == newest:
-            same, other = (middle, other)
+        if is_answered(middle) == now:
+            same = middle
         else:
-            same, other = (same, middle)
+            other = middle
     return Turn(commits[same], commits[other], ranks)
 
 
 def place_of(hits: Sequence[Hit], expected: str) -> int:
-    """The place (from 1) of the first hit that has the expected text, whatever its case and spaces; 0 for none."""
-    wanted = _plain(expected)
-    return next((place for place, hit in enumerate(hits, 1) if wanted in _plain(hit.whole)), 0)
+    """The rank (from 1) of the first hit that has the expected text; 0 for none. Case and white space do not matter."""
+    wanted = _folded(expected)
+    return next((place for place, hit in enumerate(hits, 1) if wanted in _folded(hit.whole)), 0)
 
 
-def _plain(text: str) -> str:
+def _folded(text: str) -> str:
     return " ".join(text.casefold().split())

@@ -268,10 +268,12 @@ def verified(source: Source, supported: bool) -> Source:
 
 def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None) -> Iterator[tuple[str, bytes, Fact]]:
     """(path, bytes of its file, fact) for each fact of long-term memory at a commit: in MEMORY.md, in the archive, and
-    in notes and rules that cite a source.
+    in notes and rules that cite a source. `commit` "" has no facts.
 
     `paths`: only these files. Files above MAX_MEMORY_FILE_BYTES, which the gate refuses, are left out.
     """
+    if not commit:
+        return
     wanted = [
         entry
         for entry in repo.entries(commit)
@@ -282,12 +284,12 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
     sizes = repo.sizes([entry.oid for entry in wanted])
     wanted = [entry for entry in wanted if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
-        whole = file_meta(data or b"")
-        lasting = kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE)
-        if data is None or not (lasting or whole or b"src=" in data):
+        if data is None:
             continue
-        for fact in memory_facts.parse(data).facts:
-            yield entry.path, data, inherit(fact, whole)
+        of_file = file_meta(data)
+        if kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE) or of_file or b"src=" in data:
+            for fact in memory_facts.parse(data).facts:
+                yield entry.path, data, inherit(fact, of_file)
 
 
 def file_meta(data: bytes) -> Meta:

@@ -1,7 +1,7 @@
-"""Saying again that a fact is true of the code: its citations are anchored anew, in a commit of one line.
+"""`git mem confirm`: says that a fact is still true of the code that it cites, and anchors its citations anew.
 
-The only thing that moves an anchor. The commit carries `Memory-Confirmed`, with the commit whose code was looked at. An
-agent quotes what it read; a person need not.
+Nothing else moves an anchor. The commit changes the comment of one fact and carries `Memory-Confirmed` with the commit
+whose code was read. An agent must quote the code; a person need not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gitmem.provenance.corrections import fact_at
 
 
 class Confirmation(NamedTuple):
-    """What was confirmed, the places it cites now, and the commit."""
+    """The result of `confirm`. `places`: the code that the fact cites now."""
 
     path: str
     fact: Fact
@@ -36,20 +36,19 @@ class Confirmation(NamedTuple):
 
 
 class Confirmed(NamedTuple):
-    """What a confirmation is made of: the places to cite instead of the old ones (none: those), the quotation, why, and
-    the agent that speaks ("" for a person)."""
+    """The input of `confirm`."""
 
-    places: tuple[str, ...] = ()
-    quote: str = ""
+    places: tuple[str, ...] = ()  # code to cite in place of the old places; () keeps these
+    quote: str = ""  # the code that an agent read
     reason: str = ""
-    agent: str = ""
+    agent: str = ""  # "" for a person
 
 
 def confirm(repo: Repository, config: Config, path: str, line: int, given: Confirmed) -> Confirmation:
-    """Anchor the citations of the fact at `path`:`line` anew.
+    """Commit new anchors for the citations of the fact at `path`:`line`.
 
-    Raises UsageError for places that are not there or lines that changed, GitMemError where an agent does not quote
-    what it read, and what `transaction.commit` raises; nothing is written then.
+    Raises UsageError when a place does not exist, when cited lines changed, or when no anchor would move; GitMemError
+    when an agent's quotation is not in the code; and as `transaction.commit`. Nothing is written then.
     """
 
     def plan(reading: Reading) -> CommitDraft[tuple[Fact, tuple[str, ...]]]:
@@ -58,11 +57,11 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
         if given.agent:
             quoted(repo, fresh, given.quote)
         others: Meta = tuple(pair for pair in entry.fact.meta if pair[0] not in (KEY, PROPOSED))
-        meta = (*others, *((KEY, compose(one)) for one in fresh))
+        meta = (*others, *((KEY, compose(citation)) for citation in fresh))
         if meta == entry.fact.meta:
             raise UsageError("its citations stand as they are", "nothing is to be confirmed")
         new = memory_facts.with_comment(memory, entry, meta)
-        places = tuple(one.place for one in fresh)
+        places = tuple(citation.place for citation in fresh)
         return CommitDraft({path: new.data()}, (entry.fact, places), _message(repo, config, path, entry.fact, given))
 
     (fact, places), oid = commit(repo, plan)
@@ -70,6 +69,7 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
 
 
 def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citation]:
+    """Citations of `places`, or of the places that the fact cites now, anchored at the present code."""
     if places:
         if len(places) > MAX_CITATIONS_PER_FACT:
             raise UsageError(
@@ -82,12 +82,12 @@ def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citat
     tree = Tree(repo, repo.head() or "")
     code = citations.TreeCode(tree, History(repo, tree))
     fresh = []
-    for one in old:
-        found = citations.verdict(one, code)
-        if found.state is State.GONE or (found.state is State.CHANGED and not one.symbol) or not found.path:
-            raise UsageError(f"{one.place}: {found.words}", "name the lines that say it now: --cites PATH:LINES")
-        if one.symbol:
-            place = f"{found.path}#{one.symbol}"
+    for citation in old:
+        found = citations.verdict(citation, code)
+        if found.state is State.GONE or (found.state is State.CHANGED and not citation.symbol) or not found.path:
+            raise UsageError(f"{citation.place}: {found.words}", "name the lines that say it now: --cites PATH:LINES")
+        if citation.symbol:
+            place = f"{found.path}#{citation.symbol}"
         else:
             place = f"{found.path}:{found.start}-{found.end}"
         fresh.append(anchor(repo, place))
@@ -107,9 +107,9 @@ def _message(repo: Repository, config: Config, path: str, fact: Fact, given: Con
 
 
 def place_of(repo: Repository, ident: str) -> tuple[str, int]:
-    """Where the fact with this id stands at HEAD. Raises MissingFile, GitMemError where several do."""
-    head = repo.head()
-    found = [(path, fact.line) for path, _, fact in (facts_at(repo, head) if head else ()) if fact.id.startswith(ident)]
+    """(path, line) at HEAD of the fact whose id begins with `ident`. Raises MissingFile when there is none, GitMemError
+    when there are several."""
+    found = [(path, fact.line) for path, _, fact in facts_at(repo, repo.head() or "") if fact.id.startswith(ident)]
     if not found:
         raise MissingFile(f"no fact has the id '{ident[:12]}'", "git mem search --json shows ids")
     if len(found) > 1:

@@ -1,7 +1,8 @@
-"""Taking back: correct one fact, forget one, remove all that came from a bad source. One commit each, which says so.
+"""Corrections of committed memory: edit, supersede or forget one fact, revert all facts of a bad source.
 
-The commit names places, ids and hashes, never the text that was taken out, and refuses it for later promotions
-(`Memory-Rejected`). History keeps the old text: docs/leaked-secret.md says how to rewrite it.
+Each correction is one commit. Its message names places, ids and hashes, never the removed text, and `Memory-Rejected`
+trailers keep promotion from proposing that text again. History keeps the text: docs/leaked-secret.md says how to
+rewrite it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from gitmem.memory.files import ensure_memory
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
 from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
+from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.cited_sources import cited, facts_at
 from gitmem.provenance.ledger import Ledger, read_ledger
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """What `revert` goes by."""
+    """The kinds of selector of `revert`."""
 
     SOURCE = "source"
     COMMIT = "commit"
@@ -51,7 +53,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """One of them. `lines` narrow a source: (0, 0) is the whole file."""
+    """Selects the facts that `revert` removes. `lines`: first and last line of a source, (0, 0) for the whole file."""
 
     by: By
     value: str
@@ -59,44 +61,47 @@ class Selector:
 
     def __str__(self) -> str:
         first, last = self.lines
-        return f"{self.by} {encode(self.value)}" + (f"#L{first}-L{last}" if first else "")
+        name = f"{self.by} {encode(self.value)}"
+        if first:
+            name += f"#L{first}-L{last}"
+        return name
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A fact that was taken out (or replaced by `new`), where it stood. `restored`: the fact it had superseded;
-    `below`: the facts that are indented below it, which went with it."""
+    """A fact that a correction removes or replaces."""
 
     path: str
     fact: Fact
     sources: tuple[Span, ...]
-    new: str = ""
-    restored: str = ""
-    below: tuple[Fact, ...] = ()
+    new: str = ""  # the text that replaces it
+    restored: str = ""  # the text of the superseded fact that comes back in its place
+    below: tuple[Fact, ...] = ()  # the facts indented below it, which are removed too
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What was done; `commit` is "" for a dry run and when there was nothing to do."""
+    """The result of a correction."""
 
     taken: tuple[Removal, ...]
-    commit: str
-    masks: tuple[Mask, ...] = ()  # what the gate masked of a new text
-    differs: tuple[Rival, ...] = ()  # what a new text repeats, replaces, ends or conflicts with
+    commit: str  # "" for a dry run, and when nothing was to be done
+    masks: tuple[Mask, ...] = ()  # what the gate masked in a new text
+    differs: tuple[Rival, ...] = ()  # facts that a new text repeats, replaces, ends or conflicts with
 
 
 Draft = CommitDraft[tuple[Removal, ...]]
 Plan = Callable[[Reading], Draft]
-CORRECTED, SUPERSEDED = "correct 1 fact", "supersede 1 fact"  # what `edit` and `supersede` say that they did
-MIN_ID = 8  # hexadecimal digits of an id that name a fact
-LASTING_KEYS = ("type", "tags", "importance", "pinned")  # of a comment: what its successor keeps
+CORRECTED, SUPERSEDED = "correct 1 fact", "supersede 1 fact"  # subjects of the commits of `edit` and `supersede`
+MIN_ID_DIGITS = 8  # hexadecimal digits, at least, that name a fact by its id
+LASTING_KEYS = ("type", "tags", "importance", "pinned")  # keys of a comment that pass on to the superseding fact
 
 
 def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, reason: str, today: date) -> Correction:
-    """Replace the text of the fact at (path, line); its comment stays.
+    """Replace the text of the fact at `place` (path, line); its comment stays.
 
-    Raises UsageError for a text that is none, Refused where the gate or a hook says no, Changed where somebody else
-    wrote meanwhile, GitMemError where there is no such fact or the file has edits; nothing is written then.
+    Raises UsageError for an empty text or one with comment marks, Refused when the gate or a hook refuses the commit,
+    Changed when another process wrote meanwhile, GitMemError when there is no such fact or its file has uncommitted
+    edits. Nothing is written then.
     """
     path, line = place
     gated = gated_text(text, path, config)
@@ -105,21 +110,22 @@ def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, re
 
 
 def _compared(repo: Repository, done: Correction, today: date) -> Correction:
-    """What was done, with what the new texts are to the facts that are there."""
+    """The correction with `differs`: the new texts compared with the other facts."""
     from gitmem.memory.new_statements import of_texts
 
     return replace(done, differs=of_texts(repo, [(item.path, item.new) for item in done.taken if item.new], today))
 
 
 def gated_text(text: str, path: str, config: Config) -> Redaction:
-    """The text a person gave for a fact, as it may stand in `path`. Raises UsageError for none, Refused."""
+    """A new text for a fact of `path`, masked by the gate. Raises as `one_line`, and Refused when the gate refuses
+    it."""
     from gitmem.gate.redaction import refuse_or_mask
 
     return refuse_or_mask(one_line(text), path, config)
 
 
 def one_line(text: str) -> str:
-    """The text of a fact as it is written. Raises UsageError for none, and for one with the marks of a comment."""
+    """The text of a fact, normalised. Raises UsageError when it is empty or has the marks of a comment."""
     text = normalise(text)
     if not text or "<!--" in text or "-->" in text:
         raise UsageError("a fact is one line of text without comment marks")
@@ -127,13 +133,13 @@ def one_line(text: str) -> str:
 
 
 def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> Plan:
-    """The plan of `edit`, for a commit or a preview; `text` is one of `gated_text`."""
+    """The plan of `edit`, for a commit or a preview. `text`: the text of `gated_text`."""
 
     def plan(reading: Reading) -> Draft:
         memory, entry = _to_replace(reading, config, path, line, text)
         taken = Removal(path, entry.fact, tuple(cited(entry.fact)), new=text)
         with as_usage_error(path, entry):
-            # A new text is settled with none, and never names itself as what it replaced.
+            # A new text was compared with no other fact, and does not supersede itself.
             meta = [pair for pair in entry.fact.meta if pair[0] != BESIDE and pair != (SUPERSEDES, fact_id(text))]
             new = memory_facts.update(memory, entry, text, meta)
         return _draft(config, Account(CORRECTED, reason), [taken], {path: new})
@@ -144,7 +150,7 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
 def supersede(
     repo: Repository, config: Config, place: tuple[str, int], text: str, reason: str, today: date
 ) -> Correction:
-    """Put a new fact in the place of the one at (path, line), as `supersede_plan` says. Raises as `edit`."""
+    """Replace the fact at `place` (path, line) with a new one, as `supersede_plan` says. Raises as `edit`."""
     path, line = place
     gated = gated_text(text, path, config)
     plan = supersede_plan(config, path, line, gated.text, reason, today)
@@ -152,8 +158,11 @@ def supersede(
 
 
 def supersede_plan(config: Config, path: str, line: int, text: str, reason: str, today: date) -> Plan:
-    """The plan of putting `text`, one of `gated_text`, in the place of the fact at `path`:`line`, which held until
-    now: the new fact names it (`supersedes`), is from today, and has no source but its author. Raises as `edit`."""
+    """The plan of replacing the fact at `path`:`line` with a new fact `text`, a text of `gated_text`. Raises as `edit`.
+
+    The new fact names the old one (`supersedes`), begins today, and cites no source. An old fact of MEMORY.md goes to
+    the archive.
+    """
 
     def plan(reading: Reading) -> Draft:
         memory, entry = _to_replace(reading, config, path, line, text)
@@ -163,7 +172,7 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         with as_usage_error(path, entry):
             new = memory_facts.supersede(memory, entry, text, meta)
             moved = memory_facts.superseded(entry.fact, fact_id(text), today)
-        taken = Removal(path, entry.fact, (), new=text)  # without sources: those of the old one do not say the new
+        taken = Removal(path, entry.fact, (), new=text)  # the sources of the old text do not say the new one
         memories = {path: new}
         if kind(path) is Kind.MEMORY:
             old = b""
@@ -176,30 +185,29 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
 
 
 def _to_replace(reading: Reading, config: Config, path: str, line: int, text: str) -> tuple[Memory, Entry]:
-    """The fact at `path`:`line`, where `text` may take its place."""
+    """The file and the fact at `path`:`line`. Raises as `fact_at`; UsageError when `text` is its text already; Refused
+    when another fact of the file has the text and the trail."""
     memory, entry = fact_at(reading, config, path, line)
     if fact_id(text) == entry.fact.id:
         raise UsageError("that is what the line says already")
-    same = [each.fact for each in memory.entries if each.fact.id == fact_id(text)]
-    if any(fact.trail == entry.fact.trail for fact in same):
+    if any(fact.id == fact_id(text) and fact.trail == entry.fact.trail for fact in memory.facts):
         raise Refused(Message("{} says that already, on another line", path))
     return memory, entry
 
 
 def place_of(repo: Repository, ident: str) -> tuple[str, int]:
-    """(path, line) of the fact of long-term memory at HEAD whose id is `ident`, or begins with it.
+    """(path, line) of the fact of long-term memory at HEAD whose id begins with `ident`.
 
-    `ident`: hex, MIN_ID to 12 characters. Raises UsageError for anything else, UnknownFact where no fact has it, or
-    several have.
+    `ident`: MIN_ID_DIGITS to 12 hexadecimal digits. Raises UsageError for anything else, UnknownFact when no fact or
+    several facts have such an id.
     """
     wanted = ident.strip().casefold()
-    if not re.fullmatch(rf"[0-9a-f]{{{MIN_ID},12}}", wanted):
+    if not re.fullmatch(rf"[0-9a-f]{{{MIN_ID_DIGITS},12}}", wanted):
         raise UsageError(
-            Message("the id of a fact is {} to 12 hexadecimal digits", MIN_ID),
+            Message("the id of a fact is {} to 12 hexadecimal digits", MIN_ID_DIGITS),
             "results of edit, promote and receipts name it; or name the place",
         )
-    head = repo.head()
-    rows = facts_at(repo, head) if head else ()
+    rows = facts_at(repo, repo.head() or "")
     places = [(path, fact.line) for path, _, fact in rows if fact.id.startswith(wanted)]
     if not places:
         raise UnknownFact(
@@ -215,7 +223,7 @@ def place_of(repo: Repository, ident: str) -> tuple[str, int]:
 
 @contextmanager
 def as_usage_error(path: str, entry: Entry) -> Iterator[None]:
-    """Raise what a memory says of a text that cannot stand in the place of a fact as UsageError."""
+    """Turn the ValueError for a text that cannot replace the fact into a UsageError that names its line."""
     try:
         yield
     except ValueError as error:
@@ -223,7 +231,7 @@ def as_usage_error(path: str, entry: Entry) -> Iterator[None]:
 
 
 def forget(repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False) -> Correction:
-    """Remove the fact at `path`:`line` with the lines that belong to it. Raises as `edit`. A dry run writes none."""
+    """Remove the fact at `path`:`line` and the facts indented below it. A dry run writes nothing. Raises as `edit`."""
     plan = forget_plan(config, path, line, reason)
     if dry_run:
         return Correction(plan(Reading(repo)).result, "")
@@ -236,7 +244,9 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
         taken = Removal(path, entry.fact, tuple(cited(entry.fact)), below=tuple(memory.below(entry)))
-        what = "forget 1 fact" + (f" and {len(taken.below)} below it" if taken.below else "")
+        what = "forget 1 fact"
+        if taken.below:
+            what += f" and {len(taken.below)} below it"
         return _draft(config, Account(what, reason), [taken], {path: memory_facts.remove(memory, entry)})
 
     return plan
@@ -245,109 +255,103 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
 def revert(
     repo: Repository, config: Config, selector: Selector, reason: str = "", *, dry_run: bool = False
 ) -> Correction:
-    """Remove every fact of long-term memory that derives from what `selector` names.
+    """Remove every fact of long-term memory that comes from what `selector` names.
 
-    A fact that had superseded one from elsewhere is replaced by that one. Nothing found: nothing is committed. A dry
-    run writes nothing and repairs nothing. Raises as `edit`.
+    When such a fact superseded one that stays, the superseded fact comes back. Nothing is committed when no fact is
+    found. A dry run writes nothing. Raises as `edit`.
     """
     if dry_run:
-        return Correction(_taken_back(repo, selector, Reading(repo))[0], "")
+        return Correction(_reverted(repo, selector, Reading(repo))[0], "")
 
     def plan(reading: Reading) -> Draft:
-        taken, memories = _taken_back(repo, selector, reading)
-        what = f"revert {len(taken)} fact{'s' if len(taken) > 1 else ''} from {selector}"
+        taken, memories = _reverted(repo, selector, reading)
+        what = f"revert {counted(len(taken), 'fact')} from {selector}"
         account = Account(what, reason or f"taken back: {selector}", reverted=str(selector))
         return _draft(config, account, taken, memories)
 
     return Correction(*commit(repo, plan))
 
 
-def _taken_back(
-    repo: Repository, selector: Selector, reading: Reading
-) -> tuple[tuple[Removal, ...], dict[str, Memory]]:
-    """The facts that `selector` takes back, and the files without them."""
+def _reverted(repo: Repository, selector: Selector, reading: Reading) -> tuple[tuple[Removal, ...], dict[str, Memory]]:
+    """The facts that `selector` removes, and the changed files by path."""
+    ledger = Ledger()
     if repo.head():
-        known = read_ledger(repo, ["HEAD"])
-    else:
-        known = Ledger()
-    chosen = derived(repo, selector, known)
-    gone = {fact.id for _, fact in chosen}
+        ledger = read_ledger(repo, ["HEAD"])
+    chosen = derived(repo, selector, ledger)
+    removed_ids = {fact.id for _, fact in chosen}
     taken: list[Removal] = []
     memories: dict[str, Memory] = {}
     for path, fact in chosen:
         memory = memories.get(path) or memory_facts.parse(reading.committed(path))
-        same = [each for each in memory.entries if each.fact.id == fact.id]
-        entry = next((each for each in same if each.fact.trail == fact.trail), same[0] if same else None)
-        if entry is None:
+        same = [entry for entry in memory.entries if entry.fact.id == fact.id]
+        if not same:
             continue
+        entry = next((entry for entry in same if entry.fact.trail == fact.trail), same[0])
         digest = text_hash(fact.text)
-        spans = tuple(cited(fact) or dict.fromkeys(known.sources.get(digest, [])))
-        before = _superseded(repo, known.by_hash.get(digest, ""), path, fact, gone)
-        below = () if before else tuple(memory.below(entry))
-        taken.append(Removal(path, fact, spans, restored=before.text if before else "", below=below))
+        spans = tuple(cited(fact) or dict.fromkeys(ledger.sources.get(digest, [])))
+        before = _superseded(repo, ledger.by_hash.get(digest, ""), path, fact, removed_ids)
         if before:
+            taken.append(Removal(path, fact, spans, restored=before.text))
             memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
-            memories |= _taken_out_of_archive(repo, reading, memories, before.id)
+            memories |= _without_archived(repo, reading, memories, before.id)
         else:
+            taken.append(Removal(path, fact, spans, below=tuple(memory.below(entry))))
             memories[path] = memory_facts.remove(memory, entry)
     return tuple(taken), memories
 
 
-def derived(repo: Repository, selector: Selector, known: Ledger) -> list[tuple[str, Fact]]:
-    """(path, fact) of long-term memory at HEAD that comes from what the selector names. Raises UnknownRevision,
-    MissingFile for a source that is no file at HEAD and that no fact cites."""
+def derived(repo: Repository, selector: Selector, ledger: Ledger) -> list[tuple[str, Fact]]:
+    """(path, fact) of long-term memory at HEAD that comes from what the selector names.
+
+    Raises UnknownRevision, and MissingFile for a source that is no file at HEAD and that no fact cites.
+    """
     head = repo.head()
     if head is None:
         return []
     rows = list(facts_at(repo, head))
-    evidence = _read_evidence(repo, head, selector, known, rows)
-    chosen = [(path, fact) for path, _, fact in rows if comes_from(selector, path, fact, evidence)]
-    if not chosen and selector.by is By.SOURCE and not _is_known_source(repo, head, selector.value, known):
+    evidence = _read_evidence(repo, head, selector, ledger, rows)
+    chosen = [(path, fact) for path, _, fact in rows if comes_from(selector, fact, evidence)]
+    if not chosen and selector.by is By.SOURCE and not _is_source(repo, head, selector.value, ledger):
         raise MissingFile(
             Message("there is no file '{}' at HEAD, and no fact cites one", selector.value), "git mem log"
         )
     return chosen
 
 
-def _is_known_source(repo: Repository, head: str, path: str, known: Ledger) -> bool:
-    cites = any(span.path == path for spans in known.sources.values() for span in spans)
-    return cites or bool(repo.entries(head, [path]))
+def _is_source(repo: Repository, head: str, path: str, ledger: Ledger) -> bool:
+    is_cited = any(span.path == path for spans in ledger.sources.values() for span in spans)
+    return is_cited or bool(repo.entries(head, [path]))
 
 
-# -- what a selector names: pure -----------------------------------------------------------------------------
+# -- whether a fact comes from what a selector names: pure -----------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What Git says of where facts come from, as far as one selector goes by it.
+    """What the history says about the origin of facts, as far as one selector needs it."""
 
-    `sources` are the lines of a fact that its promotion cites, and `promotions` that promotion's trailers, both by the
-    hash of the fact's text. `writers` are the trailers of the commit that wrote a fact, by its id. Of a
-    commit that is selected: `linked` are the hashes of the facts it promoted, `added` the lines it added by path (under
-    "" the texts of the facts of long-term memory that these belong to), `blobs` the lines of the sources in these paths
-    by oid.
-    """
-
-    sources: Mapping[str, Sequence[Span]]
-    promotions: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)
-    writers: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)
-    linked: frozenset[str] = frozenset()
-    added: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    blobs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sources: Mapping[str, Sequence[Span]]  # hash of a text -> sources that its promotion cites
+    promotions: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)  # hash -> promotion's trailers
+    writers: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)  # fact id -> writing commit's
+    # For the selector of a commit:
+    linked: frozenset[str] = frozenset()  # hashes of the texts that it promoted
+    added: Mapping[str, frozenset[str]] = field(default_factory=dict)  # path -> lines that it added
+    added_texts: frozenset[str] = frozenset()  # texts of the facts of long-term memory that it added
+    blobs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # oid -> lines of a source in one of these paths
 
     def spans(self, fact: Fact) -> list[Span]:
-        """The lines that a fact comes from: those it cites itself, then those of its promotion."""
+        """The sources that the fact's comment cites, then those of its promotion."""
         return [*cited(fact), *self.sources.get(text_hash(fact.text), [])]
 
-    def says(self, fact: Fact, key: str, value: str) -> bool:
-        """Whether the commit that promoted the fact, or wrote it, has such a trailer."""
-        rows = (self.promotions.get(text_hash(fact.text), ()), self.writers.get(fact.id, ()))
-        said = (spelling(each) for block in rows for each in trailers.values(block, key))
-        return spelling(value) in said
+    def has_trailer(self, fact: Fact, key: str, value: str) -> bool:
+        """Whether the commit that promoted or wrote the fact has this trailer."""
+        blocks = (self.promotions.get(text_hash(fact.text), ()), self.writers.get(fact.id, ()))
+        found = (spelling(each) for block in blocks for each in trailers.values(block, key))
+        return spelling(value) in found
 
 
-def comes_from(selector: Selector, path: str, fact: Fact, evidence: Evidence) -> bool:
-    """Whether the fact of `path` derives from what the selector names. Reads nothing."""
+def comes_from(selector: Selector, fact: Fact, evidence: Evidence) -> bool:
+    """Whether the fact comes from what the selector names. Reads nothing."""
     spans = evidence.spans(fact)
     match selector.by:
         case By.SOURCE:
@@ -359,24 +363,26 @@ def comes_from(selector: Selector, path: str, fact: Fact, evidence: Evidence) ->
         case By.ORIGIN:
             return fact.origin == selector.value.casefold()
         case By.AGENT:
-            wrote = any(agent_of(span.path) == spelling(selector.value) for span in spans)
-            return wrote or evidence.says(fact, trailers.AGENT, selector.value)
+            in_its_log = any(agent_of(span.path) == spelling(selector.value) for span in spans)
+            return in_its_log or evidence.has_trailer(fact, trailers.AGENT, selector.value)
         case By.SESSION:
-            name = selector.value.removesuffix(".md").rsplit("/", 1)[-1]
-            stems = [
-                span.path.rsplit("/", 1)[-1].removesuffix(".md") for span in spans if kind(span.path) is Kind.SESSION
-            ]
-            own = fact.get("session") == selector.value or name in stems
-            return own or evidence.says(fact, trailers.SESSION, selector.value)
+            episodes = [span.path for span in spans if kind(span.path) is Kind.SESSION]
+            return (
+                fact.get("session") == selector.value
+                or _stem(selector.value) in map(_stem, episodes)
+                or evidence.has_trailer(fact, trailers.SESSION, selector.value)
+            )
         case By.COMMIT:
             return _comes_from_commit(fact, spans, evidence)
 
 
+def _stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
 def _comes_from_commit(fact: Fact, spans: Iterable[Span], evidence: Evidence) -> bool:
-    """Whether the commit promoted the fact, added it, or added a line it was taken from."""
-    if text_hash(fact.text) in evidence.linked:
-        return True
-    if fact.text in evidence.added.get("", ()):
+    """Whether the commit promoted the fact, added its text, or added one of its source lines."""
+    if text_hash(fact.text) in evidence.linked or fact.text in evidence.added_texts:
         return True
     return any(
         line.strip() and line in evidence.added.get(span.path, ())
@@ -385,71 +391,71 @@ def _comes_from_commit(fact: Fact, spans: Iterable[Span], evidence: Evidence) ->
     )
 
 
-# -- what Git says of it -------------------------------------------------------------------------------------
+# -- reading the evidence ------------------------------------------------------------------------------------
 
 
 def _read_evidence(
-    repo: Repository, head: str, selector: Selector, known: Ledger, rows: Sequence[tuple[str, bytes, Fact]]
+    repo: Repository, head: str, selector: Selector, ledger: Ledger, rows: Sequence[tuple[str, bytes, Fact]]
 ) -> Evidence:
-    """The evidence about the facts `rows`, (path, bytes of the file, fact). Raises UnknownRevision."""
+    """The evidence about the facts of `rows` (path, bytes of the file, fact). Raises UnknownRevision."""
     match selector.by:
         case By.SOURCE | By.ORIGIN:
-            return Evidence(known.sources)
+            return Evidence(ledger.sources)
         case By.AGENT | By.SESSION:
-            promotions = _promotions(repo, {text_hash(fact.text) for _, _, fact in rows}, known)
-            return Evidence(known.sources, promotions, _writers(repo, head, [fact for _, _, fact in rows]))
+            promotions = _promotions(repo, {text_hash(fact.text) for _, _, fact in rows}, ledger)
+            return Evidence(ledger.sources, promotions, _writers(repo, head, [fact for _, _, fact in rows]))
         case By.COMMIT:
             commit = repo.commit(repo.resolve(selector.value))
             links = trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
-            added = _added_lines(repo, commit)
-            evidence = Evidence(known.sources, linked=frozenset(link.sha256 for link in links), added=added)
+            linked = frozenset(link.sha256 for link in links)
+            added, added_texts = _additions(repo, commit)
+            evidence = Evidence(ledger.sources, linked=linked, added=added, added_texts=added_texts)
             spans = (span for _, _, fact in rows for span in evidence.spans(fact))
             oids = dict.fromkeys(span.blob for span in spans if span.blob and added.get(span.path))
-            texts = zip(oids, repo.read_many(oids), strict=True)  # as they were asked: a fact may cite a shortened oid
+            texts = zip(oids, repo.read_many(oids), strict=True)  # keyed as cited: a comment shortens the oid
             return replace(evidence, blobs={oid: blob_lines(data) for oid, (_, data) in texts if data})
 
 
-def _promotions(repo: Repository, digests: Iterable[str], known: Ledger) -> dict[str, list[trailers.Trailer]]:
-    """The trailers of the promotion of each fact that was promoted, by the hash of its text."""
-    promoted = {digest: known.by_hash[digest] for digest in digests if digest in known.by_hash}
+def _promotions(repo: Repository, digests: Iterable[str], ledger: Ledger) -> dict[str, list[trailers.Trailer]]:
+    """Hash of a text -> the trailers of its promotion, for the texts that were promoted."""
+    promoted = {digest: ledger.by_hash[digest] for digest in digests if digest in ledger.by_hash}
     messages = {oid: repo.commit(oid).message for oid in dict.fromkeys(promoted.values())}
     return {digest: trailers.block_with(messages[oid], trailers.SOURCE, digest) for digest, oid in promoted.items()}
 
 
 def _writers(repo: Repository, head: str, facts: Iterable[Fact]) -> dict[str, Sequence[trailers.Trailer]]:
-    """Fact id -> the trailers of the commit that wrote it."""
+    """Fact id -> the trailers of the commit that wrote it; without trailers no entry."""
     found = writers(repo, head, facts)
     rows = {ident: trailers.memory_trailers(writer.commit.message) for ident, writer in found.items()}
     return {ident: block for ident, block in rows.items() if block}
 
 
-def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:
-    """The lines a commit added, by path; under "" the texts of the facts of long-term memory that they belong to,
-    without the facts that it only moved, as to the archive."""
+def _additions(repo: Repository, commit: Commit) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    """(path -> lines that the commit added, texts of the facts of long-term memory that it added). A fact that it only
+    moved, as to the archive, is not added."""
     added: dict[str, frozenset[str]] = {}
-    lasting: set[str] = set()
-    before: set[str] = set()
-    for change in repo.changes(commit.parents[0] if commit.parents else "", commit.oid):
+    texts: set[str] = set()
+    texts_before: set[str] = set()
+    for change in repo.changes("".join(commit.parents[:1]), commit.oid):
         if not change.path.endswith(".md") or not change.new_oid.strip("0"):
             continue
+        old: list[str] = []
         if change.old_oid.strip("0"):
             old = blob_lines(repo.read(change.old_oid))
-        else:
-            old = []
         lines = blob_lines(repo.read(change.new_oid))
         new = frozenset(lines) - frozenset(old)
         added[change.path] = new
         if kind(change.path) in (Kind.MEMORY, Kind.ARCHIVE):
             facts = memory_facts.parse_lines(lines).facts
-            lasting |= {fact.text for fact in facts if new.intersection(lines[fact.line - 1 : fact.end])}
-            before |= {fact.text for fact in memory_facts.parse_lines(old).facts}
-    return added | {"": frozenset(lasting - before)}
+            texts |= {fact.text for fact in facts if new.intersection(lines[fact.line - 1 : fact.end])}
+            texts_before |= {fact.text for fact in memory_facts.parse_lines(old).facts}
+    return added, frozenset(texts - texts_before)
 
 
-def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str]) -> Fact | None:
-    """The fact this one replaced, as it was before the promotion `oid`, unless it is taken out too."""
+def _superseded(repo: Repository, oid: str, path: str, fact: Fact, removed_ids: set[str]) -> Fact | None:
+    """The fact that `fact` superseded, as the file was before the promotion `oid`; None when it is removed too."""
     ident = fact.get("supersedes")
-    if not ident or not oid or any(known.startswith(ident) for known in gone):
+    if not ident or not oid or any(removed.startswith(ident) for removed in removed_ids):
         return None
     commit = repo.commit(oid)
     if not commit.parents:
@@ -461,10 +467,11 @@ def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str
     return None
 
 
-def _taken_out_of_archive(
+def _without_archived(
     repo: Repository, reading: Reading, memories: Mapping[str, Memory], ident: str
 ) -> dict[str, Memory]:
-    """The archives without the copy of a superseded fact that is given back."""
+    """Path -> archive without the superseded fact `ident`, for each archive that has it. `memories`: files that are
+    changed already."""
     entries = repo.entries(repo.head() or "", ["memory/archive"])
     found: dict[str, Memory] = {}
     for path in [entry.path for entry in entries if kind(entry.path) is Kind.ARCHIVE]:
@@ -480,21 +487,19 @@ def _taken_out_of_archive(
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How a commit accounts for what it takes out: what it does and why. `reverted`: what it takes back by; `lines`:
-    rows of its body besides the facts, places and no text; `rewrites`: it changes past lines of logs, or many lines;
-    `sources`: the lines of logs that a fact it adds comes from."""
+    """What the message of a correction says, beside the facts that it removes."""
 
-    what: str
+    what: str  # subject, without `memory: `
     reason: str
-    reverted: str = ""
-    lines: tuple[str, ...] = ()
-    rewrites: bool = False
-    sources: tuple[trailers.Link, ...] = ()
+    reverted: str = ""  # the selector of `revert`
+    lines: tuple[str, ...] = ()  # further lines of the body; they hold no text of memory
+    rewrites: bool = False  # it changes past log lines, or many lines, which the gate asks a reason for
+    sources: tuple[trailers.Link, ...] = ()  # sources of the facts that it adds
 
 
 def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:
-    """The memory file and the fact that the line, any of its own, belongs to. Raises MissingFile for a file that is not
-    memory, UnknownFact for a line of no fact, GitMemError for a file with edits."""
+    """The memory file, and the fact that has the line among its own. Raises MissingFile for a file that is no memory,
+    UnknownFact for a line of no fact, GitMemError for a file with uncommitted edits."""
     ensure_memory(reading.repo, config, path)
     memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)
@@ -507,27 +512,23 @@ def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Mem
 
 
 def _draft(config: Config, account: Account, taken: Sequence[Removal], new: Mapping[str, Memory]) -> Draft:
-    """What is to be committed: these files alone. Raises Refused for a reason that the gate stops."""
+    """The commit of the files `new`. Raises Refused when the gate refuses the reason."""
     message = message_of(config, account, taken)
     return CommitDraft({path: memory.data() for path, memory in new.items()}, tuple(taken), message)
 
 
 def message_of(config: Config, account: Account, taken: Sequence[Removal]) -> str:
-    """The message of the commit that takes these facts out. Raises Refused for a reason that the gate stops."""
+    """The message of the commit that removes the facts `taken`. Raises Refused when the gate refuses the reason."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
 
     reason = refuse_or_mask_text(" ".join(account.reason.split()), MESSAGE, config)
-    return _message(account, taken, reason, config)
-
-
-def _message(account: Account, taken: Sequence[Removal], reason: str, config: Config) -> str:
     lines = [f"memory: {account.what}", ""]
     for item in taken:
-        kind_of = item.fact.get("type")
-        lines.append(
-            f"- {encode(item.path)}:{item.fact.line} {item.fact.id}" + (f" ({encode(kind_of)})" if kind_of else "")
-        )
+        row = f"- {encode(item.path)}:{item.fact.line} {item.fact.id}"
+        if fact_type := item.fact.get("type"):
+            row += f" ({encode(fact_type)})"
+        lines.append(row)
         lines += [f"  {render_span(span)}" for span in item.sources]
     lines += account.lines
     rejected = [
@@ -540,26 +541,26 @@ def _message(account: Account, taken: Sequence[Removal], reason: str, config: Co
     sources = [
         trailers.Link(span, item.path, text_hash(item.new)) for item in taken if item.new for span in item.sources
     ]
-    logs = any(is_daily(item.path, config.memory_daily) for item in taken)
-    rewrites = account.rewrites or len(taken) >= BULK_LINES or logs
+    rewrite = ""
+    in_logs = any(is_daily(item.path, config.memory_daily) for item in taken)
+    if account.rewrites or len(taken) >= BULK_LINES or in_logs:
+        rewrite = reason or account.what
     recorded = trailers.Recorded(
         rejected=tuple(rejected),
         sources=(*sources, *account.sources),
         reverted=account.reverted,
         agent=config.agent,
         reason=reason,
-        rewrite=(reason or account.what) if rewrites else "",
+        rewrite=rewrite,
     )
     return trailers.with_record("\n".join(lines), recorded)
 
 
-def as_value(done: object) -> dict[str, object]:
+def as_value(done: Correction) -> dict[str, object]:
     """The JSON of docs/json.md, "edit, forget, revert"."""
     from gitmem.gate.redaction import mask_counts
-    from gitmem.memory.fact import render_span
-    from gitmem.provenance.corrections import Correction
+    from gitmem.memory.rivals import as_value as rival_value
 
-    assert isinstance(done, Correction)
     return {
         "commit": done.commit or None,
         "masked": mask_counts(done.masks),

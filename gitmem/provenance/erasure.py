@@ -1,13 +1,15 @@
-"""Forgetting a fact everywhere: its text leaves all memory files of HEAD, in one commit that keeps only its hash.
+"""`git mem forget --everywhere`: removes the text of a fact from all memory files of HEAD, in one commit.
 
-What stays as a record is the `Memory-Rejected` trailer of the fact: place, source and hash, no text. History, other
-branches and other clones are not touched. A line that another fact rests on is never taken out silently.
+The commit keeps only the place, the source and the hash of the fact (`Memory-Rejected`), no text. History, other
+branches and other clones are not changed. A line that another fact cites is never removed: the command refuses, or
+leaves the line and names it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
@@ -19,71 +21,74 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, encode, normalise, text_hash
+from gitmem.memory.fact import Fact, encode, fact_id, normalise, text_hash
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
+from gitmem.plural import counted
 from gitmem.provenance.cited_sources import cited, facts_at, merged
 from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
-from gitmem.provenance.forgotten_names import stem, without_words
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
+from gitmem.text.terms import terms
 
 LASTING = (Kind.MEMORY, Kind.ARCHIVE)
-RENAMED = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # whose file names are words of what they say
-GUARDED = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # people's instructions: named, never changed
+RENAMED = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # files whose names are made of words of their text
+GUARDED = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # instructions by people, which are never changed
+MIN_WORDS_OF_NOTE = 2  # words of the forgotten text in the name of a note that make it change its name
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}-?")
+_TOPICS = re.compile(r"(?m)^## Topics\n\n(?P<words>[^\n]*)\n?\Z")
 
 
 class Change(StrEnum):
-    """What becomes of a line that says what is forgotten."""
+    """What happens to a line that has the forgotten text, or that is a source of it."""
 
     REMOVED = "removed"
-    MASKED = "masked"  # the line says more: only the text is replaced
+    MASKED = "masked"  # only the text on the line is replaced
     LEFT = "left"
 
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """A line of a file as it was, 1-based. `verbatim`: the text itself stands on it, or in the statement it is part of;
-    else the fact was taken from it."""
+    """A line of a file before the commit, and what happens to it."""
 
     path: str
-    line: int
+    line: int  # from 1
     change: Change
     text: str
-    verbatim: bool = True
+    verbatim: bool = True  # the line or its statement has the forgotten text; False for a source line in other words
 
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was done: the facts, the lines besides them, in order of path and line, the lines that are left, and the
-    files whose names said it (old, new). `texts`: what was looked for."""
+    """The result of `forget_everywhere`."""
 
-    correction: Correction
-    lines: tuple[LineChange, ...]
-    left: tuple[LineChange, ...]
-    renamed: tuple[tuple[str, str], ...] = ()
-    texts: tuple[str, ...] = field(default=(), repr=False)
+    correction: Correction  # the facts that have the text
+    lines: tuple[LineChange, ...]  # the other changed lines, in the order of paths and lines
+    left: tuple[LineChange, ...]  # the lines that stay as they are
+    renamed: tuple[tuple[str, str], ...] = ()  # (old, new) paths of files whose names had words of the text
+    texts: tuple[str, ...] = field(default=(), repr=False)  # the forms of the text that were searched for
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is to go: the text, with and without its label, and (path, text) of the lines it was taken from."""
+class _Target:
+    """The text to forget, with and without its label, and its source lines."""
 
     texts: tuple[str, ...]  # normalised, case folded
-    pattern: re.Pattern[str]
-    sources: frozenset[tuple[str, str]]
+    pattern: re.Pattern[str]  # finds the texts
+    sources: frozenset[tuple[str, str]]  # (path, text) of the source lines
 
 
 def forget_everywhere(
     repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False
 ) -> Erasure:
-    """Remove the fact at `path`:`line` and every line of memory that says the same or that it was taken from.
+    """Remove the fact at `path`:`line`, every line of memory that says the same, and its source lines.
 
-    A line that says more keeps the rest (`Change.MASKED`). Left, and named, are other facts that say more, source lines
-    of other facts, and instruction files. Raises as `forget`, for an edit in any of these files too, and Refused where
-    another fact rests on a line that says the text; nothing is written then. A dry run writes nothing.
+    On a line that says more, only the text is masked. Three kinds of lines stay and are named in `Erasure.left`: other
+    facts that say more, source lines of other facts, and lines of instruction files. Raises as `corrections.forget`,
+    also for an edit in any of the files, and Refused when another fact cites a line that has the text. Nothing is
+    written then. A dry run writes nothing.
     """
     plan = everywhere_plan(config, path, line, reason)
     if dry_run:
@@ -94,12 +99,12 @@ def forget_everywhere(
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
-    """The plan of `forget_everywhere`; who commits it calls `drop_kept_texts` then."""
+    """The plan of `forget_everywhere`. Whoever commits it calls `drop_kept_texts` afterwards."""
     return lambda reading: _plan(reading, config, path, line, reason)
 
 
 def drop_kept_texts(repo: Repository) -> None:
-    """Have `git mem undo` keep no text that may say what was forgotten."""
+    """Delete the texts that `git mem undo` keeps: they may have what was forgotten."""
     with writer(repo):
         undo_record.drop_texts(repo)
 
@@ -115,56 +120,71 @@ def erasure_value(done: Erasure) -> dict[str, object]:
 def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
     repo = reading.repo
     memory, entry = fact_at(reading, config, path, line)
-    known = read_ledger(repo, ["HEAD"])
-    first = replace(_removal_of(path, entry.fact, known), below=tuple(memory.below(entry)))
-    wanted = _forms_of(repo, first)
-    files = _files_that_say_it(reading, config, wanted, path)
+    ledger = read_ledger(repo, ["HEAD"])
+    first = replace(_removal_of(path, entry.fact, ledger), below=tuple(memory.below(entry)))
+    target = _target_of(repo, first)
+    files = _files_with_text(reading, config, target, path)
     facts: list[Removal] = [first]
     for name, data in files.items():
         for other in memory_facts.parse(data).entries:
-            again = _lasts(name, other.fact) and other.fact.text.casefold() in wanted.texts
-            if again and (name, other.start) != (path, entry.start):
-                facts.append(_removal_of(name, other.fact, known))
+            same_text = _is_lasting(name, other.fact) and other.fact.text.casefold() in target.texts
+            if same_text and (name, other.start) != (path, entry.start):
+                facts.append(_removal_of(name, other.fact, ledger))
     places = {(item.path, item.fact.line) for item in facts}
-    changes = [row for name, data in files.items() for row in _line_changes(name, data, wanted, places)]
-    changes = _spare_sources_of_others(repo, known, changes, places)
+    changes = [row for name, data in files.items() for row in _line_changes(name, data, target, places)]
+    changes = _spare_sources_of_others(repo, ledger, changes, places)
     lines = tuple(row for row in changes if row.change is not Change.LEFT)
     left = tuple(row for row in changes if row.change is Change.LEFT)
-    elsewhere = [row for row in lines if (row.path, row.line) not in places]
-    count = f"{len(facts)} fact{'s' if len(facts) > 1 else ''}"
-    account = Account(f"forget {count} everywhere", reason, rewrites=True)
-    contents: dict[str, bytes | None] = {name: _without(data, name, lines, wanted) for name, data in files.items()}
-    contents = {name: data for name, data in contents.items() if data != files[name]}
+    contents: dict[str, bytes | None] = {}
+    for name, data in files.items():
+        new_data = _with_changes(data, name, lines, target)
+        if new_data != data:
+            contents[name] = new_data
     renamed = {}
-    taken = {path: files[path] for path in files} | contents
-    for name in _named_after_it(reading, config, wanted, contents):
-        said = taken.get(name)
-        # an empty file has nothing left to say
-        if said is None:
-            said = reading.committed(name)
-        new, data = without_words(name, said, first.fact.text, reading.raw)
+    for name in _files_to_rename(reading, config, target, contents):
+        old_data = contents.get(name)
+        if old_data is None:  # an empty file stays empty
+            old_data = files.get(name)
+        if old_data is None:
+            old_data = reading.committed(name)
+        new, data = _without_words(name, old_data, first.fact.text, reading.raw)
         if new != name:
             renamed[name] = new
             contents[name] = None
         contents[new] = data
-    contents |= _linking_to(reading, config, renamed, contents)
-    # A name that says the text is not written down again.
-    rows = tuple(f"- {encode(renamed.get(row.path, row.path))}:{row.line} {row.change}" for row in elsewhere)
-    rows += tuple(f"- {encode(new)} renamed" for new in renamed.values())
-    account = replace(account, lines=rows)
-    forms = forms_of(first.fact.text, wanted.sources)
+    contents |= _with_new_links(reading, config, renamed, contents)
+    # The message has the new name of a renamed file, since the old one has words of the text.
+    rows = [
+        f"- {encode(renamed.get(row.path, row.path))}:{row.line} {row.change}"
+        for row in lines
+        if (row.path, row.line) not in places
+    ]
+    rows += [f"- {encode(new)} renamed" for new in renamed.values()]
+    what = f"forget {counted(len(facts), 'fact')} everywhere"
+    account = Account(what, reason, rewrites=True, lines=tuple(rows))
+    forms = forms_of(first.fact.text, target.sources)
     erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), forms)
     return CommitDraft(contents, erasure, message_of(config, account, facts))
 
 
-def _linking_to(
+def _committed_files(reading: Reading, config: Config) -> Mapping[str, str]:
+    """Path -> oid of the memory files at HEAD; empty without a commit."""
+    head = reading.repo.head()
+    if not head:
+        return {}
+    return tree_files(reading.repo, reading.repo.tree(head), config.memory_paths)[0]
+
+
+def _with_new_links(
     reading: Reading, config: Config, renamed: Mapping[str, str], contents: Mapping[str, bytes | None]
 ) -> dict[str, bytes | None]:
-    """The files that name one that gets another name, with the new one; what has edits is left as it is."""
-    names = {stem(old).encode(): stem(new).encode() for old, new in renamed.items()}
-    repo, head = reading.repo, reading.repo.head()
-    linking: dict[str, bytes | None] = {}
-    for path in tree_files(repo, repo.tree(head), config.memory_paths)[0] if names and head else ():
+    """Path -> bytes of each file that links to a renamed file, with the new name. Files with uncommitted edits keep the
+    old one."""
+    names = {_stem(old).encode(): _stem(new).encode() for old, new in renamed.items()}
+    changed: dict[str, bytes | None] = {}
+    if not names:
+        return changed
+    for path in _committed_files(reading, config):
         if path in renamed or kind(path) in GUARDED:
             continue
         try:
@@ -175,177 +195,211 @@ def _linking_to(
         for old, name in names.items():
             new = new.replace(old, name)
         if new != data:
-            linking[path] = new
-    return linking
+            changed[path] = new
+    return changed
 
 
-def _named_after_it(
-    reading: Reading, config: Config, wanted: _Wanted, contents: Mapping[str, bytes | None]
+def _files_to_rename(
+    reading: Reading, config: Config, target: _Target, contents: Mapping[str, bytes | None]
 ) -> list[str]:
-    """The episodes and notes that said it, and the notes whose name says it."""
-    named = {path for path in contents if kind(path) in RENAMED}
-    repo, head = reading.repo, reading.repo.head()
-    for path in tree_files(repo, repo.tree(head), config.memory_paths)[0] if head else ():
-        if kind(path) in RENAMED and wanted.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):
-            named.add(path)
-    return sorted(named)
+    """The RENAMED files that change (`contents`), and those whose name has the whole text."""
+    paths = {path for path in contents if kind(path) in RENAMED}
+    for path in _committed_files(reading, config):
+        if kind(path) in RENAMED and target.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):
+            paths.add(path)
+    return sorted(paths)
 
 
-def _removal_of(path: str, fact: Fact, known: Ledger) -> Removal:
-    return Removal(path, fact, tuple(merged(cited(fact), known.sources.get(text_hash(fact.text), []))))
+def _stem(path: str) -> str:
+    """The file name without its ending, as links have it."""
+    return path.rpartition("/")[2].rpartition(".")[0]
 
 
-def _forms_of(repo: Repository, taken: Removal) -> _Wanted:
+def _without_words(path: str, data: bytes, text: str, read: Callable[[str], bytes | None]) -> tuple[str, bytes]:
+    """(path, bytes) of a file without the words of `text` in its name and its list of topics.
+
+    Words that the rest of the file has too may stay. The name of an episode changes for one such word, that of a note
+    for MIN_WORDS_OF_NOTE. `read` returns the file at a path, None for no file: a path in use is not taken.
+    """
+    is_episode = kind(path) is Kind.SESSION
+    content = data.decode("utf-8", "surrogateescape")
+    topics = None
+    rest = content
+    if is_episode and (topics := _TOPICS.search(content)):
+        rest = content[: topics.start()]
+    forgotten = set(terms(text)) - set(terms(rest))
+
+    def is_forgotten(word: str) -> bool:
+        return not forgotten.isdisjoint(terms(word))
+
+    if topics:
+        kept = [word for word in topics["words"].split(", ") if word and not is_forgotten(word)]
+        if kept:
+            rest += f"## Topics\n\n{', '.join(kept)}\n"
+        content = rest.rstrip("\n") + "\n"
+    folder, slash, name = path.rpartition("/")
+    name, dot, ending = name.rpartition(".")
+    day = ""
+    if match := _DAY.match(name):
+        day = match[0]
+    words = re.split(r"[-_ ]+", name[len(day) :])
+    kept = [word for word in words if not is_forgotten(word)]
+    if len(words) - len(kept) >= (1 if is_episode else MIN_WORDS_OF_NOTE):
+        new = day + ("-".join(kept) or ("session" if is_episode else "note"))
+        path = f"{folder}{slash}{new}{dot}{ending}"
+        if read(path) is not None:
+            path = f"{folder}{slash}{new}-{fact_id(text)[:6]}{dot}{ending}"
+    return path, content.encode("utf-8", "surrogateescape")
+
+
+def _removal_of(path: str, fact: Fact, ledger: Ledger) -> Removal:
+    return Removal(path, fact, tuple(merged(cited(fact), ledger.sources.get(text_hash(fact.text), []))))
+
+
+def _target_of(repo: Repository, taken: Removal) -> _Target:
     sources = frozenset(source_texts(repo, taken))
     texts = forms_of(taken.fact.text, sources)
-    return _Wanted(tuple(text.casefold() for text in texts), pattern_of(texts), sources)
+    return _Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources)
 
 
 def forms_of(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """A text, and what of it stands behind its label where a source line says that: (path, text case folded)."""
+    """The text, and the text without its label when a source line has that. `sources`: (path, case-folded text)."""
     bare = unlabelled(text)
-    if bare and any(bare.casefold() in said for _, said in sources):
+    if bare and any(bare.casefold() in line for _, line in sources):
         return (text, bare)
     return (text,)
 
 
-def _lasts(path: str, fact: Fact) -> bool:
+def _is_lasting(path: str, fact: Fact) -> bool:
+    """Whether the statement is a fact of long-term memory, and no line of a log."""
     return kind(path) in LASTING or bool(fact.get("src"))
 
 
-def _files_that_say_it(reading: Reading, config: Config, wanted: _Wanted, first: str) -> dict[str, bytes]:
-    """The files, by path, in which a line is to change or is named. Raises GitMemError for one with edits."""
-    repo, head = reading.repo, reading.repo.head()
-    assert head is not None  # the fact's own file is committed
-    committed, _ = tree_files(repo, repo.tree(head), config.memory_paths)
+def _files_with_text(reading: Reading, config: Config, target: _Target, first: str) -> dict[str, bytes]:
+    """Path -> bytes of each file with a line to change or to name; `first` is the file of the fact. Raises GitMemError
+    for one with uncommitted edits."""
+    repo = reading.repo
+    committed = _committed_files(reading, config)
     files: dict[str, bytes] = {}
     for path in sorted({*read_work_tree(repo, config.memory_paths).files, *committed, first}):
-        try:
-            now = reading.read(path)
-        except (GitMemError, OSError):
-            now = None
-        before = None
+        versions = []
+        with suppress(GitMemError, OSError):
+            versions.append(reading.read(path))
         if path in committed:
-            before = repo.read(committed[path])
-        if any(data and len(data) <= MAX_MEMORY_FILE_BYTES and _has_text(path, data, wanted) for data in (now, before)):
+            versions.append(repo.read(committed[path]))
+        small = (data for data in versions if data and len(data) <= MAX_MEMORY_FILE_BYTES)
+        if any(next(_line_changes(path, data, target, set()), None) for data in small):
             files[path] = reading.committed(path)
     return files
 
 
-def _has_text(path: str, data: bytes, wanted: _Wanted) -> bool:
-    return any(True for _ in _line_changes(path, data, wanted, set()))
+def _line_changes(path: str, data: bytes, target: _Target, places: set[tuple[str, int]]) -> Iterator[LineChange]:
+    """The lines of a file that have the text or are its sources. `places`: (path, line) of the facts to remove.
 
-
-def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str, int]]) -> Iterator[LineChange]:
-    """Every line of a file that is to change, or to be named: those of a statement that says the text, others that say
-    it, and the source lines. What is indented below a statement goes with it."""
+    Everything indented below a removed statement is removed with it.
+    """
     memory = memory_facts.parse(data)
     lines = [line.rstrip("\r\n") for line in memory.lines]
     entries = {entry.start: entry for entry in memory.entries}
-    at = 1
-    while at <= len(lines):
-        entry = entries.get(at)
+    first = 1
+    while first <= len(lines):
+        entry = entries.get(first)
+        fact, last, text = None, first, normalise(lines[first - 1])
         if entry:
-            last = entry.fact.end
-        else:
-            last = at
-        text = (entry.fact.text if entry else normalise(lines[at - 1])).casefold()
-        says = (
-            any(each in text for each in wanted.texts)
-            or wanted.pattern.search("\n".join(lines[at - 1 : last])) is not None
-        )
-        if not says and (path, at) not in places:
-            for number in range(at, last + 1):
-                own = normalise(lines[number - 1]).casefold()
-                if (path, own) in wanted.sources:
-                    change = _change_of_source(path, lines[number - 1], entry.fact if entry else None)
-                    yield LineChange(path, number, change, lines[number - 1], verbatim=False)
-            at = last + 1
+            fact, last, text = entry.fact, entry.fact.end, entry.fact.text
+        text = text.casefold()
+        block = "\n".join(lines[first - 1 : last])
+        has_text = any(each in text for each in target.texts) or target.pattern.search(block)
+        if not has_text and (path, first) not in places:
+            for number in range(first, last + 1):
+                line = lines[number - 1]
+                if (path, normalise(line).casefold()) in target.sources:
+                    yield LineChange(path, number, _change_of_source(path, line, fact), line, verbatim=False)
+            first = last + 1
             continue
-        change = _change_of(path, text, wanted, entry.fact if entry else None)
-        numbers = [at]
+        change = _change_of(path, text, target, fact)
+        numbers = [first]
         if change is Change.REMOVED and entry:
             last = entry.end
-            numbers = list(range(at, last + 1))
+            numbers = list(range(first, last + 1))
         elif change is Change.MASKED:
-            said = _lines_saying("\n".join(lines[at - 1 : last]), wanted)
-            numbers = [at + n for n in said] or numbers
-            if not said:
-                change = Change.LEFT
+            numbers = [first + offset for offset in _offsets_with_text(block, target)]
+            if not numbers:
+                numbers, change = [first], Change.LEFT
         for number in numbers:
             yield LineChange(path, number, change, lines[number - 1])
-        at = last + 1
+        first = last + 1
 
 
-def _lines_saying(text: str, wanted: _Wanted) -> list[int]:
-    """Which lines of a statement, from 0, hold the text word for word."""
-    found = [(match.start(), match.end()) for match in wanted.pattern.finditer(text)]
-    return sorted({n for start, end in found for n in range(text.count("\n", 0, start), text.count("\n", 0, end) + 1)})
+def _offsets_with_text(block: str, target: _Target) -> list[int]:
+    """The numbers, from 0, of the lines of a statement that have part of the text word for word."""
+    offsets: set[int] = set()
+    for match in target.pattern.finditer(block):
+        offsets.update(range(block.count("\n", 0, match.start()), block.count("\n", 0, match.end()) + 1))
+    return sorted(offsets)
 
 
-def _change_of(path: str, text: str, wanted: _Wanted, fact: Fact | None) -> Change:
-    """What becomes of a statement, or of another line, that says what is forgotten."""
+def _change_of(path: str, text: str, target: _Target, fact: Fact | None) -> Change:
+    """The change of a statement or line that has the forgotten text. `fact` is None for a line of no statement."""
     if kind(path) in GUARDED:
         return Change.LEFT
-    if text in wanted.texts:
+    if text in target.texts:
         return Change.REMOVED
-    # Another fact, which says more, is not ours to change.
-    if fact and _lasts(path, fact):
+    if fact and _is_lasting(path, fact):  # another fact, which says more
         return Change.LEFT
     return Change.MASKED
 
 
 def _change_of_source(path: str, line: str, fact: Fact | None) -> Change:
-    """What becomes of a line that the fact was taken from: a heading holds other entries too."""
-    kept = kind(path) in GUARDED or (fact and _lasts(path, fact)) or line.startswith("#")
-    if kept:
+    """The change of a source line. A heading stays: other entries are below it."""
+    if kind(path) in GUARDED or (fact and _is_lasting(path, fact)) or line.startswith("#"):
         return Change.LEFT
     return Change.REMOVED
 
 
 def _spare_sources_of_others(
-    repo: Repository, known: Ledger, changes: list[LineChange], places: set[tuple[str, int]]
+    repo: Repository, ledger: Ledger, changes: list[LineChange], places: set[tuple[str, int]]
 ) -> list[LineChange]:
-    """Leave the lines that a fact which stays was taken from. Raises Refused where such a line says the text."""
-    rests = _rests_on(repo, known, {row.path for row in changes}, places)
+    """The changes, without those of lines that other facts cite. Raises Refused when such a line has the text."""
+    citing = _sources_of_others(repo, ledger, {row.path for row in changes}, places)
     result = []
     for row in changes:
-        holder = rests.get((row.path, normalise(row.text).casefold()))
-        if holder is None or row.change is Change.LEFT:
+        fact = citing.get((row.path, normalise(row.text).casefold()))
+        if fact is None or row.change is Change.LEFT:
             result.append(row)
         elif row.verbatim:
             raise Refused(
-                Message("{}:{} says it and is also the source of {}; nothing was changed", row.path, row.line, holder),
-                Message("{} first, or without --everywhere", f"git mem forget {holder}"),
+                Message("{}:{} says it and is also the source of {}; nothing was changed", row.path, row.line, fact),
+                Message("{} first, or without --everywhere", f"git mem forget {fact}"),
             )
         else:
             result.append(LineChange(row.path, row.line, Change.LEFT, row.text, verbatim=False))
     return result
 
 
-def _rests_on(
-    repo: Repository, known: Ledger, paths: set[str], places: set[tuple[str, int]]
+def _sources_of_others(
+    repo: Repository, ledger: Ledger, paths: set[str], places: set[tuple[str, int]]
 ) -> Mapping[tuple[str, str], str]:
-    """(path, text) of the source lines in `paths` of the facts that stay -> PATH:LINE of one of these facts."""
-    resting: dict[tuple[str, str], str] = {}
-    head = repo.head()
-    for path, _, fact in facts_at(repo, head) if head else ():
-        taken = _removal_of(path, fact, known)
-        if (path, fact.line) in places or not any(span.path in paths for span in taken.sources):
+    """(path, text) of a source line in `paths` -> PATH:LINE of a fact that cites it and is not at one of `places`."""
+    citing: dict[tuple[str, str], str] = {}
+    for path, _, fact in facts_at(repo, repo.head() or ""):
+        removal = _removal_of(path, fact, ledger)
+        if (path, fact.line) in places or not any(span.path in paths for span in removal.sources):
             continue
-        for key in source_texts(repo, taken):
-            resting.setdefault(key, f"{path}:{fact.line}")
-    return resting
+        for key in source_texts(repo, removal):
+            citing.setdefault(key, f"{path}:{fact.line}")
+    return citing
 
 
-def _without(data: bytes, path: str, changes: tuple[LineChange, ...], wanted: _Wanted) -> bytes:
-    what = {row.line: row.change for row in changes if row.path == path}
+def _with_changes(data: bytes, path: str, changes: tuple[LineChange, ...], target: _Target) -> bytes:
+    """The bytes of the file after the changes of its lines."""
+    change_of_line = {row.line: row.change for row in changes if row.path == path}
     result = []
     rows = enumerate(memory_facts.split_lines(data), 1)
-    for change, group in groupby(rows, key=lambda row: what.get(row[0])):
+    for change, group in groupby(rows, key=lambda row: change_of_line.get(row[0])):
         text = "".join(raw for _, raw in group)
         if change is Change.MASKED:  # the text may go over several lines
-            text = wanted.pattern.sub(MASK, text)
+            text = target.pattern.sub(MASK, text)
         if change is not Change.REMOVED:
             result.append(text)
     return "".join(result).encode("utf-8", "surrogateescape")

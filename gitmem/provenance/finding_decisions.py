@@ -1,4 +1,4 @@
-"""What a person decides about a finding of the gate in a committed file, as a commit: masked, or excepted a while."""
+"""Commits that settle a finding of the gate in a committed file: mask the text, or except the finding for a while."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Plan = Callable[[Reading], CommitDraft[None]]
 
 
 def mask_plan(repo: Repository, path: str, today: date) -> Plan:
-    """The plan of masking the secrets and personal data that the gate finds in a committed file. History keeps what was
-    there, so that a commit of it must not be taken back by itself: `undoable=False`.
+    """The plan of masking the secrets and personal data that the gate finds in a committed file.
 
-    A plan raises GitMemError for a file with edits, UsageError where no mask mends anything, Refused where the masks
-    would take more than half of it.
+    Commit it with `undoable=False`: an undo would write the secrets again. The plan raises GitMemError for a file with
+    uncommitted edits, UsageError when a mask removes no finding, Refused when the masks would cover more than half of
+    the file.
     """
     policy = sources.worktree_policy(repo, today)
 
@@ -50,51 +50,53 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
 def allow_plan(
     repo: Repository, config: Config, finding: tuple[str, str], reason: str, until: date, today: date, salt: str
 ) -> Plan:
-    """The plan of excepting the finding (fingerprint, path) of the work tree until a day; `salt` is for a new file of
-    exceptions. Raises UsageError for a day that has passed, GitMemError where nothing has the fingerprint, Refused for
-    a reason that the gate stops."""
+    """The plan of excepting the finding (fingerprint, path) in the work tree until a day.
+
+    `salt`: salt of the fingerprints, when there is no file of exceptions yet. Raises UsageError for a past day,
+    GitMemError when no finding has the fingerprint, Refused when the gate refuses the reason.
+    """
     fingerprint, path = finding
 
-    def named(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
+    def entries(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
         places = [(policy, lambda: sources.paths(repo, [path], policy))]
         return [entry_of(fingerprint, places, [exceptions.parse(text).salt, exceptions.NO_SALT], salt)]
 
-    return _exceptions_plan(repo, config, named, path, (reason, until, today, salt))
+    return _exceptions_plan(repo, config, entries, path, (reason, until, today, salt))
 
 
 def allow_found_plan(
     repo: Repository,
     config: Config,
-    found: Callable[[Policy], Sequence[Finding]],
+    find: Callable[[Policy], Sequence[Finding]],
     path: str,
     decision: tuple[str, date, date, str],
 ) -> Plan:
-    """The plan of excepting what a scan finds in a text of the file `path` that is not in the work tree: `found` gives
-    the findings under a policy. `decision`: reason, last day, today, salt of a new file of exceptions. Raises Changed
-    where nothing is found any more, and what `allow_plan` raises."""
+    """The plan of excepting the findings in a text for `path` that is not in the work tree.
 
-    def named(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
-        if text.strip():
-            held = policy
-        else:
-            held = replace(policy, allow=exceptions.Allowlist(salt))
-        rows = {(each.fingerprint, each.rule): each for each in found(held) if each.fingerprint}
+    `find`: scans the text under a policy. `decision`: (reason, last day, today, salt) as in `allow_plan`. Raises
+    Changed when `find` finds nothing, and as `allow_plan`.
+    """
+
+    def entries(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
+        if not text.strip():
+            policy = replace(policy, allow=exceptions.Allowlist(salt))
+        rows = dict.fromkeys((finding.fingerprint, finding.rule) for finding in find(policy) if finding.fingerprint)
         if not rows:
             raise Changed("This finding is not as it was shown any more", "look at it as it is now")
-        return [exceptions.Entry(each.fingerprint, each.rule, path, "") for each in rows.values()]
+        return [exceptions.Entry(fingerprint, rule, path, "") for fingerprint, rule in rows]
 
-    return _exceptions_plan(repo, config, named, path, decision)
+    return _exceptions_plan(repo, config, entries, path, decision)
 
 
 def _exceptions_plan(
     repo: Repository,
     config: Config,
-    named: Callable[[str, Policy, str], Sequence[exceptions.Entry]],
+    entries_of: Callable[[str, Policy, str], Sequence[exceptions.Entry]],
     path: str,
     decision: tuple[str, date, date, str],
 ) -> Plan:
-    """The plan of writing exceptions: `named` gives them, without reason and end, for the text of the file of
-    exceptions, the policy of the work tree and the salt."""
+    """The plan of adding entries to the file of exceptions. `entries_of`: returns them, without reason and last day,
+    for (text of the file, policy of the work tree, salt)."""
     reason, until, today, salt = decision
     if until < today:
         raise UsageError(Message("{} has passed", until), "choose a day to come")
@@ -103,7 +105,7 @@ def _exceptions_plan(
     if text.strip():
         salt = exceptions.parse(text).salt
     policy = sources.worktree_policy(repo, today)
-    entries = [replace(entry, reason=reason, until=until) for entry in named(text, policy, salt)]
+    entries = [replace(entry, reason=reason, until=until) for entry in entries_of(text, policy, salt)]
 
     def plan(reading: Reading) -> CommitDraft[None]:
         if reading.raw(exceptions.FILE) is not None:

@@ -1,7 +1,7 @@
-"""Which texts people took out of a history: asked by everything that shows memory, now or as of an earlier commit.
+"""The texts that people removed from memory, which nothing may show any more, not even as of an earlier commit.
 
-The history is walked once for each HEAD that records something new; what came of it is kept in the Git directory by
-hash, never as text. Where nothing can be kept there, it is walked again.
+Everything that shows memory asks this module. The result is cached in the Git directory as hashes, never as text; the
+history is walked again when HEAD has new removals, or when the cache cannot be written.
 """
 
 from __future__ import annotations
@@ -18,39 +18,42 @@ from gitmem.memory.forgotten import NOTHING, Forgotten, forgotten_of, unlabelled
 if TYPE_CHECKING:
     from typing import Any
 
-FILE = "forgotten.json"  # in the folder of our state: hashes, and the commit that they are of
-MAX_FILE_BYTES = 8 << 20  # bytes of it
+FILE = "forgotten.json"  # cache in the folder of our state
+MAX_FILE_BYTES = 8 << 20
 VERSION = 1
-MEMORY = ("MEMORY.md", ".claude/MEMORY.md")  # a text that stands there, with whoever wrote it, is not forgotten
+MEMORY = ("MEMORY.md", ".claude/MEMORY.md")  # a text that one of these files has again is not forgotten
 
 
 def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
-    """What the records that `commit` (HEAD for "") reaches took out, and what does not stand in its MEMORY.md again."""
+    """The texts that the history of `commit` (HEAD for "") removed and that its MEMORY.md does not have again."""
     head = None
-    with suppress(*((GitMemError,) if commit else ())):  # HEAD may be broken where another commit is asked for
+    try:
         head = repo.head()
+    except GitMemError:
+        if not commit:  # with a commit given, a broken HEAD does not matter
+            raise
     if commit and commit != head:
-        return _value(_read(repo, commit, sorted(repo.blobs(commit, MEMORY).values())))
+        return _parse(_read(repo, commit, sorted(repo.blobs(commit, MEMORY).values())))
     if not head:
         return NOTHING
-    kept = _load(repo)
-    if kept.get("head") == head:
-        return _value(kept)
+    cached = _load(repo)
+    if cached.get("head") == head:
+        return _parse(cached)
     blobs = sorted(repo.blobs(head, MEMORY).values())
-    if kept and kept["memory"] == blobs and not _records_more(repo, kept["head"], head):
-        value = {**kept, "head": head}
+    if cached and cached["memory"] == blobs and not _has_new_records(repo, cached["head"], head):
+        value = {**cached, "head": head}
     else:
         value = {"version": VERSION, "head": head, "memory": blobs, **_read(repo, head, blobs)}
     with suppress(OSError, GitMemError):
         write_atomic(state_dir(repo.common_dir), FILE, json.dumps(value).encode("ascii"), private=True)
-    return _value(value)
+    return _parse(value)
 
 
 def _load(repo: Repository) -> dict[str, Any]:
-    """What was kept; empty where there is nothing of ours."""
+    """The JSON of the cache; {} when it is missing, damaged or of another version."""
     try:
         value: dict[str, Any] = json.loads(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
-        _value(value)
+        _parse(value)
         if value["version"] == VERSION and isinstance(value["memory"], list):
             return value
         return {}
@@ -58,16 +61,16 @@ def _load(repo: Repository) -> dict[str, Any]:
         return {}
 
 
-def _value(kept: dict[str, Any]) -> Forgotten:
+def _parse(value: dict[str, Any]) -> Forgotten:
     forms = {
-        str(begins): frozenset((int(length), str(digest)) for length, digest in rows)
-        for begins, rows in kept["forms"].items()
+        str(beginning): frozenset((int(length), str(digest)) for length, digest in rows)
+        for beginning, rows in value["forms"].items()
     }
-    return Forgotten(frozenset(map(str, kept["ids"])), frozenset(map(str, kept["taken"])), forms)
+    return Forgotten(frozenset(map(str, value["ids"])), frozenset(map(str, value["taken"])), forms)
 
 
-def _records_more(repo: Repository, old: str, head: str) -> bool:
-    """Whether commits since `old` record something, or the history is another one."""
+def _has_new_records(repo: Repository, old: str, head: str) -> bool:
+    """Whether commits since `old` have trailers of a ledger, or `head` does not descend from `old`."""
     from gitmem.provenance.ledger import matching_commits
 
     try:
@@ -79,6 +82,10 @@ def _records_more(repo: Repository, old: str, head: str) -> bool:
 
 
 def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
+    """The forgotten texts of the history of `head`, as the JSON of the cache. `memory`: oids of its MEMORY files.
+
+    The ledger has hashes only; the texts are read from the files before the commits that removed them.
+    """
     from gitmem.memory import facts as memory_facts
     from gitmem.memory.document import blob_lines
     from gitmem.memory.fact import id_of_hash, normalise, text_hash
@@ -86,33 +93,29 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
     from gitmem.provenance.corrections import CORRECTED, SUPERSEDED
     from gitmem.provenance.ledger import read_ledger, refusals
 
-    known = read_ledger(repo, [head])
-    if known.records:
-        refused = refusals(repo, known)
-    else:
-        refused = {}
-    gone = {digest: each.commit for digest, each in refused.items() if not each.edited and not each.declined}
-    if gone:
+    refused = refusals(repo, read_ledger(repo, [head]))
+    removed = {digest: each.commit for digest, each in refused.items() if not each.edited and not each.declined}
+    if removed:
         for _, data in repo.read_many(memory):
             for fact in memory_facts.parse(data or b"").facts:
-                gone.pop(text_hash(fact.text), None)
+                removed.pop(text_hash(fact.text), None)
     texts: dict[str, str] = {}
     effects = CommitEffects(repo)
-    for oid in dict.fromkeys(gone.values()):
+    for oid in dict.fromkeys(removed.values()):
         commit = repo.commit(oid)
-        if commit.subject in (f"memory: {CORRECTED}", f"memory: {SUPERSEDED}"):  # another text took its place
-            gone = {digest: by for digest, by in gone.items() if by != oid}
+        if commit.subject in (f"memory: {CORRECTED}", f"memory: {SUPERSEDED}"):  # another text replaced it
+            removed = {digest: by for digest, by in removed.items() if by != oid}
             continue
         for file in effects.files(commit):
-            data = None
-            if file.old:
-                data = next(iter(repo.read_many([file.old])))[1]
-            facts = (fact.text for fact in memory_facts.parse(data).facts) if data else ()
-            lines = (normalise(line) for line in blob_lines(data)) if data else ()
-            texts.update((digest, text) for text in (*facts, *lines) if (digest := text_hash(text)) in gone)
+            if not file.old:
+                continue
+            data = next(iter(repo.read_many([file.old])))[1] or b""
+            facts = (fact.text for fact in memory_facts.parse(data).facts)
+            lines = map(normalise, blob_lines(data))
+            texts.update((digest, text) for text in (*facts, *lines) if (digest := text_hash(text)) in removed)
     bare = [rest for text in texts.values() if (rest := unlabelled(text))]
-    value = forgotten_of(map(id_of_hash, refused), gone, [*texts.values(), *bare])
+    value = forgotten_of(map(id_of_hash, refused), removed, [*texts.values(), *bare])
     return {
         "ids": sorted(value.ids), "taken": sorted(value.taken),
-        "forms": {begins: sorted(rows) for begins, rows in value.forms.items()},
+        "forms": {beginning: sorted(rows) for beginning, rows in value.forms.items()},
     }  # fmt: skip

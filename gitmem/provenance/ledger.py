@@ -83,7 +83,7 @@ class Ledger:
     claims: tuple[Claim, ...] = ()  # lines of messages that are not believed
 
 
-_REVERTS = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
+_REVERTED = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
 _OID = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 REVERTS = "This reverts commit"
 UNDO = 'Undo "'  # beginning of the subject of a commit of `git mem undo`
@@ -234,7 +234,7 @@ class _LedgerBuilder:
         """The promoted texts that the commit removes by reverting their promotions. Notes each commit that it reverts;
         a `This reverts commit` line that is not true becomes a claim."""
         links: list[trailers.Link] = []
-        for oid in dict.fromkeys(_REVERTS.findall(commit.message)):
+        for oid in reverted_oids(commit.message):
             try:
                 reverted = self.repo.commit(oid)
             except UnknownRevision:
@@ -281,6 +281,11 @@ def claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
                 why = "stands in an agent's commit"
             found.append(Claim(commit.oid, trailers.REVIEWED, why, machine))
     return tuple(found)
+
+
+def reverted_oids(message: str) -> list[str]:
+    """The oids that the message of a commit says it reverts, without repeats."""
+    return list(dict.fromkeys(_REVERTED.findall(message)))
 
 
 def _count_of(some: int, total: int) -> str:

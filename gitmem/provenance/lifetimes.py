@@ -1,8 +1,9 @@
-"""How long a fact stays: pinned, until a day, or over. One commit each; the text stays as it is."""
+"""Changes of how long a fact is kept or true: pinned, until a day, or over. Each is one commit; the text stays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 
 from gitmem.config import Config
@@ -17,48 +18,46 @@ Plan = Callable[[Reading], CommitDraft[Fact]]
 
 
 def change(repo: Repository, path: str, plan: Plan) -> Correction:
-    """Commit one of the plans below for a fact of `path`. Raises what the plan and `transaction.commit` raise."""
+    """Commit one of the plans below for a fact of `path`. Raises as the plan and as `transaction.commit`."""
     fact, oid = commit(repo, plan)
     return Correction((Removal(path, fact, ()),), oid)
 
 
 def pin_plan(config: Config, path: str, line: int, pinned: bool, reason: str = "") -> Plan:
-    """The plan of pinning the fact at `path`:`line` (nothing archives it then), or of taking the pin out.
+    """The plan of pinning the fact at `path`:`line`, or of unpinning it. A pinned fact is never archived.
 
-    A plan raises UsageError where that is so already, Refused for a reason that the gate stops, GitMemError where
-    there is no such fact or the file has edits.
+    The plan raises UsageError when the fact is in that state, Refused when the gate refuses the reason, GitMemError
+    when there is no such fact or its file has uncommitted edits.
     """
-    what = "unpin 1 fact"
     if pinned:
-        what = "pin 1 fact"
-    return _plan(config, path, line, {"pinned": "true" if pinned else ""}, Account(what, reason))
+        return _plan(config, path, line, {"pinned": "true"}, Account("pin 1 fact", reason))
+    return _plan(config, path, line, {"pinned": ""}, Account("unpin 1 fact", reason))
 
 
 def until_plan(config: Config, path: str, line: int, last: date | None, reason: str = "") -> Plan:
-    """The plan of saying on which day a fact is true for the last time, None for no such day. Raises as `pin_plan`."""
-    what = "1 fact holds without an end"
-    if last:
-        what = f"1 fact holds until {last}"
-    return _plan(config, path, line, {"until": last.isoformat() if last else ""}, Account(what, reason))
+    """The plan of setting the last day on which the fact is true; None removes that day. Raises as `pin_plan`."""
+    if last is None:
+        return _plan(config, path, line, {"until": ""}, Account("1 fact holds without an end", reason))
+    return _plan(config, path, line, {"until": last.isoformat()}, Account(f"1 fact holds until {last}", reason))
 
 
 def over_plan(config: Config, path: str, line: int, today: date, reason: str) -> Plan:
-    """The plan of saying that a fact is not true any more: yesterday was its last day. Search passes it over, and the
-    next promotion archives it. Raises as `pin_plan`."""
+    """The plan of ending a fact: yesterday was its last day. Search leaves it out, and the next promotion archives it.
+    Raises as `pin_plan`."""
     last = today - timedelta(days=1)
     return _plan(config, path, line, {"until": last.isoformat()}, Account("1 fact is not true any more", reason))
 
 
-def _plan(config: Config, path: str, line: int, wanted: Mapping[str, str], account: Account) -> Plan:
-    """The comment of the fact with other values of some keys, "" for none."""
+def _plan(config: Config, path: str, line: int, values: Mapping[str, str], account: Account) -> Plan:
+    """The plan of changing keys of the fact's comment. `values`: key -> new value, "" to remove the key."""
 
     def plan(reading: Reading) -> CommitDraft[Fact]:
         memory, entry = fact_at(reading, config, path, line)
-        meta = with_keys(entry.fact.meta, wanted)
+        meta = with_keys(entry.fact.meta, values)
         if meta == entry.fact.meta:
             raise UsageError("that is so already")
         row = f"- {encode(path)}:{entry.fact.line} {entry.fact.id}"
-        message = message_of(config, Account(account.what, account.reason, lines=(row,)), ())
+        message = message_of(config, replace(account, lines=(row,)), ())
         with as_usage_error(path, entry):
             new = memory_facts.with_comment(memory, entry, meta)
         return CommitDraft({path: new.data()}, entry.fact, message)
@@ -66,9 +65,9 @@ def _plan(config: Config, path: str, line: int, wanted: Mapping[str, str], accou
     return plan
 
 
-def with_keys(meta: Meta, wanted: Mapping[str, str]) -> Meta:
-    """The keys of a comment with those of `wanted` in their place, or at the end; "" takes a key out."""
-    kept = [(key, wanted.get(key, value)) for key, value in meta]
-    known = {key for key, _ in meta}
-    added = [(key, value) for key, value in wanted.items() if key not in known]
-    return tuple((key, value) for key, value in (*kept, *added) if value)
+def with_keys(meta: Meta, values: Mapping[str, str]) -> Meta:
+    """The keys of a comment with the new `values` in place; new keys come last, and keys with the value "" go."""
+    present = [(key, values.get(key, value)) for key, value in meta]
+    keys = {key for key, _ in meta}
+    added = [(key, value) for key, value in values.items() if key not in keys]
+    return tuple((key, value) for key, value in (*present, *added) if value)

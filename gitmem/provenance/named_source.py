@@ -1,7 +1,6 @@
-"""The source that a person names for a new fact: lines of memory become `src=`, lines of code become `code=`.
+"""The source that a person names for a new fact, as keys of its comment: `src` for memory, `code` for code.
 
-Only lines that are there are named, and lines of memory only as HEAD has them, since that is where a source is looked
-up. Reads only.
+The lines must exist. Lines of memory must be committed, because sources are looked up in the history. Reads only.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[0-9]{1,7})(?:-L?(?P<last>[
 
 
 def source_keys(repo: Repository, config: Config, place: str) -> Meta:
-    """The keys of a fact's comment for `place`: `memory/2026-02-05.md:5-7`, `src/auth.py:10-24`,
-    `src/auth.py#Session.open`; none for "". Raises UsageError for what is not there, and GitMemError for a file that
-    cannot be read as text."""
+    """The keys for `place`, such as `memory/2026-02-05.md:5-7`, `src/auth.py:10-24` or `src/auth.py#Session.open`; ()
+    for "". Raises UsageError when the lines do not exist, GitMemError when the file is no readable text."""
     place = place.strip()
     if not place:
         return ()
@@ -49,7 +47,7 @@ def source_keys(repo: Repository, config: Config, place: str) -> Meta:
 
 
 def _memory_path(repo: Repository, config: Config, path: str) -> str:
-    """The path from the root of a file of memory, "" for any other file."""
+    """The path of a memory file, relative to the root of the repository; "" for any other file."""
     if repo.root is None:
         return ""
     try:

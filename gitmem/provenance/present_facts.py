@@ -1,7 +1,7 @@
-"""The facts that a snapshot holds, each with how it stands, and the choice of some of them: what a list shows.
+"""Lists of facts for the pages: the facts of the work tree or of a commit, their state, and filters and orders.
 
-A fact is a bullet of long-term memory, as `verify` takes them: MEMORY.md, the archive, notes and rules that cite a
-source. Reads only.
+The facts are those that `verify` checks: of MEMORY.md, of the archive, and of notes and rules that cite a source. Reads
+only.
 """
 
 from __future__ import annotations
@@ -30,24 +30,23 @@ from gitmem.provenance.writers import Writer, writers
 KINDS = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
 LASTING = (Kind.MEMORY, Kind.ARCHIVE)
 STATES = ("current", "pinned", "expired", "superseded", "archived")
-TRUST = ("promoted", "committed", "uncommitted")  # as a search says of a passage
-MAX_CACHED_SNAPSHOTS = 3  # snapshots whose facts are kept: 10,000 facts take some 10 MB
-ORDERS = ("newest", "type", "importance", "ending")  # of a list; without one the facts stand as in their files
+TRUST = ("promoted", "committed", "uncommitted")  # the values that search results have
+MAX_CACHED_SNAPSHOTS = 3  # snapshots whose facts stay in memory; 10,000 facts take about 10 MB
+ORDERS = ("newest", "type", "importance", "ending")
 AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
 
 
 @dataclass(frozen=True, slots=True)
 class PresentFact:
-    """A fact in its file: `blob` are the file's bytes it was read from, `end` its last line, `state` one of STATES,
-    `trust` one of TRUST, `date` the day it is from ("" for none)."""
+    """A fact and its place."""
 
     path: str
-    blob: str
+    blob: str  # oid of the file's bytes
     fact: Fact
-    end: int
-    state: str
-    trust: str
-    date: str
+    end: int  # last line of the fact and of what is indented below it
+    state: str  # one of STATES
+    trust: str  # one of TRUST
+    date: str  # day of the fact, "" for none
 
     @property
     def type(self) -> str:
@@ -60,19 +59,19 @@ class PresentFact:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which facts are wanted: "" takes all. `age` is one of AGES (no older than that) or "older" (than all of them)."""
+    """A filter of facts; an empty field allows every value."""
 
     type: str = ""
     origin: str = ""
     tag: str = ""
     state: str = ""
     trust: str = ""
-    age: str = ""
+    age: str = ""  # a key of AGES: at most so old; "older": older than all of them
     path: str = ""
-    author: str = ""  # the name of its writer (`writers.Writer.name`)
+    author: str = ""  # `writers.Writer.name`
 
     def matches(self, row: PresentFact, today: date) -> bool:
-        """Whether a fact is wanted."""
+        """Whether the fact passes the filter, apart from `author`."""
         return (
             self.type in ("", row.type or "fact")
             and self.origin in ("", row.fact.origin or "none")
@@ -84,12 +83,12 @@ class Choice:
         )
 
     def ages(self, day: str, today: date) -> bool:
-        """Whether what is from `day` ("" for no day) is of the age that is wanted."""
+        """Whether `day` (ISO) passes the filter of the age; no day ("") passes only when any age does."""
         return not self.age or _is_of_age(day, self.age, today)
 
 
-def _end(fact: Fact, today: date) -> tuple[int, int]:
-    """What a fact is sorted by where the next to end stands first."""
+def _ending_key(fact: Fact, today: date) -> tuple[int, int]:
+    """Sort key of the order `ending`: facts that end soonest first, then facts without an end, then ended ones."""
     day = last_day(fact)
     if day is None:
         return (1, 0)
@@ -109,7 +108,7 @@ def _is_of_age(day: str, age: str, today: date) -> bool:
 
 
 class FactFile(NamedTuple):
-    """A file that may hold facts: `data` is None where its bytes have not been read yet."""
+    """A file that may have facts. `data`: its bytes; None when they are not read yet."""
 
     path: str
     blob: str
@@ -117,8 +116,7 @@ class FactFile(NamedTuple):
 
 
 class FactList:
-    """The facts of one snapshot, files in order of path, facts in order of line; what is asked of all of them is
-    counted once."""
+    """The facts of one snapshot, in the order of paths and lines. Counts and indexes are computed once."""
 
     def __init__(self, rows: Sequence[PresentFact]) -> None:
         self.rows = tuple(rows)
@@ -126,25 +124,25 @@ class FactList:
 
     @cached_property
     def by_id(self) -> dict[str, list[PresentFact]]:
-        """The facts with each id: those with one text."""
-        found: dict[str, list[PresentFact]] = defaultdict(list)
+        """Fact id -> the facts with that id, which have the same text."""
+        rows: dict[str, list[PresentFact]] = defaultdict(list)
         for row in self.rows:
-            found[row.fact.id].append(row)
-        return dict(found)
+            rows[row.fact.id].append(row)
+        return dict(rows)
 
     @cached_property
     def successors(self) -> dict[str, list[PresentFact]]:
-        """id -> the facts that say they supersede it."""
-        found: dict[str, list[PresentFact]] = defaultdict(list)
+        """Fact id -> the facts that supersede it."""
+        rows: dict[str, list[PresentFact]] = defaultdict(list)
         for row in self.rows:
             for key, value in row.fact.meta:
                 if key == "supersedes":
-                    found[value].append(row)
-        return dict(found)
+                    rows[value].append(row)
+        return dict(rows)
 
     @cached_property
     def counts(self) -> dict[str, Counter[str]]:
-        """How many facts have each type, origin, tag, state, trust and path, by the names of Choice."""
+        """Field of Choice (type, origin, tag, state, trust, path) -> value -> number of facts."""
         return {
             "type": Counter(row.type or "fact" for row in self.rows),
             "origin": Counter(row.fact.origin or "none" for row in self.rows),
@@ -155,15 +153,14 @@ class FactList:
         }
 
     def chosen(self, choice: Choice, today: date) -> Sequence[PresentFact]:
-        """The facts that are wanted, whoever their authors are."""
-        wanted = replace(choice, author="")
-        if wanted == Choice():
+        """The facts that pass the filter, whoever wrote them (`by_author`)."""
+        if replace(choice, author="") == Choice():
             return self.rows
-        return [row for row in self.rows if wanted.matches(row, today)]
+        return [row for row in self.rows if choice.matches(row, today)]
 
     def writers(self, repo: Repository, commit: str) -> Mapping[str, Writer]:
-        """Fact id -> who wrote it, of the facts that are committed. The first question reads every version of the files
-        of long-term memory."""
+        """Fact id -> its writer, for the committed facts. The first call reads every version of the files of long-term
+        memory; later calls return the same value."""
         if self._writers is None:
             committed = (row.fact for row in self.rows if row.trust != "uncommitted")
             self._writers = writers(repo, commit or repo.head() or "", committed)
@@ -172,91 +169,92 @@ class FactList:
     def by_author(
         self, repo: Repository, commit: str, rows: Sequence[PresentFact], author: str
     ) -> Sequence[PresentFact]:
-        """Those of `rows` that `author` (a name) wrote."""
-        known = self.writers(repo, commit)
-        return [row for row in rows if (one := known.get(row.fact.id)) is not None and one.name == author]
+        """The facts of `rows` that `author` (a name) wrote."""
+        writer_of = self.writers(repo, commit)
+        return [row for row in rows if row.fact.id in writer_of and writer_of[row.fact.id].name == author]
 
     def in_order(
         self, repo: Repository, commit: str, rows: Sequence[PresentFact], order: str, today: date
     ) -> Sequence[PresentFact]:
-        """`rows` in one of ORDERS, equal ones as they stand in their files; any other word leaves them as they are.
+        """`rows` in one of ORDERS; equal ones keep their order, and any other `order` changes nothing.
 
-        `newest`: what is not committed, then by the time of the commit that wrote each. `ending`: what ends next, then
-        what has no end, then what is over.
+        `newest`: uncommitted facts first, then by the time of the writing commit. `ending`: see `_ending_key`.
         """
         match order:
             case "newest":
-                known = self.writers(repo, commit)
-                times = {ident: one.commit.commit_date.timestamp() for ident, one in known.items()}
+                writer_of = self.writers(repo, commit)
+                times = {ident: writer.commit.commit_date.timestamp() for ident, writer in writer_of.items()}
                 return sorted(rows, key=lambda row: -times.get(row.fact.id, inf))
             case "type":
                 return sorted(rows, key=lambda row: row.type or "fact")
             case "importance":
                 return sorted(rows, key=lambda row: -importance(row.fact))
             case "ending":
-                return sorted(rows, key=lambda row: _end(row.fact, today))
+                return sorted(rows, key=lambda row: _ending_key(row.fact, today))
         return rows
 
     def author_names(self, repo: Repository, commit: str) -> Sequence[tuple[str, int]]:
-        """(name, how many of the facts it wrote) of everybody who wrote one, the most first."""
-        known = self.writers(repo, commit)
-        return Counter(one.name for row in self.rows if (one := known.get(row.fact.id))).most_common()
+        """(name, number of facts) for each writer, the largest number first."""
+        writer_of = self.writers(repo, commit)
+        return Counter(writer_of[row.fact.id].name for row in self.rows if row.fact.id in writer_of).most_common()
 
 
 class FactLists:
-    """The lists of the last few snapshots that were asked for, for a process that lives long: files are read each
-    time, and parsed again only where one is not what it was. Safe between threads."""
+    """A cache of the lists of MAX_CACHED_SNAPSHOTS snapshots, for a server process. Files are read at each call, and
+    parsed only when one has changed. Safe between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[Hashable, FactList] = {}
+        self._lists: dict[Hashable, FactList] = {}
 
     def of(self, repo: Repository, config: Config, commit: str, today: date) -> FactList:
-        """The facts of the work tree, or of `commit`, as they stand on `today`."""
-        files = list(_of_commit(repo, config, commit) if commit else _of_work_tree(repo, config))
+        """The facts of `commit`, or of the work tree for "", with their state on `today`."""
+        head_blobs: Mapping[str, str] | None = None
         if commit:
-            there = None
+            files = list(_of_commit(repo, config, commit))
         else:
-            there = _in_head(repo, files)
+            files = list(_of_work_tree(repo, config))
+            head_blobs = _blobs_in_head(repo, files)
         key = (
             tuple((file.path, file.blob) for file in files),
-            None if there is None else tuple(sorted(there.items())),
+            None if head_blobs is None else tuple(sorted(head_blobs.items())),
             today,
         )
         with self._lock:
-            known = self._kept.pop(key, None)
-            if known is None:
-                known = FactList(_rows(repo, files, there, today))
-            self._kept[key] = known  # the last one asked for is the last to go
-            while len(self._kept) > MAX_CACHED_SNAPSHOTS:
-                del self._kept[next(iter(self._kept))]
-        return known
+            facts = self._lists.pop(key, None)
+            if facts is None:
+                facts = FactList(_rows(repo, files, head_blobs, today))
+            self._lists[key] = facts  # the last one asked for is the last to be dropped
+            while len(self._lists) > MAX_CACHED_SNAPSHOTS:
+                del self._lists[next(iter(self._lists))]
+        return facts
 
 
 def statements_of(repo: Repository, config: Config, path: str, commit: str = "") -> list[PresentFact]:
-    """The statements of any memory file, a log or an adopted note too, as facts of a list are; of `commit`, or of the
-    work tree. Raises MissingFile, OutsideRepository, GitMemError for a file beyond LIMIT."""
+    """The statements of any memory file, also of a log, as facts of a list with the state `current`.
+
+    `commit`: the commit of the file, "" for the work tree. Raises MissingFile, OutsideRepository, and GitMemError for a
+    file above MAX_MEMORY_FILE_BYTES.
+    """
     data = read_memory_file(repo, config, path, commit)
     if b"\0" in data:
         return []
     blob = repo.hash_blob(data)
-    file = FactFile(path, blob, data)
-    if commit:
-        there = ""
-    else:
-        there = _in_head(repo, [file]).get(path, "")
-    if commit or repo.root is None:
-        known = None
-    else:
-        known = _committed(repo, file, there)
+    committed = None
+    if not commit and repo.root is not None:
+        file = FactFile(path, blob, data)
+        committed = _committed_ids(repo, file, _blobs_in_head(repo, [file]))
     return [
-        PresentFact(path, blob, entry.fact, entry.end, "current", _trust_of(entry.fact, known), fact_date(entry.fact))
+        PresentFact(
+            path, blob, entry.fact, entry.end, "current", _trust_of(entry.fact, committed), fact_date(entry.fact)
+        )
         for entry in parse(data).entries
     ]
 
 
-def _trust_of(fact: Fact, known: frozenset[str] | None) -> str:
-    if known is not None and fact.id not in known:
+def _trust_of(fact: Fact, committed: frozenset[str] | None) -> str:
+    """`PresentFact.trust`. `committed`: ids of the committed facts of the file; None when all are committed."""
+    if committed is not None and fact.id not in committed:
         return "uncommitted"
     if fact.get("src"):
         return "promoted"
@@ -264,49 +262,43 @@ def _trust_of(fact: Fact, known: frozenset[str] | None) -> str:
 
 
 def uncommitted(repo: Repository, config: Config, today: date) -> list[PresentFact]:
-    """The facts of the work tree that HEAD's version of their file has not: no other file is parsed."""
+    """The facts of the work tree that HEAD's version of their file lacks. Unchanged files are not parsed."""
     files = list(_of_work_tree(repo, config))
-    there = _in_head(repo, files)
-    rows = _rows(repo, [file for file in files if there.get(file.path) != file.blob], there, today)
+    head_blobs = _blobs_in_head(repo, files)
+    rows = _rows(repo, [file for file in files if head_blobs.get(file.path) != file.blob], head_blobs, today)
     return [row for row in rows if row.trust == "uncommitted"]
 
 
 def _rows(
-    repo: Repository, files: Sequence[FactFile], there: Mapping[str, str] | None, today: date
+    repo: Repository, files: Sequence[FactFile], head_blobs: Mapping[str, str] | None, today: date
 ) -> list[PresentFact]:
-    """The facts of files; `there` are the blobs that HEAD has at their paths, None where the files are a commit's."""
+    """The facts of files. `head_blobs`: path -> blob at HEAD; None when the files are those of a commit."""
     unread = [file.blob for file in files if file.data is None]
     contents = dict(repo.read_many(dict.fromkeys(unread)))
     rows: list[PresentFact] = []
     for file in files:
         data = file.data if file.data is not None else contents.get(file.blob)
         if data is not None and b"\0" not in data:
-            if there is None:
-                known = None
-            else:
-                known = _committed(repo, file, there.get(file.path, ""))
-            rows += _facts_of(file.path, file.blob, data, known, today)
+            rows += _facts_of(file, data, _committed_ids(repo, file, head_blobs), today)
     superseded = {value for row in rows for key, value in row.fact.meta if key == "supersedes"} - {""}
     return [replace(row, state="superseded") if row.fact.id in superseded else row for row in rows]
 
 
-def _facts_of(path: str, blob: str, data: bytes, known: frozenset[str] | None, today: date) -> Iterator[PresentFact]:
-    """The facts of one file. `known`: ids of the committed facts; None when all are committed."""
-    whole = file_meta(data)
-    archived = kind(path) is Kind.ARCHIVE
-    if kind(path) not in LASTING and not whole and b"src=" not in data:
+def _facts_of(file: FactFile, data: bytes, committed: frozenset[str] | None, today: date) -> Iterator[PresentFact]:
+    """The facts of one file with the bytes `data`. `committed`: as for `_trust_of`."""
+    of_file = file_meta(data)
+    if kind(file.path) not in LASTING and not of_file and b"src=" not in data:
         return
     for entry in parse(data).entries:
-        fact = inherit(entry.fact, whole)
-        if archived:
-            state = "archived"
-        else:
-            state = _state(fact, today)
-        yield PresentFact(path, blob, fact, entry.end, state, _trust_of(fact, known), fact_date(fact))
+        fact = inherit(entry.fact, of_file)
+        state, trust = _state(file.path, fact, today), _trust_of(fact, committed)
+        yield PresentFact(file.path, file.blob, fact, entry.end, state, trust, fact_date(fact))
 
 
-def _state(fact: Fact, today: date) -> str:
-    """`PresentFact.state` of a fact outside the archive: "expired", "pinned" or "current"."""
+def _state(path: str, fact: Fact, today: date) -> str:
+    """`PresentFact.state`, apart from "superseded"."""
+    if kind(path) is Kind.ARCHIVE:
+        return "archived"
     if expired(fact, today):
         return "expired"
     if pinned(fact):
@@ -314,20 +306,24 @@ def _state(fact: Fact, today: date) -> str:
     return "current"
 
 
-def _in_head(repo: Repository, files: Sequence[FactFile]) -> dict[str, str]:
+def _blobs_in_head(repo: Repository, files: Sequence[FactFile]) -> dict[str, str]:
+    """Path -> oid of the file at HEAD, for the files that HEAD has."""
     head = repo.head()
     if head and files:
         return repo.blobs(head, [file.path for file in files])
     return {}
 
 
-def _committed(repo: Repository, file: FactFile, there: str) -> frozenset[str] | None:
-    """The ids of the facts that HEAD's version of a file has, None where it is the same file."""
-    if there == file.blob:
+def _committed_ids(repo: Repository, file: FactFile, head_blobs: Mapping[str, str] | None) -> frozenset[str] | None:
+    """The ids of the facts in HEAD's version of the file; None when all facts of `file` are committed."""
+    if head_blobs is None:
         return None
-    if not there:
+    blob = head_blobs.get(file.path, "")
+    if blob == file.blob:
+        return None
+    if not blob:
         return frozenset()
-    return frozenset(fact.id for fact in parse(repo.read(there)).facts)
+    return frozenset(fact.id for fact in parse(repo.read(blob)).facts)
 
 
 def _of_commit(repo: Repository, config: Config, commit: str) -> Iterator[FactFile]:

@@ -1,7 +1,7 @@
-"""What a plan would write, as a person is shown it, and its commit while it is still that: compare and swap by bytes.
+"""The preview of a commit for a person, and the commit of what the preview showed.
 
-The token of a preview stands for the branch, the message and the bytes of every file before and after. Where one of
-these is another when the commit is to be made, nothing is written.
+The token of a preview is a hash of the branch, the message and the bytes of every file before and after. When one of
+these has changed by the time of the commit, nothing is written.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from gitmem.memory.document import blob_lines
 
 Result = TypeVar("Result")
 Plan = Callable[[Reading], CommitDraft[Result]]
-AROUND = 1  # lines shown above and below a change
-COMPARED = 1_000_000  # pairs of lines: matching takes up to that many steps for every line that matches
+CONTEXT_LINES = 1  # unchanged lines shown above and below a change
+MAX_PAIRS = 1_000_000  # product of the line counts of two texts; larger ones are not matched line by line
 
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of a file: `sign` is "-" for one that goes, "+" for one that comes, "=" for one that stays and "~" for
-    lines left out; `number` is its line, in the new file for one that comes."""
+    """A line of a diff."""
 
-    sign: str
-    number: int
+    sign: str  # "-" removed, "+" added, "=" unchanged, "~" unchanged lines that are not shown
+    number: int  # from 1, in the old file for "-", else in the new file; 0 for "~"
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What becomes of one file."""
+    """The diff of one file."""
 
     path: str
     lines: tuple[DiffLine, ...]
@@ -45,7 +44,7 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a commit would do; `text` is its message."""
+    """A commit that is not made yet. `text`: its message."""
 
     files: tuple[FileDiff, ...]
     text: str
@@ -53,7 +52,7 @@ class Preview:
 
 
 def preview(repo: Repository, plan: Plan[Result]) -> Preview:
-    """What `plan` would write now. Reads only. Raises UsageError where it changes nothing, and what the plan raises."""
+    """What `plan` would commit now. Writes nothing. Raises UsageError when it changes no file, and as the plan."""
     reading = Reading(repo)
     draft = plan(reading)
     changed = [path for path in sorted(draft.contents) if reading.raw(path) != draft.contents[path]]
@@ -64,9 +63,9 @@ def preview(repo: Repository, plan: Plan[Result]) -> Preview:
 
 
 def commit_previewed(repo: Repository, plan: Plan[Result], token: str, *, undoable: bool = True) -> tuple[Result, str]:
-    """Commit what the preview with this token showed: what the plan answers, and the commit.
+    """Commit what the preview with this token showed; returns (result of the plan, oid of the commit).
 
-    Raises Changed, and writes nothing, where the plan would write anything else by now; and what `commit` raises.
+    Raises Changed and writes nothing when the plan would commit anything else by now. Raises also as `commit`.
     """
 
     def as_shown(reading: Reading) -> CommitDraft[Result]:
@@ -85,37 +84,40 @@ def _token(repo: Repository, reading: Reading, draft: CommitDraft[Result]) -> st
 
 
 def diff(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
-    """The lines of a change with AROUND lines on either side of each.
+    """The changed lines, each with CONTEXT_LINES unchanged lines above and below. None is no file.
 
-    Lines are matched in what differs between the first and the last change, where that is at most COMPARED pairs of
-    lines; beyond that all of it goes and comes.
+    The lines from the first to the last change are matched when their numbers multiply to at most MAX_PAIRS; else all
+    of them are removed and added.
     """
     old, new = blob_lines(before or b""), blob_lines(after or b"")
-    first = _common_beginning(old, new)
-    rest = _common_beginning(old[first:][::-1], new[first:][::-1])
-    skipped, kept = max(0, first - AROUND), max(0, rest - AROUND)
-    old, new = old[skipped : len(old) - kept], new[skipped : len(new) - kept]
-    for number, group in enumerate(_groups(old, new, first - skipped, rest - kept)):
-        if number:
+    prefix = _common_prefix(old, new)
+    suffix = _common_prefix(old[prefix:][::-1], new[prefix:][::-1])
+    skipped, rest = max(0, prefix - CONTEXT_LINES), max(0, suffix - CONTEXT_LINES)
+    old, new = old[skipped : len(old) - rest], new[skipped : len(new) - rest]
+    for index, group in enumerate(_opcode_groups(old, new, prefix - skipped, suffix - rest)):
+        if index:
             yield DiffLine("~", 0, "")
         for op, a, b, c, d in group:
             if op == "equal":
-                yield from (DiffLine("=", at, text) for at, text in enumerate(new[c:d], skipped + c + 1))
+                yield from (DiffLine("=", number, text) for number, text in enumerate(new[c:d], skipped + c + 1))
                 continue
-            yield from (DiffLine("-", at, text) for at, text in enumerate(old[a:b], skipped + a + 1))
-            yield from (DiffLine("+", at, text) for at, text in enumerate(new[c:d], skipped + c + 1))
+            yield from (DiffLine("-", number, text) for number, text in enumerate(old[a:b], skipped + a + 1))
+            yield from (DiffLine("+", number, text) for number, text in enumerate(new[c:d], skipped + c + 1))
 
 
-def _common_beginning(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many lines both begin with."""
+def _common_prefix(old: Sequence[str], new: Sequence[str]) -> int:
+    """The number of equal lines at the beginning of both."""
     pairs = zip(old, new, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
 
-def _groups(old: list[str], new: list[str], above: int, below: int) -> Iterable[list[tuple[str, int, int, int, int]]]:
-    """What becomes of lines, of which the first `above` and the last `below` stay."""
-    if len(old) * len(new) <= COMPARED:
-        return SequenceMatcher(None, old, new).get_grouped_opcodes(AROUND)
+def _opcode_groups(
+    old: list[str], new: list[str], above: int, below: int
+) -> Iterable[list[tuple[str, int, int, int, int]]]:
+    """Groups of opcodes as `SequenceMatcher.get_grouped_opcodes` has them. `above`, `below`: the numbers of equal lines
+    at the beginning and at the end."""
+    if len(old) * len(new) <= MAX_PAIRS:
+        return SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES)
     a, c = len(old) - below, len(new) - below
     changed = ("replace", above, a, above, c)
     return [[("equal", 0, above, 0, above), changed, ("equal", a, len(old), c, len(new))]]

@@ -1,8 +1,8 @@
-"""`git mem forget --purge`: a fact leaves every file of HEAD (`erasure`), then every commit, and nothing in the Git
-directory says it any more.
+"""`git mem forget --purge`: removes a fact from every file of HEAD (`erasure`), then from every commit, then from the
+rest of the Git directory.
 
-The record that refuses it for later stays, with its hash. Where something cannot be rewritten, nothing is changed.
-Other clones and forges are beyond reach: the caller says what they must do.
+The `Memory-Rejected` trailer with the hash of the fact stays, so that it is not promoted again. When something cannot
+be rewritten, nothing is changed. Other clones and forges keep the text; the caller says what to do there.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from gitmem.provenance.erasure import Change, Erasure, everywhere_plan, forget_e
 from gitmem.provenance.remaining_copies import source_texts
 
 STATE = "gitmem"  # the folder of our state in the Git directory
-SQLITE = b"SQLite format 3\0"
-RECORDS = r"^Memory-Source: [^\n]*sha256:(?:%s)[^\n]*\n?"
+SQLITE_HEADER = b"SQLite format 3\0"
+SOURCE_TRAILERS = r"^Memory-Source: [^\n]*sha256:(?:%s)[^\n]*\n?"  # those of the hashes in place of %s
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The fact at `path`:`line`, of HEAD, or of the commit `at` where it was forgotten before."""
+    """The fact at `path`:`line` to purge. `at`: a commit that has it, when HEAD does not have it any more; else ""."""
 
     path: str
     line: int
@@ -51,30 +51,26 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Purge:
-    """What a purge does, or did. `erasure`: the commit that takes the fact out of HEAD, None where it was forgotten
-    before; counts of objects that say the text; `paths`: files of any commit that do; `signed` commits and tags, which
-    lose their signatures; `remotes`: refs of remotes, which are deleted; `dropped`: files of the Git directory that
-    went; `left`: places below it that still say it, and `head` the new commit."""
+    """What a purge will do, or has done."""
 
-    erasure: Erasure | None
-    blobs: int
+    erasure: Erasure | None  # the removal from HEAD; None when HEAD did not have the fact
+    blobs: int  # objects with the text, as are `commits` and `tags`
     commits: int
     tags: int
-    paths: tuple[str, ...]
-    signed: int
-    remotes: int = 0
-    dropped: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    head: str = ""
-    texts: tuple[str, ...] = field(default=(), repr=False)
+    paths: tuple[str, ...]  # files with the text, in any commit
+    signed: int  # commits and tags that lose their signature
+    remotes: int = 0  # refs of remotes, which are deleted
+    dropped: tuple[str, ...] = ()  # deleted files of the Git directory
+    left: tuple[str, ...] = ()  # objects and files of the Git directory that still have the text
+    head: str = ""  # the new commit
+    texts: tuple[str, ...] = field(default=(), repr=False)  # the texts that are purged
 
 
 def plan(repo: Repository, config: Config, target: Target) -> Purge:
-    """What `purge` would do. Raises as `purge`; writes nothing."""
+    """What `purge` would do. Writes nothing. Raises as `purge`."""
     history_rewrite.ensure_can_purge(repo)
-    if target.at:
-        done = None
-    else:
+    done = None
+    if not target.at:
         done = everywhere_plan(config, target.path, target.line, target.reason)(Reading(repo)).result
     texts = _texts(repo, config, target, done)
     found = history_rewrite.said_in(repo, _masking(texts, done))
@@ -87,11 +83,10 @@ def plan(repo: Repository, config: Config, target: Target) -> Purge:
 
 
 def purge(repo: Repository, config: Config, target: Target, rebuild: Callable[[Repository], object]) -> Purge:
-    """Take the text out of HEAD, then out of history, then out of the Git directory; `rebuild` makes the search index
-    anew. `Purge.left` is empty where nothing below the Git directory says it any more.
+    """Remove the text from HEAD, from the history and from the Git directory. `rebuild`: builds the search index again.
 
-    Raises Refused where something stands in the way, as `forget_everywhere` does too, with nothing purged; GitFailed
-    where Git or git-filter-repo failed: the hint says how to go on.
+    Raises Refused, with nothing changed, when the text is where no rewrite reaches it, and as `forget_everywhere`.
+    Raises GitFailed when Git or git-filter-repo fails; its hint says how to go on.
     """
     planned = plan(repo, config, target)
     before = repo.head() or ""
@@ -117,7 +112,8 @@ def _purge(
     with writer(repo):
         index_file.discard(repo)
         history_indexer.discard(repo)
-        history_rewrite.rewrite(repo, Rewrite(masking, found.changed, RECORDS % "|".join(map(text_hash, texts))))
+        records = SOURCE_TRAILERS % "|".join(map(text_hash, texts))
+        history_rewrite.rewrite(repo, Rewrite(masking, found.changed, records))
         repo.close()
         remotes = history_rewrite.remove_old_history(repo)
     fresh = open_repository(repo.root or repo.git_dir, repo.environ)
@@ -125,7 +121,7 @@ def _purge(
         dropped = _drop_state(fresh.common_dir, masking)
         if had_index:
             rebuild(fresh)
-        left = _left(fresh, masking)
+        left = _remaining(fresh, masking)
         head = fresh.head() or ""
     finally:
         fresh.close()
@@ -136,7 +132,7 @@ def _purge(
 
 
 def _texts(repo: Repository, config: Config, target: Target, done: Erasure | None) -> tuple[str, ...]:
-    """What is purged: the fact, and the log lines it was taken from that say it in other words."""
+    """The texts to purge: the fact, and its source lines that say it in other words."""
     if done is None:
         data = read_memory_file(repo, config, target.path, target.at)
         entry = memory_facts.parse(data).at(target.line)
@@ -144,14 +140,14 @@ def _texts(repo: Repository, config: Config, target: Target, done: Erasure | Non
             raise MissingFile(f"there is no fact at {target.path}:{target.line} in that commit", "git mem show --at")
         taken = Removal(target.path, entry.fact, tuple(cited(entry.fact)))
         return forms_of(entry.fact.text, source_texts(repo, taken))
-    fact = done.correction.taken[0].fact.text
-    wanted = terms(fact)
+    wanted = terms(done.correction.taken[0].fact.text)
     removed = {row.text for row in done.lines if not row.verbatim and row.change is Change.REMOVED}
-    sources = [text for text in sorted(removed) if len(wanted & terms(text)) >= SAYS * max(1, len(wanted))]
-    facts = (
-        each.text for text in sources for each in memory_facts.parse(text.encode("utf-8", "surrogateescape")).facts
-    )
-    return tuple(dict.fromkeys((*done.texts, *facts)))
+    texts = list(done.texts)
+    for line in sorted(removed):
+        if len(wanted & terms(line)) >= SAYS * max(1, len(wanted)):
+            facts = memory_facts.parse(line.encode("utf-8", "surrogateescape")).facts
+            texts += [fact.text for fact in facts]
+    return tuple(dict.fromkeys(texts))
 
 
 def _masking(texts: Sequence[str], done: Erasure | None) -> Masking:
@@ -159,7 +155,7 @@ def _masking(texts: Sequence[str], done: Erasure | None) -> Masking:
 
 
 def _ensure_rewritable(repo: Repository, texts: Sequence[str], found: Found) -> None:
-    """Raise Refused where the text stands where no rewrite reaches it."""
+    """Raise Refused when the text is in the name of a ref or in a binary file, which a rewrite does not change."""
     pattern = pattern_of(texts)
     for name, _ in repo.refs("refs/"):
         if pattern.search(as_words(name)):
@@ -170,24 +166,26 @@ def _ensure_rewritable(repo: Repository, texts: Sequence[str], found: Found) -> 
 
 
 def _paths(repo: Repository, found: Found, blobs: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """The paths that these blobs have in any commit."""
+    """The paths of `blobs`, or of all blobs found, in any commit."""
     wanted = blobs or found.blobs
     return tuple(sorted({path for oid, path in history_rewrite.named_objects(repo) if path and oid in wanted}))
 
 
 def _drop_state(common: Path, masking: Masking) -> tuple[str, ...]:
-    """Remove every file of our state that says the text, and all that keep texts in a form that is not searched:
-    databases, and what `git mem undo` knows. The names of those that said it."""
+    """Delete the files of our state that have the text, and those that cannot be searched for it: databases and the
+    files of `git mem undo`. Returns the names of those that have it, relative to the Git directory."""
     folder = common / STATE
-    said = []
-    for file in history_rewrite.files_that_say_it(folder, masking) if folder.is_dir() else ():
-        said.append(file.relative_to(common).as_posix())
+    if not folder.is_dir():
+        return ()
+    names = []
+    for file in history_rewrite.files_that_say_it(folder, masking):
+        names.append(file.relative_to(common).as_posix())
         file.unlink(missing_ok=True)
-    for file in sorted(folder.rglob("*")) if folder.is_dir() else ():
+    for file in sorted(folder.rglob("*")):
         if file.is_file() and not file.is_symlink() and (file.name.startswith("undo-") or _is_database(file)):
             file.unlink(missing_ok=True)
     shutil.rmtree(folder / "writing", ignore_errors=True)
-    return tuple(said)
+    return tuple(names)
 
 
 def _is_database(file: Path) -> bool:
@@ -195,13 +193,13 @@ def _is_database(file: Path) -> bool:
         return True
     try:
         with file.open("rb") as data:
-            return data.read(len(SQLITE)) == SQLITE
+            return data.read(len(SQLITE_HEADER)) == SQLITE_HEADER
     except OSError:
         return False
 
 
-def _left(repo: Repository, masking: Masking) -> tuple[str, ...]:
-    """What below the Git directory says the text still: objects by kind and oid, files by name."""
+def _remaining(repo: Repository, masking: Masking) -> tuple[str, ...]:
+    """The objects (kind and oid) and files of the Git directory that still have the text."""
     found = history_rewrite.said_in(repo, masking)
     objects = [
         f"{kind} {oid[:12]}" for kind, oids in (
@@ -214,7 +212,8 @@ def _left(repo: Repository, masking: Masking) -> tuple[str, ...]:
 
 def as_value(done: Purge) -> dict[str, object]:
     """The JSON of docs/json.md, "git mem forget --purge"."""
-    return json_object(done, "blobs commits tags paths signed remotes dropped left head?")
-
-
-__all__ = ["Purge", "Target", "as_value", "plan", "purge"]
+    return {
+        "blobs": done.blobs, "commits": done.commits, "tags": done.tags, "paths": list(done.paths),
+        "signed": done.signed, "remotes": done.remotes, "dropped": list(done.dropped), "left": list(done.left),
+        "head": done.head or None,
+    }  # fmt: skip

@@ -1,5 +1,5 @@
-"""How memory came to be what it is: its size, the share of facts with a source, what the gate finds, how well search
-answers, by week or month. Counted from Git; reads only."""
+"""The development of memory by week, month, quarter or year: its size, the share of facts with a source, findings of
+the gate, and the recall of search. Everything is counted from Git; reads only."""
 
 from __future__ import annotations
 
@@ -13,22 +13,28 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.examine import Blob
 from gitmem.git.objects import Commit
 from gitmem.git.opening import Repository
+from gitmem.git.worktree import read_bytes
+from gitmem.memory.facts import parse
 from gitmem.memory.snapshot import tree_files
 from gitmem.messages import Message
+from gitmem.models.token_count import estimate
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
-from gitmem.search.evaluation import LabelledQuestion
+from gitmem.search.evaluation import LabelledQuestion, read, run, summarise
+from gitmem.search.search import Query
 
-MAX_PERIODS = 26  # periods that are told
-DAYS = (7, 30, 91, 365)  # lengths of a period: the shortest of which MAX_PERIODS reach back to the first commit
-MAX_SCANNED_BYTES = 2 << 20  # bytes that the gate reads, about a second
-QUESTIONS = ".gitmem-questions.jsonl"  # questions with the lines that answer them, as `git mem eval` takes them
-ASKED, MEASURED = 100, 8  # questions that are asked, at how many commits
+MAX_PERIODS = 26
+PERIOD_DAYS = (7, 30, 91, 365)  # lengths; the shortest with which MAX_PERIODS reach the first commit is taken
+MAX_SCANNED_BYTES = 2 << 20  # bytes that the gate scans, about a second
+QUESTIONS = ".gitmem-questions.jsonl"  # file of questions with the lines that answer them, for `git mem eval`
+MAX_QUESTIONS = 100  # of that file
+MAX_MEASURED = 8  # periods whose recall is measured
 RECALL = "recall@5"
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """`first` to `last` day; `commit` is the last one by then, `base` the one before it began ("" for none)."""
+    """A range of days, both inclusive. `commit`: the last one in the period or before; `base`: the last one before the
+    period, "" for none."""
 
     first: date
     last: date
@@ -38,69 +44,68 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What memory had at the end of a period. `tokens` are estimated (models/token_count.estimate)."""
+    """The size of memory at the end of a period."""
 
     files: int
     facts: int
-    sourced: int
-    tokens: int
+    sourced: int  # facts that cite a source
+    tokens: int  # an estimate (`models/token_count.estimate`)
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the gate finds in what a period brought."""
+    """Numbers of findings of the gate in the commits of a period."""
 
     blocking: int
     warnings: int
 
 
 def periods(repo: Repository, head: str) -> list[Period]:
-    """The periods of the history of `head`, oldest first, by first parents; none without a commit."""
+    """The periods in the first-parent history of `head`, oldest first; [] when `head` is ""."""
+    commits: list[Commit] = []
     if head:
         commits = list(repo.log([head], first_parent=True))
-    else:
-        commits = []
     if not commits:
         return []
     last = max(commit.commit_date.date() for commit in commits)
     age = (last - min(commit.commit_date.date() for commit in commits)).days + 1
-    length = next((days for days in DAYS if days * MAX_PERIODS >= age), DAYS[-1])
-    made = []
-    for end in (last - timedelta(days=length * at) for at in range(min(MAX_PERIODS, -(-age // length)))):
+    length = next((days for days in PERIOD_DAYS if days * MAX_PERIODS >= age), PERIOD_DAYS[-1])
+    found = []
+    for number in range(min(MAX_PERIODS, -(-age // length))):
+        end = last - timedelta(days=length * number)
         begin = end - timedelta(days=length - 1)
         tip = _last_by(commits, end)
         if tip:
-            made.append(Period(begin, end, tip, _last_by(commits, begin - timedelta(days=1))))
-    return made[::-1]
+            found.append(Period(begin, end, tip, _last_by(commits, begin - timedelta(days=1))))
+    return found[::-1]
 
 
 def _last_by(commits: Sequence[Commit], day: date) -> str:
+    """The oid of the first of the commits (newest first) that is of `day` or older; "" for none."""
     return next((commit.oid for commit in commits if commit.commit_date.date() <= day), "")
 
 
 def sizes(repo: Repository, config: Config, among: Sequence[Period]) -> list[Size]:
-    """What memory had at the end of each period; a blob that stayed is read once."""
-    known: dict[tuple[str, bool], tuple[int, int, int]] = {}
+    """The size of memory at the end of each period. Each blob is read once."""
+    cached: dict[tuple[str, bool], tuple[int, int, int]] = {}
     found = []
     for period in among:
         files, _ = tree_files(repo, repo.tree(period.commit), config.memory_paths)
         keys = [(oid, kind(path) in (Kind.MEMORY, Kind.ARCHIVE)) for path, oid in files.items()]
-        unread = list(dict.fromkeys(oid for oid, lasting in keys if (oid, lasting) not in known))
+        unread = list(dict.fromkeys(oid for oid, lasting in keys if (oid, lasting) not in cached))
         small = [oid for oid, size in repo.sizes(unread).items() if size <= MAX_MEMORY_FILE_BYTES]
         contents = dict(repo.read_many(small))
         for oid, lasting in keys:
-            if (oid, lasting) not in known:
-                known[oid, lasting] = _size_of(contents.get(oid) or b"", lasting)
-        rows = [known[key] for key in keys]
-        found.append(Size(len(rows), *(sum(row[at] for row in rows) for at in range(3))))
+            if (oid, lasting) not in cached:
+                cached[oid, lasting] = _size_of(contents.get(oid) or b"", lasting)
+        rows = [cached[key] for key in keys]
+        found.append(Size(len(rows), *(sum(row[column] for row in rows) for column in range(3))))
     return found
 
 
 def _size_of(data: bytes, lasting: bool) -> tuple[int, int, int]:
-    """(facts, those that cite a source, tokens) of a file."""
-    from gitmem.memory.facts import parse
-    from gitmem.models.token_count import estimate
-
+    """(facts, facts with a source, tokens) of a file. `lasting`: it is MEMORY.md or an archive, whose statements are
+    all facts; those of other files are facts only when one of them cites a source."""
     tokens = estimate(data.decode("utf-8", "replace"))
     if b"\0" in data or not (lasting or b"src=" in data):
         return 0, 0, tokens
@@ -109,44 +114,48 @@ def _size_of(data: bytes, lasting: bool) -> tuple[int, int, int]:
 
 
 def findings(
-    repo: Repository, head: str, among: Sequence[Period], today: date, most: int = MAX_SCANNED_BYTES
+    repo: Repository, head: str, among: Sequence[Period], today: date, max_bytes: int = MAX_SCANNED_BYTES
 ) -> list[Findings | None]:
-    """What the gate finds in the commits of each period, the newest first until `most` bytes are read; None for the
-    periods before. Raises GitMemError where the gate cannot look."""
+    """The findings of the gate in the commits of each period, under the policy of `head`.
+
+    The newest periods are scanned first, until `max_bytes` are read; older periods get None, and so do all when `head`
+    is "". Raises GitMemError when the gate cannot scan.
+    """
     from gitmem.gate import sources
     from gitmem.gate.scan import once_each, scan
 
-    policy = None
-    if head:
-        policy = sources.tree_policy(repo, head, today)
-    left = [most]
+    if not head:
+        return [None] * len(among)
+    policy = sources.tree_policy(repo, head, today)
+    remaining = max_bytes
 
-    def within(blobs: Iterator[Blob]) -> Iterator[Blob]:
+    def limited(blobs: Iterator[Blob]) -> Iterator[Blob]:
+        nonlocal remaining
         for blob in blobs:
-            left[0] -= len(blob.data)
-            if left[0] < 0:
+            remaining -= len(blob.data)
+            if remaining < 0:
                 return
             yield blob
 
-    found: list[Findings | None] = []
-    for period in reversed(among):
-        if left[0] < 0 or policy is None:
-            found.append(None)
-            continue
-        revs = [period.commit, *([f"^{period.base}"] if period.base else [])]
+    found: list[Findings | None] = [None] * len(among)
+    for index, period in reversed(list(enumerate(among))):
+        revs = [period.commit]
+        if period.base:
+            revs.append(f"^{period.base}")
         source = sources.commits(repo, revs, policy)
-        report = once_each(scan(within(source.blobs), policy, source.findings))
+        report = once_each(scan(limited(source.blobs), policy, source.findings))
+        if remaining < 0:
+            break
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
-        found.append(None if left[0] < 0 else Findings(blocking, len(report.findings) - blocking))
-    return found[::-1]
+        found[index] = Findings(blocking, len(report.findings) - blocking)
+    return found
 
 
 def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
-    """The questions of QUESTIONS in the work tree, or at `commit`; none without that file. Raises UsageError where it
-    holds something else."""
-    from gitmem.git.worktree import read_bytes
-    from gitmem.search.evaluation import read
+    """The first MAX_QUESTIONS of the file QUESTIONS, at `commit` or in the work tree for ""; [] without the file.
 
+    Raises UsageError when the file is not UTF-8 or not of the format.
+    """
     try:
         if commit or repo.root is None:
             oid = repo.blobs(commit or repo.head() or "", [QUESTIONS]).get(QUESTIONS, "")
@@ -160,7 +169,7 @@ def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
     try:
         if not data.strip():
             return []
-        return read(data.decode("utf-8"))[:ASKED]
+        return read(data.decode("utf-8"))[:MAX_QUESTIONS]
     except UnicodeDecodeError:
         raise UsageError(Message("{} is not UTF-8", QUESTIONS)) from None
 
@@ -173,21 +182,17 @@ def recall(
     now: datetime,
     clock: Callable[[], float],
 ) -> list[float | None]:
-    """RECALL of the questions at the end of MEASURED of the periods, evenly spaced with the last among them; None for
-    the others. Each is a search at that commit, which the index keeps."""
-    from gitmem.search.evaluation import run, summarise
-    from gitmem.search.search import Query
-
-    step = max(1, -(-len(among) // MEASURED))
-    chosen = {at for at in range(len(among)) if (len(among) - 1 - at) % step == 0}
+    """The RECALL of the questions at the end of at most MAX_MEASURED periods, evenly spaced up to the last; None for
+    the other periods. Each measurement searches at the last commit of its period, whose index stays cached."""
+    step = max(1, -(-len(among) // MAX_MEASURED))
     values: list[float | None] = []
-    known: dict[str, float] = {}
-    for at, period in enumerate(among):
-        if at not in chosen or not asked:
+    cached: dict[str, float] = {}
+    for index, period in enumerate(among):
+        if (len(among) - 1 - index) % step or not asked:
             values.append(None)
             continue
-        if period.commit not in known:
+        if period.commit not in cached:
             results = run(repo, config, asked, Query("", commit=period.commit), now, clock)
-            known[period.commit] = summarise(results)["all"].figures[RECALL]
-        values.append(known[period.commit])
+            cached[period.commit] = summarise(results)["all"].figures[RECALL]
+        values.append(cached[period.commit])
     return values

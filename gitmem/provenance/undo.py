@@ -1,6 +1,7 @@
-"""Taking back the last thing that git mem wrote here: what was not committed goes out of the work tree, what was is
-reverted by a commit of its own. Nothing is touched that somebody changed since, and what a person wrote in a file
-before, without committing it, stays.
+"""`git mem undo`: takes back the last thing that git mem wrote here.
+
+An uncommitted write is removed from the work tree; a committed one is reverted by a new commit. The undo refuses when a
+file was changed since. Uncommitted edits that a person made before the write stay.
 """
 
 from __future__ import annotations
@@ -28,38 +29,34 @@ from gitmem.provenance.preview import diff
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What taking back does to a file: its bytes now and those it gets, None for no file."""
+    """The bytes of a file now and after the undo, None for no file."""
 
     path: str
     now: bytes | None
     then: bytes | None
 
     def lines(self) -> list[str]:
-        """The lines that go ("- ") and that come back ("+ ")."""
+        """The lines that the undo removes ("- ") and brings back ("+ ")."""
         return [f"{line.sign} {line.text}" for line in diff(self.now, self.then) if line.sign in "-+"]
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """What is taken back: when it was written (ISO, UTC), its commits, the oldest first (none where it was not
-    committed), the first one's subject, and its files. `held` are those of them that somebody committed by hand since,
-    `held_in` the commits that did. `commit` is the one that took it back, "" before, and for a write that was not
-    committed. `branch`: the branch that it stands on and that is not checked out here, "" for the current one.
-    After the undo of a `merge` Git counts that branch as merged all the same."""
+    """A write that can be taken back, or was."""
 
-    at: str
-    commits: tuple[str, ...]
-    subject: str
+    at: str  # when it was written, ISO, UTC
+    commits: tuple[str, ...]  # its commits, oldest first; () when it was not committed
+    subject: str  # of its first commit
     files: tuple[FileChange, ...]
-    held: tuple[str, ...] = ()
-    commit: str = ""
-    merge: bool = False
-    held_in: tuple[str, ...] = ()
-    branch: str = ""
+    committed_since: tuple[str, ...] = ()  # paths of an uncommitted write that another commit contains by now
+    commit: str = ""  # the commit that took it back; "" before the undo, and for an uncommitted write
+    merge: bool = False  # it has a merge; after the undo Git still counts that branch as merged
+    committed_in: tuple[str, ...] = ()  # the newest commits of `committed_since`
+    branch: str = ""  # the branch of its commits, when HEAD does not contain them; else ""
 
 
 def last_write(repo: Repository) -> Undo:
-    """What `undo` would take back. Reads only. Raises as `undo`."""
+    """What `undo` would take back. Writes nothing. Raises as `undo`."""
     entries = undo_record.last_write(repo)
     if not entries:
         raise GitMemError("there is nothing to undo here", "git mem log; git mem changes")
@@ -80,7 +77,7 @@ def last_write(repo: Repository) -> Undo:
 
 
 def _elsewhere(repo: Repository, entries: Sequence[Entry]) -> str:
-    """The branch of the entries, if HEAD does not contain their last commit; "" if it does."""
+    """The branch on which the entries were written, when HEAD does not contain their last commit; else ""."""
     branch, head = entries[-1].branch, repo.head()
     if not branch or repo.branch() == branch:
         return ""
@@ -91,21 +88,21 @@ def _elsewhere(repo: Repository, entries: Sequence[Entry]) -> str:
 
 
 def pass_over(repo: Repository) -> None:
-    """Forget the last write, which cannot be taken back (NotKept): the one before it is the last then."""
+    """Drop the record of the last write when it cannot be taken back (NotKept), so that the one before it can be."""
     with writer(repo):
         entries = undo_record.last_write(repo)
         branches = {name for name, _ in repo.refs()}
-        gone = entries and (branch := _elsewhere(repo, entries)) and f"refs/heads/{branch}" not in branches
-        if gone or not all(entry.files for entry in entries):
+        branch = entries and _elsewhere(repo, entries)
+        if (branch and f"refs/heads/{branch}" not in branches) or not all(entry.files for entry in entries):
             undo_record.drop(repo, entries)
 
 
 def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
-    """Take back `expected`, the last write, and forget that it can be.
+    """Take back the last write, which must still be `expected`, and drop its record.
 
-    Raises Changed where one of its files is not as it left it, where it is not the last write any more, or where its
-    commit is not on this branch; GitMemError where nothing is remembered, NotKept for a write whose text is not kept
-    (`pass_over`). Nothing is touched then.
+    Raises Changed when one of its files was changed since, when it is no longer the last write, or when its commit is
+    not on this branch. Raises GitMemError when there is no record, NotKept when the record lacks the text
+    (`pass_over`). Nothing is changed then.
     """
 
     entries: list[Entry] = []
@@ -114,12 +111,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 
     def planned(reading: Reading) -> Undo:
         entries[:] = undo_record.last_write(repo)
-        now = None
-        if entries:
-            now = _plan(repo, entries, reading.raw)
-        if now != expected:
-            raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
-        return now
+        return _same(expected, entries and _plan(repo, entries, reading.raw))
 
     oid = ""
     if expected.commits:
@@ -137,17 +129,13 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 
 
 def _undo_on_branch(repo: Repository, config: Config, expected: Undo) -> Undo:
-    """Take back what stands on another branch: in a commit on top of that branch; nothing here is touched."""
+    """Take back a write on another branch, in a commit on top of that branch; this work tree is not changed."""
     entries = undo_record.last_write(repo)
     with branch_worktree(repo, expected.branch) as there:
 
         def planned(reading: Reading) -> Undo:
-            now = None
-            if entries:
-                now = _plan(there, entries, reading.raw, there.head() or "", expected.branch)
-            if now != expected:
-                raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
-            return now
+            now = entries and _plan(there, entries, reading.raw, there.head() or "", expected.branch)
+            return _same(expected, now)
 
         _, oid = commit(there, lambda reading: _commit_draft(config, planned(reading)), undoable=False)
     with writer(repo):
@@ -155,11 +143,18 @@ def _undo_on_branch(repo: Repository, config: Config, expected: Undo) -> Undo:
     return replace(expected, commit=oid)
 
 
+def _same(expected: Undo, now: object) -> Undo:
+    """`expected`. Raises Changed when the plan `now` differs from it."""
+    if now != expected:
+        raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
+    return expected
+
+
 def _plan(
     repo: Repository, entries: Sequence[Entry], raw: Callable[[str], bytes | None], tip: str = "", branch: str = ""
-) -> Undo:  # fmt: skip
-    """What to take back of these entries. `raw`: the bytes of a file now, None for no file. `tip`: the commit that must
-    hold what was committed, "" for HEAD."""
+) -> Undo:
+    """The plan of taking back the entries. `raw`: returns the bytes of a file now, None for no file. `tip`: the commit
+    that must contain their commits, "" for HEAD."""
     if not all(entry.files for entry in entries):
         raise NotKept("the last write stays: it was too large to be remembered, or a redaction", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)
@@ -173,8 +168,8 @@ def _plan(
     if not oids:
         before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
         changes = _changes(raw, before)
-        kept = tuple(file.path for file in changes if _is_held(repo, file))
-        return Undo(entries[0].at, (), "", changes, kept, held_in=_commits_of(repo, kept))
+        committed = tuple(file.path for file in changes if _is_committed_since(repo, file))
+        return Undo(entries[0].at, (), "", changes, committed, committed_in=_commits_of(repo, committed))
     first = repo.commit(oids[0])
     head = tip or repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
@@ -183,25 +178,21 @@ def _plan(
             Message("git switch to the branch that holds {}", oids[-1][:12]),
         )
     merge = any(len(repo.commit(oid).parents) > 1 for oid in oids)
-    parent = ""
+    blobs: dict[str, str] = {}
     if first.parents:
-        parent = first.parents[0]
-    if parent:
-        held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))}
-    else:
-        held = {}
-    found = {path: file for entry in reversed(entries) for path, file in entry.files.items()}
+        blobs = {entry.path: entry.oid for entry in repo.entries(first.parents[0], list(after))}
     before = {}
-    for path, file in found.items():
+    for path, file in {path: file for entry in reversed(entries) for path, file in entry.files.items()}.items():
         before[path] = file.text
-        if file.text is None and file.before is not None and path in held:
-            before[path] = repo.read(held[path])
+        if file.text is None and file.before is not None and path in blobs:
+            before[path] = repo.read(blobs[path])
     subject = first.message.partition("\n")[0]
     return Undo(entries[0].at, oids, subject, _changes(raw, before), merge=merge, branch=branch)
 
 
 def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
-    """path -> digest of what the last of these writes left. Raises Changed where somebody wrote between two of them."""
+    """Path -> digest of the file after the last of these writes. Raises Changed when another process wrote between two
+    of them."""
     after: dict[str, str | None] = {}
     for entry in entries:
         for path, file in entry.files.items():
@@ -220,23 +211,25 @@ def _changes(
     return tuple(FileChange(path, raw(path), data) for path, data in sorted(before.items()))
 
 
-def _is_held(repo: Repository, file: FileChange) -> bool:
-    """Whether HEAD holds a file as it is now, or, where other lines of it differ, all lines that would go."""
+def _is_committed_since(repo: Repository, file: FileChange) -> bool:
+    """Whether HEAD contains the file as it is now, or all lines of it that the undo would remove."""
     head = repo.head()
-    if is_committed(repo, file.path, file.now):  # no file, and none in any commit: it was never there to be taken out
+    if is_committed(repo, file.path, file.now):
+        # A file that exists neither here nor in HEAD counts when an earlier commit had it.
         return file.now is not None or (head is not None and any(repo.log([head], [file.path], limit=1)))
-    gone = lost_lines([_text(file.now)], _text(file.then))
+    removed = lost_lines([_text(file.now)], _text(file.then))
     oid = ""
     if head:
         oid = next((entry.oid for entry in repo.entries(head, [file.path]) if entry.path == file.path), "")
-    return bool(gone and oid) and not lost_lines(["\n".join(gone)], _text(repo.read(oid)))
+    return bool(removed and oid) and not lost_lines(["\n".join(removed)], _text(repo.read(oid)))
 
 
 def _commits_of(repo: Repository, paths: Sequence[str]) -> tuple[str, ...]:
-    """The newest commit of each path, each once."""
+    """The newest commit of each path, without repeats."""
     head = repo.head()
-    newest = (commit.oid for path in paths for commit in repo.log([head], [path], limit=1)) if head else ()
-    return tuple(dict.fromkeys(newest))
+    if not head:
+        return ()
+    return tuple(dict.fromkeys(commit.oid for path in paths for commit in repo.log([head], [path], limit=1)))
 
 
 def _text(data: bytes | None) -> str:
@@ -258,8 +251,8 @@ def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
 
 
 def _rewrites(file: FileChange, config: Config) -> bool:
-    """Whether the gate asks why lines go: of a daily log any, of other files many."""
-    old, new = (decode(data)[0] if data else "" for data in (file.now, file.then))
+    """Whether the gate asks for a `Memory-Rewrite`: a daily log loses a line, or another file BULK_LINES lines."""
+    old, new = (decode(data or b"")[0] for data in (file.now, file.then))
     lost = len(lost_lines([old], new))
     return lost >= (1 if is_daily(file.path, config.memory_daily) else BULK_LINES)
 
@@ -272,7 +265,7 @@ def as_value(done: Undo, dry_run: bool) -> dict[str, object]:
         "commit": done.commit or None,
         "branch": done.branch or None,
         "files": [{"path": file.path, "lines": file.lines()} for file in done.files],
-        "committed_since": list(done.held),
-        "committed_in": list(done.held_in),
+        "committed_since": list(done.committed_since),
+        "committed_in": list(done.committed_in),
         "dry_run": dry_run,
     }

@@ -1,7 +1,7 @@
-"""Whether cited lines say a text word for word: whole sentences of theirs, in order, function words and marks aside.
+"""Whether a text repeats its cited lines word for word: whole sentences of them, in order. Pure.
 
-Pure. Only such a text may be called a text of its source. A text that leaves out half a sentence, turns words round or
-has one word more is something else, however many words it shares: `grounding` says what can be said of it.
+Function words and punctuation do not count. A text that leaves out half a sentence, changes the order of words or adds
+one is not word for word, however many words it shares; `grounding` decides what else can be said of it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
 from gitmem.text.denials import denials
 
-# None of them denies, counts or sets a time.
-FUNCTION_WORDS = frozenset(("a", "an", "the", "is", "are", "am", "be", "that"))
-OPENING_WORDS = frozenset(  # what else may be left out where a sentence opens
+FUNCTION_WORDS = frozenset(("a", "an", "the", "is", "are", "am", "be", "that"))  # ignored everywhere
+OPENING_WORDS = frozenset(  # words that a text may leave out at the beginning of a sentence
     ["it", "they", "we", "this", "these", "those", "there", "because", "since", "reason", "so", "we've"]
 )
-MAX_SENTENCES = 400  # of the cited lines
+MAX_SENTENCES = 400  # sentences of the cited lines that are compared
 
 _TOKEN = lazy(r"\w+(?:['’.,:/@+-]\w+)*|~~|[<>=≠≤≥%€$£¥+?]")
 _END = lazy(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n")
 _LABEL = lazy(r"[^:：]{1,40}[:：]\s+|[\[【(][^\])】]{1,40}[\])】]:?\s*")
 _QUOTED = lazy(r"[\"“”«„「『]")
-_TAKEN_BACK = lazy(  # a label after which the words do not hold, or are only what somebody said
+_DOUBTFUL_LABEL = lazy(  # words of a label that say that the sentence is not true, or only somebody's opinion
     r"reject|wrong|myth|false|untrue|drop|avoid|instead of|if\b|unless|withdrawn"
     r"|propos|suggest|rumou?r|\bclaim|alleg|\boption\b|\bidea|question|\bsa(?:id|ys)\b|\bask(?:s|ed)?\b|\bthinks?\b"
     r"|기각|거짓|오해|반려|아님|제안|소문|却下|誤り|提案|噂|否决|错误|建议|提议|传闻",
@@ -39,16 +38,15 @@ _TIME = lazy(r"^\[?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\]?\s*(?:[aApP]\.?[mM]\.?
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a text and the lines it cites differ: `missing` are words of the text that the lines have not, `left_out`
-    words that the text has not of the sentence it shares most with; `same`: the text stands there word for word."""
+    """The difference between a text and the lines that it cites."""
 
-    same: bool
-    missing: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    same: bool  # the text repeats the lines word for word
+    missing: tuple[str, ...] = ()  # words of the text that the lines lack
+    left_out: tuple[str, ...] = ()  # words that the text lacks, of the sentence that shares most words with it
 
     @property
     def words(self) -> str:
-        """What is missing, without any text of memory; "" where nothing is."""
+        """The difference as a phrase that holds no text of memory; "" when there is none."""
         if self.same:
             return ""
         parts = []
@@ -60,32 +58,37 @@ class Wording:
 
 
 def wording(text: str, lines: Sequence[str], days: Iterable[date]) -> Wording:
-    """Compare a text with its cited lines; `days` are those of the logs, which the text may name beside their words."""
-    told = {day.isoformat() for day in days}
-    cited = [sentence for line in lines for sentence in _sentences(line)][:MAX_SENTENCES]
-    there = [form for sentence in cited for form in _forms(sentence)[:1]]
-    known = {word for words in there for word in words}
-    own = tuple(word for sentence in _sentences(text) for word in _words(sentence) if word in known or word not in told)
-    if not own:
+    """Compare a text with its cited lines. `days`: the days of their logs, which the text may add as ISO dates."""
+    dates = {day.isoformat() for day in days}
+    cited = [_forms(sentence) for line in lines for sentence in _sentences(line)][:MAX_SENTENCES]
+    whole_sentences = [forms[0] for forms in cited]
+    cited_words = {word for words in whole_sentences for word in words}
+    text_words = tuple(word for sentence in _sentences(text) for word in _words(sentence))
+    text_words = tuple(word for word in text_words if word in cited_words or word not in dates)
+    if not text_words:
         return Wording(False)
-    if _covers(own, [_forms(sentence) for sentence in cited]):
+    if _covers(text_words, cited):
         return Wording(True)
-    missing = tuple(dict.fromkeys(word for word in own if word not in known))
-    nearest = max(there, key=lambda words: len(set(words) & set(own)), default=())
-    shares = not set(nearest).isdisjoint(own)
-    if shares:
-        left_out = tuple(dict.fromkeys(word for word in nearest if word not in own))
-    else:
-        left_out = ()
+    missing = tuple(dict.fromkeys(word for word in text_words if word not in cited_words))
+    nearest = max(whole_sentences, key=lambda words: len(set(words) & set(text_words)), default=())
+    left_out: tuple[str, ...] = ()
+    if not set(nearest).isdisjoint(text_words):
+        left_out = tuple(dict.fromkeys(word for word in nearest if word not in text_words))
     return Wording(False, missing, left_out)
 
 
-def _covers(own: tuple[str, ...], sentences: Sequence[Sequence[tuple[str, ...]]]) -> bool:
-    """Whether the words are those of some of the sentences, each whole in one of its forms, in order."""
-    reached = {0}
+def _covers(text_words: tuple[str, ...], sentences: Sequence[Sequence[tuple[str, ...]]]) -> bool:
+    """Whether the words are a sequence of whole sentences, in order. A sentence may be left out, and each may have any
+    of its forms (`_forms`)."""
+    reached = {0}  # numbers of words that the sentences so far can cover
     for forms in sentences:
-        reached |= {at + len(form) for at in reached for form in forms if form and own[at : at + len(form)] == form}
-    return len(own) in reached
+        reached |= {
+            start + len(form)
+            for start in reached
+            for form in forms
+            if form and text_words[start : start + len(form)] == form
+        }
+    return len(text_words) in reached
 
 
 def _sentences(line: str) -> list[str]:
@@ -94,11 +97,11 @@ def _sentences(line: str) -> list[str]:
 
 
 def _forms(sentence: str) -> list[tuple[str, ...]]:
-    """The words of a sentence, and those without its label (`Decision: ...`, `We decided: ...`) or opening word."""
+    """The words of a sentence, whole and without a label such as `We decided:`, each also without an opening word."""
     forms = [_words(sentence)]
     label = _LABEL.match(sentence)
     quoted = label and _QUOTED.match(sentence, label.end())
-    if label and not quoted and not denials(label[0]) and not _TAKEN_BACK.search(label[0]):
+    if label and not quoted and not denials(label[0]) and not _DOUBTFUL_LABEL.search(label[0]):
         forms.append(_words(sentence[label.end() :]))
     for form in list(forms):
         if len(form) > 1 and form[0] in OPENING_WORDS:

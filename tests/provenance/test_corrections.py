@@ -359,4 +359,4 @@ def test_what_a_selector_names_is_decided_without_git(selector: Selector, chosen
         added={"memory/2026-03-01.md": frozenset(["- deploys happen on Tuesdays"])},
         blobs={"b10b": ["", "", "", "- deploys happen on Tuesdays", "- other"]},
     )
-    assert comes_from(selector, "MEMORY.md", fact, evidence) is chosen
+    assert comes_from(selector, fact, evidence) is chosen

@@ -347,8 +347,8 @@ def test_a_file_of_alike_lines_is_compared_at_once() -> None:
 @pytest.mark.parametrize("new", ["", "a", "aba", "abc", "abxab"])
 def test_a_diff_is_one_of_the_two_files_whatever_they_hold(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for most in (1_000_000, 0):
-        monkeypatch.setattr("gitmem.provenance.preview.COMPARED", most)
-        monkeypatch.setattr("gitmem.provenance.preview.AROUND", 9)
+        monkeypatch.setattr("gitmem.provenance.preview.MAX_PAIRS", most)
+        monkeypatch.setattr("gitmem.provenance.preview.CONTEXT_LINES", 9)
         rows = list(diff("\n".join(old).encode(), "\n".join(new).encode()))
         if old != new:
             assert [row.text for row in rows if row.sign in "-="] == list(old)

@@ -59,15 +59,13 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     elif dry_run:
         say("nothing was changed")
     else:
-        if not done.commit:
-            say("taken back in the work tree")
-        elif done.branch:
-            say(f"taken back in commit {done.commit[:12]} on '{done.branch}'")
-        else:
-            say(f"taken back in commit {done.commit[:12]}")
-            say_if_detached(repo, done.commit)
-        if done.held:
-            say(f"HEAD still has it: {_commit_of(done.held)} takes it out there")
+        where = ""
+        if done.branch:
+            where = f" on '{done.branch}'"
+        say(f"taken back in commit {done.commit[:12]}{where}" if done.commit else "taken back in the work tree")
+        say_if_detached(repo, done.commit if not done.branch else "")
+        if done.committed_since:
+            say(f"HEAD still has it: {_commit_of(done.committed_since)} takes it out there")
         if done.merge:
             say(f"the branch counts as merged: git revert {done.commit[:12]} brings it back")
         if done.subject.startswith(PROMOTES):
@@ -76,13 +74,13 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
 
 
 def _since(plan: Undo) -> str:
-    """Whether a write that git mem did not commit was committed by hand since, and in which commits."""
-    if not plan.held:
+    """What became of a write that was not committed."""
+    if not plan.committed_since:
         return "not committed"
-    part = ""
-    if len(plan.held) < len(plan.files):
-        part = " in part"
-    return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.held_in)}"
+    part = " in part"
+    if len(plan.committed_since) == len(plan.files):
+        part = ""
+    return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.committed_in)}"
 
 
 def _commit_of(paths: Sequence[str]) -> str:

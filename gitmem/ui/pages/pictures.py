@@ -57,7 +57,7 @@ def page(view: View) -> Response:
         pictures.append(_recall(view, asked, among))
     return view.render(
         "pictures.html", pictures=pictures, questions=len(asked), measured=measured, file=trends.QUESTIONS,
-        commits=min(trends.MEASURED, len(among)), later=later, only=only,
+        commits=min(trends.MAX_MEASURED, len(among)), later=later, only=only,
         problem=problem,
     )  # fmt: skip
 

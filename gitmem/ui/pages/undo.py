@@ -26,7 +26,7 @@ def change(view: View, form: dict[str, str]) -> Response:
         return _undo_page(view, last, 409)
     if not last.commits:
         since = "The last write is not committed"
-        if last.held:
+        if last.committed_since:
             since = "The last write was committed by hand"
         raise UsageError(view.t(since), "git mem undo")
     try:
