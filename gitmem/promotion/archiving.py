@@ -1,5 +1,8 @@
-"""Archiving as a step of its own: which facts of MEMORY.md have passed their last day or no longer fit, and moving
-those that a person chose to `memory/archive/`, in one commit. Nothing is deleted, and no pinned fact moves."""
+"""Archiving without a promotion: moves facts of MEMORY.md that a person chose to `memory/archive/`, in one commit.
+
+A fact may go when its last day has passed or when MEMORY.md is longer than its budget. Nothing is deleted, and no
+pinned fact moves.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +24,25 @@ EXPIRED, TOO_MUCH = "its last day has passed", "MEMORY.md is longer than its bud
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A fact that may go to the archive, and why: EXPIRED or TOO_MUCH."""
+    """A fact that may go to the archive. `reason`: EXPIRED or TOO_MUCH."""
 
     fact: Fact
     reason: str
 
 
 def due(data: bytes, today: date, budget: int) -> list[Due]:
-    """The facts of MEMORY.md that may go: those that have ended, then the least important beyond `budget` lines."""
-    left, gone = facts.expire(facts.parse(data), today)
-    _, more = facts.fit(left, today, budget)
-    return [*(Due(item.fact, EXPIRED) for item in gone), *(Due(item.fact, TOO_MUCH) for item in more)]
+    """The facts that may go: ended ones, then the least important ones until MEMORY.md has `budget` lines. `data`: the
+    bytes of MEMORY.md."""
+    memory, expired = facts.expire(facts.parse(data), today)
+    _, surplus = facts.fit(memory, today, budget)
+    return [*(Due(item.fact, EXPIRED) for item in expired), *(Due(item.fact, TOO_MUCH) for item in surplus)]
 
 
 def archive_plan(
     chosen: Collection[str], today: date, budget: int
 ) -> Callable[[Reading], CommitDraft[tuple[Moved, ...]]]:
-    """The plan of moving the facts with these ids to the archive. A plan raises Changed where one is not due any more,
-    GitMemError where MEMORY.md or an archive has edits."""
+    """The plan of moving the facts with the ids `chosen` to the archive. The plan raises Changed when one of them may
+    not go any more, GitMemError when MEMORY.md or an archive has uncommitted edits."""
 
     def plan(reading: Reading) -> CommitDraft[tuple[Moved, ...]]:
         data = reading.committed(MEMORY)

@@ -1,14 +1,15 @@
-"""Consolidation: what MEMORY.md and the episodes say twice, what a later fact surely replaced, what nobody asked for.
+"""`git mem consolidate`: one commit that merges repeated facts, archives facts that later ones surely replaced, lowers
+the importance of facts that nobody was given, and writes digests of old episodes.
 
-The flow behind `git mem consolidate`: it reads what is committed, plans, and writes one commit. What is taken out of
-MEMORY.md goes to the archive with the fact that stays; an episode is never changed. What is not sure, or is a person's,
-is named and left to `git mem settle`. Nothing is written before the plan is complete.
+Only committed files are read. A fact that leaves MEMORY.md goes to the archive, and an episode is never changed. Pairs
+that are not sure, or of which a person wrote one, are named for `git mem settle`. Nothing is written before the plan is
+complete.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -18,7 +19,7 @@ from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.policy import Policy
 from gitmem.git.branch_worktree import branch_worktree, detached_worktree
-from gitmem.git.objects import EXECUTABLE, REGULAR, Span
+from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.git.worktree import locked
@@ -26,57 +27,63 @@ from gitmem.git.write import ensure_can_commit
 from gitmem.json_values import json_object
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
-from gitmem.memory.facts import Memory, Moved, importance, pinned
+from gitmem.memory.facts import Memory, importance, pinned
 from gitmem.memory.rivals import MEMORY, Placed, Rival, by_person, judge, without_secrets
-from gitmem.paths import MAX_MEMORY_FILE_BYTES
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, log_date
 from gitmem.plural import counted
 from gitmem.promotion import logs
 from gitmem.promotion.episode_digest import FOLDER as DIGESTS
-from gitmem.promotion.episode_digest import Digest, digest_of, digested, is_digest, stale_month, written
+from gitmem.promotion.episode_digest import (
+    MAX_LINES,
+    Digest,
+    digest_of,
+    digested,
+    is_digest,
+    stale_month,
+    written,
+)
 from gitmem.promotion.past_consolidations import SUBJECT, Declined, declined
-from gitmem.promotion.plan import LOSS, LOSS_SHARE, Rules
+from gitmem.promotion.plan import Rules, max_losses
 from gitmem.promotion.promote import archived, branch_tip, bring_up_to_date, stopped_by
 from gitmem.promotion.proposal import Log, Model
 from gitmem.promotion.repetitions import Merge, merge_repetitions, wording
+from gitmem.promotion.settlement import Change, dated, pairs_of, put_in_place
 from gitmem.promotion.settlement import as_value as pair_value
-from gitmem.promotion.settlement import dated, pairs_of, put_in_place
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.line_origins import log_origin
 
-RECEIPT_DAYS = 90  # days that receipts must span before "nobody asked for it" says anything
-RECEIPT_DATES = 20  # of these days on which there must be a receipt
-RECEIPTS_LAST = 14  # days since the newest receipt, at most: an unused computer knows nothing
-LOWERED = 0.3  # importance of a fact that nobody was given or asked for
-LASTING = ("rule", "policy", "constraint", "exception")  # types that are not lowered: they hold unasked
-BRANCH = "memory/consolidate"  # of the proposals that nobody typed
+MIN_RECEIPT_DAYS = 90  # days between the first receipt and today, from which a fact counts as never given
+MIN_RECEIPT_DATES = 20  # days with a receipt among these
+MAX_RECEIPT_AGE_DAYS = 14  # days since the newest receipt: an unused computer has no evidence
+LOWERED = 0.3  # importance of a fact that nobody was given
+UNASKED_TYPES = ("rule", "policy", "constraint", "exception")  # not lowered: they matter without being asked for
+BRANCH = "memory/consolidate"  # branch for consolidations that run by themselves
 
 
 @dataclass(frozen=True, slots=True)
 class Receipts:
-    """What receipts of this clone say. `first`, `last`: days of the oldest and the newest; `dates`: number of days that
-    have any; `given`: ids of texts that a context or a search gave."""
+    """The receipts of this clone: which texts were given to agents and searches."""
 
-    first: date
-    last: date
-    dates: int
-    given: Collection[str]
+    first: date  # day of the oldest receipt
+    last: date  # day of the newest
+    dates: int  # number of days with a receipt
+    given: Collection[str]  # ids of the given texts
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. `since`: a revision or a day; only what was written since is looked at, "" for all. `branch`:
-    where the commit goes, "" for the current one. `receipts`: None where this clone has none."""
+    """The options of a consolidation."""
 
-    since: str = ""
+    since: str = ""  # a revision or a day; only what was written since then is looked at, "" for all
     dry_run: bool = False
-    branch: str = ""
-    receipts: Receipts | None = None
+    branch: str = ""  # where the commit goes, "" for the current branch
+    receipts: Receipts | None = None  # None when this clone has none
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A fact that a later one surely replaced or ended."""
+    """A fact (`gone`) that a later one (`kept`) surely replaced or ended."""
 
     kept: Fact
     gone: Fact
@@ -85,7 +92,7 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A fact that no receipt names, and its importance before."""
+    """A fact that no receipt names. `before`: its importance before."""
 
     fact: Fact
     before: float
@@ -93,28 +100,27 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done, or would be. `asked`: pairs that a person decides. `commit`: "" for a dry run and where there was
-    nothing to write. `notes`: what was not looked at, and why."""
+    """The result of a consolidation, or of its plan."""
 
     merges: tuple[Merge, ...] = ()
     replaced: tuple[Replaced, ...] = ()
     lowered: tuple[Lowered, ...] = ()
     digests: tuple[Digest, ...] = ()
-    asked: tuple[Rival, ...] = ()
-    notes: tuple[str, ...] = ()
+    asked: tuple[Rival, ...] = ()  # pairs for a person to decide
+    notes: tuple[str, ...] = ()  # what was not looked at, and why
     model: str = ""
     branch: str = ""
-    commit: str = ""
+    commit: str = ""  # "" for a dry run, and when there was nothing to write
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to write; a person may be asked all the same."""
+        """Whether there is nothing to write; there may still be pairs to ask about."""
         return not (self.merges or self.replaced or self.lowered or self.digests)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One consolidation of the repository `place`: the user's own, or a work tree of the branch."""
+    """The parameters of a consolidation. `place`: the repository, or a work tree of another branch."""
 
     place: Repository
     config: Config
@@ -130,7 +136,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The outcome of a plan, the new bytes of the files that it changes, and the commit that it was made for."""
+    """A plan: its outcome, path -> new bytes, and the commit that it was made for."""
 
     outcome: Outcome
     contents: Mapping[str, bytes]
@@ -142,15 +148,15 @@ def consolidate(
 ) -> Outcome:
     """Run one consolidation.
 
-    Raises GitMemError where it cannot run (no commit, MEMORY.md has edits, a merge in progress, a lock), Changed where
-    somebody commits meanwhile, ModelUnavailable; nothing is written then.
+    Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge in progress, a lock), Changed when
+    another process commits meanwhile, and ModelUnavailable. Nothing is written then.
     """
     head = repo.head()
     if head is None:
         raise GitMemError("there is no commit here yet, so no memory to read", "git add -A && git commit")
     run = Run(repo, config, model, policy, request, now)
     if request.dry_run:
-        return replace(_as_on_branch(run, head), branch=request.branch)
+        return replace(_planned_on_branch(run, head), branch=request.branch)
     ensure_can_commit(repo)
     with locked(repo.common_dir, "promote", wait=0):
         if not request.branch or repo.branch() == request.branch:
@@ -163,9 +169,8 @@ def consolidate(
             return replace(_written(run, _planned(run)), branch=request.branch)
 
 
-def _as_on_branch(run: Run, head: str) -> Outcome:
-    """What a run would do where its commit would go; nothing is written. Raises GitMemError where the branch conflicts
-    with `head`."""
+def _planned_on_branch(run: Run, head: str) -> Outcome:
+    """The outcome of a plan for the branch of the request. Raises GitMemError when the branch conflicts with `head`."""
     branch = run.request.branch
     start = branch_tip(run.place, branch, head)
     if start == head:
@@ -177,7 +182,7 @@ def _as_on_branch(run: Run, head: str) -> Outcome:
 
 
 def _written(run: Run, planned: Planned) -> Outcome:
-    """Commit what is planned, if anything; the outcome with its commit. Raises Changed, Refused, GitFailed."""
+    """Commit the plan unless it is empty; returns its outcome with the commit. Raises Changed, Refused, GitFailed."""
     if planned.outcome.empty:
         return planned.outcome
 
@@ -197,78 +202,84 @@ def _written(run: Run, planned: Planned) -> Outcome:
 
 
 def _planned(run: Run) -> Planned:
-    """What is to be done at HEAD of `run.place`. Reads only."""
+    """The plan for HEAD of `run.place`. Writes nothing."""
     place, today = run.place, run.today
     head = place.head()
     assert head is not None
     reading = Reading(place)
-    data = reading.raw(MEMORY)
-    memory = facts.parse(reading.committed(MEMORY) if data is not None else b"")
+    data = b""
+    if reading.raw(MEMORY) is not None:
+        data = reading.committed(MEMORY)
+    memory = facts.parse(data)
     base = ""
     if run.request.since:
         base = logs.since(place, run.request.since, head, run.now)
-    taken_back = declined(place, head)
-    is_new = _newness(place, base, taken_back)
-    limit = max(LOSS, int(LOSS_SHARE * len(memory.facts)))
+    reverted = declined(place, head)
+    may_consolidate = _pair_filter(place, base, reverted)
+    limit = max_losses(len(memory.facts))
     known = dated(place, MEMORY, memory.facts, today)
-    after, merges, moved = merge_repetitions(memory, today, limit, is_new)
-    pairs = [pair for pair in pairs_of(known, today) if is_new(pair.new.fact, pair.old.fact)]
-    gone = {(each.gone.id, each.gone.line) for each in merges}
-    pairs = [pair for pair in pairs if not any((row.fact.id, row.fact.line) in gone for row in (pair.new, pair.old))]
-    replacements: list[Replaced] = []
-    for pair in pairs:
-        if len(moved) < limit and _acts(pair):
-            done = _replacement(after, pair, today)
-            if done is not None:
-                after, filed = done
-                earlier, later = pair.earlier_first
-                replacements.append(Replaced(later.fact, earlier.fact, pair.reason))
-                moved = [*moved, *filed]
-    acted = {(each.kept.id, each.gone.id) for each in replacements}
-    asked = [
-        pair for pair in pairs
-        if tuple(row.fact.id for row in reversed(pair.earlier_first)) not in acted and _asks(pair)
+    memory, merges, moved = merge_repetitions(memory, today, limit, may_consolidate)
+    merged = {(merge.gone.id, merge.gone.line) for merge in merges}
+    pairs = [
+        pair for pair in pairs_of(known, today)
+        if may_consolidate(pair.new.fact, pair.old.fact)
+        and not any((row.fact.id, row.fact.line) in merged for row in (pair.new, pair.old))
     ]  # fmt: skip
-    after, lowered, notes = _lowered(after, known, run.request.receipts, today, taken_back)
+    replacements: list[Replaced] = []
+    asked: list[Rival] = []
+    for pair in pairs:
+        change = None
+        if len(moved) < limit and _is_sure(pair):
+            change = _replacement(memory, pair, today)
+        if change is not None:
+            earlier, later = pair.earlier_first
+            replacements.append(Replaced(later.fact, earlier.fact, pair.reason))
+            memory = change.memory
+            moved = [*moved, *change.moved]
+    replaced_ids = {(each.gone.id, each.kept.id) for each in replacements}
+    for pair in pairs:
+        earlier, later = pair.earlier_first
+        if (earlier.fact.id, later.fact.id) not in replaced_ids and _is_worth_asking(pair):
+            asked.append(pair)
+    memory, lowered, notes = _with_lowered(memory, known, run.request.receipts, today, reverted)
+    contents: dict[str, bytes] = {}
     if moved or lowered:
-        contents = archived(place, head, {MEMORY: after.data()}, moved)
-    else:
-        contents = {}
-    digests, files, more = _digests(run, head, base, after.facts)
+        contents = archived(place, head, {MEMORY: memory.data()}, moved)
+    digests, files, more = _digests(run, head, base, memory.facts)
     outcome = Outcome(
         tuple(merges), tuple(replacements), tuple(lowered), tuple(digests), tuple(asked), (*notes, *more), run.model.id,
     )  # fmt: skip
     return Planned(outcome, {**contents, **files}, head)
 
 
-def _newness(repo: Repository, base: str, taken_back: Declined) -> Callable[[Fact, Fact], bool]:
-    """A test of two facts: whether MEMORY.md lacked one of them at the commit `base` ("": every pair is looked at), and
-    no person took their consolidation back."""
+def _pair_filter(repo: Repository, base: str, reverted: Declined) -> Callable[[Fact, Fact], bool]:
+    """A test whether two facts may be consolidated: the MEMORY.md of the commit `base` lacks one of them (any pair for
+    ""), and no consolidation of them was reverted."""
     if not base:
-        return lambda one, other: not taken_back.holds(one.id, other.id)
-    entry = next((each for each in repo.entries(base, [MEMORY]) if each.path == MEMORY), None)
-    old = b""
+        return lambda one, other: not reverted.has_pair(one.id, other.id)
+    entry = next((entry for entry in repo.entries(base, [MEMORY]) if entry.path == MEMORY), None)
+    data = b""
     if entry is not None and entry.mode in (REGULAR, EXECUTABLE):
-        old = repo.read(entry.oid)
-    known = {(fact.id, fact.trail) for fact in facts.parse(old).facts}
+        data = repo.read(entry.oid)
+    old = {(fact.id, fact.trail) for fact in facts.parse(data).facts}
 
-    def is_new(one: Fact, other: Fact) -> bool:
-        fresh = (one.id, one.trail) not in known or (other.id, other.trail) not in known
-        return fresh and not taken_back.holds(one.id, other.id)
+    def may_consolidate(one: Fact, other: Fact) -> bool:
+        is_new = (one.id, one.trail) not in old or (other.id, other.trail) not in old
+        return is_new and not reverted.has_pair(one.id, other.id)
 
-    return is_new
+    return may_consolidate
 
 
-def _acts(pair: Rival) -> bool:
+def _is_sure(pair: Rival) -> bool:
     """Whether a pair needs no person: the later fact surely replaces or ends the earlier one, and neither is pinned,
     about health or written by hand."""
     earlier, later = pair.earlier_first
     return pair.automatic and not by_person(earlier.fact) and not by_person(later.fact)
 
 
-def _asks(pair: Rival) -> bool:
-    """Whether a pair is worth a person's time here: an agent or a model proposes it, both say the same in the same
-    words, or the answer would be sure if no person had written it. `git mem settle` lists the others too."""
+def _is_worth_asking(pair: Rival) -> bool:
+    """Whether the outcome names the pair: an agent or a model proposes it, both facts say the same in the same words,
+    or the answer would be sure if no person had written one. `git mem settle` lists the other pairs too."""
     earlier, later = pair.earlier_first
     if pair.repeats:
         return wording(earlier.fact) == wording(later.fact)
@@ -281,49 +292,51 @@ def _asks(pair: Rival) -> bool:
     )
 
 
-def _replacement(memory: Memory, pair: Rival, today: date) -> tuple[Memory, tuple[Moved, ...]] | None:
-    """The memory with the later fact in the place of both, and what goes to the archive; None where one stands there no
-    more, or other facts stand below both."""
+def _replacement(memory: Memory, pair: Rival, today: date) -> Change | None:
+    """The change that puts the later fact in the place of both; None when one of them is gone, or items are below
+    both."""
     earlier, later = pair.earlier_first
     try:
-        done = put_in_place(memory, later, earlier, today)
+        return put_in_place(memory, later, earlier, today)
     except (Changed, UsageError, ValueError):
         return None
-    return done.memory, done.moved
 
 
-def _lowered(
-    memory: Memory, known: Sequence[Placed], receipts: Receipts | None, today: date, taken_back: Declined
+def _with_lowered(
+    memory: Memory, known: Sequence[Placed], receipts: Receipts | None, today: date, reverted: Declined
 ) -> tuple[Memory, list[Lowered], list[str]]:
-    """The memory with a lower importance for what no receipt names, those facts, and why it was not looked at."""
-    if receipts is None or not _cover(receipts, today):
-        why = f"importance is left alone: receipts of {RECEIPT_DAYS} days are needed, on {RECEIPT_DATES} of them"
+    """(memory with a lower importance of facts that no receipt names, these facts, why none was looked at)."""
+    if receipts is None or not _is_enough(receipts, today):
+        why = (
+            f"importance is left alone: receipts of {MIN_RECEIPT_DAYS} days are needed, on {MIN_RECEIPT_DATES} of them"
+        )
         return memory, [], [why]
     rows = {row.fact.id: row for row in known}  # with the lines before this run
     lowered = []
-    for at in range(len(memory.entries)):
-        entry = memory.entries[at]
+    for index in range(len(memory.entries)):
+        entry = memory.entries[index]
         fact = entry.fact
-        if fact.id in taken_back.lowered:
+        if fact.id in reverted.lowered or fact.id not in rows or importance(fact) <= LOWERED:
             continue
-        if fact.id in rows and _was_never_given(fact, rows[fact.id].day, receipts) and importance(fact) > LOWERED:
+        if _was_never_given(fact, rows[fact.id].day, receipts):
             meta = [pair for pair in fact.meta if pair[0] != "importance"] + [("importance", f"{LOWERED:g}")]
             lowered.append(Lowered(rows[fact.id].fact, importance(fact)))
             memory = facts.with_comment(memory, entry, meta)
     return memory, lowered, []
 
 
-def _cover(receipts: Receipts, today: date) -> bool:
-    """Whether receipts say enough for what they do not name to count as not asked for."""
-    long = (today - receipts.first).days >= RECEIPT_DAYS and receipts.dates >= RECEIPT_DATES
-    return long and (today - receipts.last).days <= RECEIPTS_LAST
+def _is_enough(receipts: Receipts, today: date) -> bool:
+    """Whether the receipts cover enough days to show that a fact was never given."""
+    long = (today - receipts.first).days >= MIN_RECEIPT_DAYS and receipts.dates >= MIN_RECEIPT_DATES
+    return long and (today - receipts.last).days <= MAX_RECEIPT_AGE_DAYS
 
 
 def _was_never_given(fact: Fact, day: str, receipts: Receipts) -> bool:
-    """Whether a fact that a promotion wrote before the first receipt is named by none, and may lose."""
+    """Whether the fact is older than the first receipt, no receipt names it, and it may lose importance: no person
+    wrote or pinned it, and its type and text allow it."""
     from gitmem.memory.relation import about_health
 
-    if by_person(fact) or pinned(fact) or fact.get("type") in LASTING or not day:
+    if by_person(fact) or pinned(fact) or fact.get("type") in UNASKED_TYPES or not day:
         return False
     return day < receipts.first.isoformat() and fact.id not in receipts.given and not about_health(fact.text)
 
@@ -332,61 +345,53 @@ def _was_never_given(fact: Fact, day: str, receipts: Receipts) -> bool:
 
 
 def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[list[Digest], dict[str, bytes], list[str]]:
-    """The new digests, the bytes of their files, and what could not be read."""
+    """(new digests, path -> bytes of their files, notes). `known`: the facts of MEMORY.md. Episodes that the commit
+    `base` has already, or that a digest names, are left out."""
     place = run.place
-    entries = [each for each in place.entries(head, ["memory"]) if each.mode in (REGULAR, EXECUTABLE)]
-    months: dict[str, dict[str, str]] = defaultdict(dict)  # month -> path -> oid
+    entries = [entry for entry in place.entries(head, ["memory"]) if entry.mode in (REGULAR, EXECUTABLE)]
+    before: dict[str, str] = {}
     if base:
-        before = {each.path: each.oid for each in place.entries(base, ["memory"])}
-    else:
-        before = {}
-    files = {each.path: each.oid for each in entries if is_digest(each.path)}
-    for each in entries:
-        month = stale_month(each.path, run.today)
-        if month and before.get(each.path) != each.oid:
-            months[month][each.path] = each.oid
+        before = {entry.path: entry.oid for entry in place.entries(base, ["memory"])}
+    files = {entry.path: entry.oid for entry in entries if is_digest(entry.path)}
+    months: dict[str, dict[str, str]] = defaultdict(dict)  # month -> path -> oid
+    for entry in entries:
+        month = stale_month(entry.path, run.today)
+        if month and before.get(entry.path) != entry.oid:
+            months[month][entry.path] = entry.oid
     if not months:
         return [], {}, []
-    read = _contents(place, [*files.values(), *(oid for found in months.values() for oid in found.values())])
-    done = {path: digested(read.get(oid, b"")) for path, oid in files.items()}
+    oids = [*files.values(), *(oid for found in months.values() for oid in found.values())]
+    blobs = logs.small_blobs(place, oids)
+    done = {path: digested(blobs.get(oid, b"")) for path, oid in files.items()}
     episodes = {
         month: [
-            _log(path, oid, read[oid])
+            _episode(path, oid, blobs[oid])
             for path, oid in sorted(found.items())
-            if oid in read and path not in done.get(f"{DIGESTS}/{month}.md", ())
+            if oid in blobs and path not in done.get(f"{DIGESTS}/{month}.md", ())
         ]
         for month, found in sorted(months.items())
     }
     notes = [
         f"{path}: not read, larger than {MAX_MEMORY_FILE_BYTES >> 20} MiB"
-        for found in months.values() for path, oid in sorted(found.items()) if oid not in read
+        for found in months.values() for path, oid in sorted(found.items()) if oid not in blobs
     ]  # fmt: skip
     rules = _rules(run, head, known, [log for found in episodes.values() for log in found])
     digests, contents = [], {}
-    for month, found in episodes.items():
-        digest = digest_of(month, found, known, run.model, rules)
+    for month, of_month in episodes.items():
+        digest = digest_of(month, of_month, known, run.model, rules)
         if not digest.lines:
             continue
-        data = written(read.get(files.get(digest.path, ""), b""), digest)
-        if stopped := stopped_by(data.decode("utf-8", "replace"), run.policy, digest.path):
-            notes.append(f"{digest.path}: the gate stops it: {stopped}")
+        data = written(blobs.get(files.get(digest.path, ""), b""), digest)
+        if rule := stopped_by(data.decode("utf-8", "replace"), run.policy, digest.path):
+            notes.append(f"{digest.path}: the gate stops it: {rule}")
             continue
         digests.append(digest)
         contents[digest.path] = data
     return digests, contents, notes
 
 
-def _contents(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
-    wanted = sorted(set(oids))
-    sizes = repo.sizes(wanted)
-    small = [oid for oid in wanted if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-    return {oid: data for oid, data in repo.read_many(small) if data is not None}
-
-
-def _log(path: str, oid: str, data: bytes) -> Log:
-    """An episode as a model reads it: every line is new."""
-    from gitmem.paths import log_date
-
+def _episode(path: str, oid: str, data: bytes) -> Log:
+    """An episode as a log of which every line is new."""
     day = log_date(path)
     assert day is not None
     lines = logs.split(data)
@@ -394,12 +399,10 @@ def _log(path: str, oid: str, data: bytes) -> Log:
 
 
 def _rules(run: Run, head: str, known: Sequence[Fact], episodes: Sequence[Log]) -> Rules:
-    """What the lines of a digest are held to: the checks of a promotion; what a person took out never comes again."""
-    from gitmem.promotion.episode_digest import LINES
-
+    """The rules for the lines of a digest: those of a promotion. Texts that a person removed do not come back."""
     past = logs.past(run.place, read_ledger(run.place, [head]), head, known, episodes)
     return Rules(
-        today=run.today, gate=lambda text: stopped_by(text, run.policy), limit=LINES, covered=past.covered,
+        today=run.today, gate=lambda text: stopped_by(text, run.policy), limit=MAX_LINES, covered=past.covered,
         refused=past.refused, archived=past.archived,
     )  # fmt: skip
 
@@ -408,45 +411,47 @@ def _rules(run: Run, head: str, known: Sequence[Fact], episodes: Sequence[Log]) 
 
 
 def _message(run: Run, outcome: Outcome) -> str:
-    """The message of the commit: places and ids, no text of memory; the sources of digests as trailers.
-    `past_consolidations.declined` reads the rows."""
+    """The message of the commit: places and ids, no text of memory, and the sources of digests as trailers.
+    `past_consolidations.declined` parses its lines."""
     lines = [f"{SUBJECT}{summary(outcome)}", ""]
     for merge in outcome.merges:
         lines.append(f"- {MEMORY}:{merge.gone.line} {merge.gone.id} says the same as {merge.kept.id}")
-    for each in outcome.replaced:
-        lines.append(f"- {MEMORY}:{each.gone.line} {each.gone.id} was replaced by {each.kept.id}")
+    for pair in outcome.replaced:
+        lines.append(f"- {MEMORY}:{pair.gone.line} {pair.gone.id} was replaced by {pair.kept.id}")
     for lower in outcome.lowered:
         lines.append(f"- {MEMORY}:{lower.fact.line} {lower.fact.id} importance {lower.before:g} -> {LOWERED:g}")
     for digest in outcome.digests:
-        lines.append(
-            f"- {encode(digest.path)}: {counted(len(digest.lines), 'line')} of {len(digest.episodes)} episodes"
-        )
+        count = counted(len(digest.lines), "line")
+        lines.append(f"- {encode(digest.path)}: {count} of {len(digest.episodes)} episodes")
         lines += [f"  {render_span(span._replace(blob=''))}" for line in digest.lines for span in line.sources]
     links = [
         trailers.Link(span, digest.path, text_hash(line.text))
         for digest in outcome.digests for line in digest.lines for span in line.sources
     ]  # fmt: skip
+    rewrite = ""
     lost = len(outcome.merges) + len(outcome.replaced)
+    if lost >= BULK_LINES:
+        rewrite = f"{lost} moved to the archive by consolidation"
     recorded = trailers.Recorded(
         sources=tuple(links),
         model=outcome.model,
         agent=run.config.agent,
         reason="memory says it once",
-        rewrite=f"{lost} moved to the archive by consolidation" if lost >= BULK_LINES else "",
+        rewrite=rewrite,
     )
     return trailers.with_record("\n".join(lines), recorded)
 
 
 def summary(outcome: Outcome) -> str:
-    """`2 merges, 1 replacement, 1 digest`: what is there to do, "" for nothing."""
+    """The numbers of changes, such as `2 merges, 1 replacement, 1 lowered, 1 digest`; "" for no change."""
+    lowered = len(outcome.lowered)
     counts = (
-        (len(outcome.merges), "merge"), (len(outcome.replaced), "replacement"),
-        (len(outcome.lowered), "lower importance"), (len(outcome.digests), "digest"),
-    )  # fmt: skip
-    named = [
-        f"{count} lowered" if noun.startswith("lower") else counted(count, noun) for count, noun in counts if count
-    ]
-    return ", ".join(named)
+        (len(outcome.merges), counted(len(outcome.merges), "merge")),
+        (len(outcome.replaced), counted(len(outcome.replaced), "replacement")),
+        (lowered, f"{lowered} lowered"),
+        (len(outcome.digests), counted(len(outcome.digests), "digest")),
+    )
+    return ", ".join(words for count, words in counts if count)
 
 
 def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
@@ -466,7 +471,7 @@ def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
                 "lines": [
                     {
                         "id": fact_id(line.text), "text": line.text, "type": dict(line.meta).get("type", "fact"),
-                        "subject": line.subject, "sources": [_place(span) for span in line.sources],
+                        "subject": line.subject, "sources": [span._asdict() for span in line.sources],
                     }
                     for line in digest.lines
                 ],
@@ -484,7 +489,3 @@ def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
 
 def _fact(fact: Fact) -> dict[str, Any]:
     return {"path": MEMORY, "line": fact.line, "id": fact.id, "text": fact.text}
-
-
-def _place(span: Span) -> dict[str, Any]:
-    return json_object(span, "path start_line end_line blob")

@@ -1,9 +1,9 @@
-"""Scores the turns of a conversation: which say something lasting about the person who speaks. Part of the `rules`
-model.
+"""Scores the turns of a conversation: a turn that says something lasting about its speaker scores high. Part of the
+`rules` model. Pure.
 
-Pure. A turn is its sentences; questions, thanks and praise say nothing about the speaker and are taken off first. What
-is left is scored by what it states in the first person: a change, a habit, a possession, a plan, a feeling with its
-reason; and by how concrete it is: names, times, numbers. Weights are set by hand; docs/promotion.md has the figures.
+A turn is scored by its sentences; questions, thanks and praise are left out. A sentence scores for statements in the
+first person (a change, a habit, a possession, a plan, a feeling with its reason) and for names, times and numbers. The
+weights are set by hand; docs/promotion.md has the figures.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ _NAME = re.compile(r"(?<=[a-z,;:'\"] )[A-Z][a-z]+\b|\"[^\"]{3,60}\"")
 
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
-    """One turn with its score. `text` is the turn without asides; `kind` the type of its best sentence."""
+    """A turn with its score. `text`: the turn without asides such as `[photo]`; `kind`: the type of its best sentence;
+    `cues`: those of that sentence; `against`: what was left out of the turn."""
 
     line: Candidate
     text: str
@@ -64,13 +65,13 @@ class ScoredTurn:
 
 
 def score_turns(turns: Sequence[Candidate]) -> list[ScoredTurn]:
-    """Every turn with its score: its best sentence counts in full, the others a fifth each, length a little."""
+    """The turns with their scores, in order."""
     names = {part for turn in turns for part in turn.speaker.split()}
     return [_scored_turn(line, names) for line in turns]
 
 
 def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
-    """The score of one turn: the best of its sentences, plus a fifth of each other one (1.2 at most)."""
+    """A turn with the score of its best sentence, plus a fifth of the score of each other sentence, 1.2 at most."""
     text = _ASIDE.sub("", line.text).strip()
     best, kind = 0.0, "profile"
     matched: tuple[str, ...] = ()
@@ -81,8 +82,11 @@ def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
         for name in names:
             bare = re.sub(rf"^{re.escape(name)}\b[\s,!.-]*|[\s,]+{re.escape(name)}(?=[.!]*$)", "", bare)
         bare = _OPENING_WORDS.sub("", bare)
-        if not bare or bare.endswith("?") or _PLEASANTRY.match(bare):
-            against += ("question",) if bare.endswith("?") else ("pleasantry",)
+        if bare.endswith("?"):
+            against += ("question",)
+            continue
+        if not bare or _PLEASANTRY.match(bare):
+            against += ("pleasantry",)
             continue
         result = match_cues(bare, CUE_SET)
         score = result.score
@@ -91,7 +95,7 @@ def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
             score += 0.5
         elif word_count < 5:
             score -= 0.5
-        score += 0.4 * min(2, len([n for n in _NAME.findall(bare) if n not in names]))
+        score += 0.4 * min(2, sum(name not in names for name in _NAME.findall(bare)))
         if score > best:
             rest += 0.2 * best
             best, kind, matched = score, result.kind or kind, result.cues

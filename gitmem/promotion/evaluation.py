@@ -1,7 +1,7 @@
-"""How well a promotion model chooses lines, against lines people found worth keeping. Reads files; writes nothing.
+"""Measures how well a promotion model chooses lines, against lines that people found worth keeping. Writes nothing.
 
-A row is `{"path", "facts": [{"text", "lines"}]}` or `{"path", "lines": [text], "keep": [{"lines", "type"}]}`: without
-its own `lines`, the log is the file of that path beside the rows' file. Lines count from 1.
+A row of the file is `{"path", "facts": [{"text", "lines"}]}` or `{"path", "lines": [text], "keep": [{"lines",
+"type"}]}`. A row without its own `lines` is about the file at `path` beside the file of rows. Lines count from 1.
 """
 
 from __future__ import annotations
@@ -14,31 +14,33 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
+from gitmem.git.worktree import read_bytes
 from gitmem.paths import log_date
+from gitmem.promotion.logs import split
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.regular_file import read_regular
 
-RULES = "rules/1"  # the id of the model that needs no run
+RULES = "rules/1"  # id of the model that reads each log alone
 TOP = 5
 NO_BLOB = "0" * 40
 
 
 @dataclass(frozen=True, slots=True)
 class LogQuality:
-    """One log: the lines worth keeping, those proposed, and those cited by its most important facts."""
+    """The figures of one log."""
 
     path: str
-    lines: int
-    keep: frozenset[int]
-    proposed: frozenset[int]
-    top: tuple[bool, ...]
-    types: tuple[bool, ...]
-    unsourced: int
+    lines: int  # number of lines
+    keep: frozenset[int]  # lines worth keeping
+    proposed: frozenset[int]  # lines that proposed facts cite
+    top: tuple[bool, ...]  # for each of the TOP most important facts: whether it cites a line worth keeping
+    types: tuple[bool, ...]  # for each cited line whose type is known: whether the fact has that type
+    unsourced: int  # facts that cite no line, or one that does not exist
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """All logs together. Shares are 0..1; `top_precision` is of the TOP most important facts of each log."""
+    """The figures of all logs together. Shares are from 0 to 1; `top_precision`: of the TOP facts of each log."""
 
     logs: int
     lines: int
@@ -53,26 +55,27 @@ class Quality:
 
 
 def evaluate_promotion(file: Path, model: Model) -> tuple[Quality, tuple[str, ...]]:
-    """The figures of `model` on the rows of `file`, and what it says of its run. The rules read each log by itself; any
-    other model all in one run, with its batches and its budget, as a promotion does.
+    """(figures of the model on the rows of `file`, notes of its run).
 
-    Raises GitMemError where a row cannot be read.
+    `rules` reads each log alone. Any other model reads all in one run, with its batches and budget, as a promotion
+    does. Raises GitMemError when a row cannot be read.
     """
     given = list(rows(file))
     if model.id == RULES:
         return summarise(log_quality(log, keep, types, model) for log, keep, types in given), ()
-    numbered = [(replace(log, blob=f"{at:040x}"), keep, types) for at, (log, keep, types) in enumerate(given, 1)]
+    numbered = [(replace(log, blob=f"{n:040x}"), keep, types) for n, (log, keep, types) in enumerate(given, 1)]
     proposal = model.propose([log for log, _, _ in numbered], [])
-    own: dict[str, list[Operation]] = {}
+    by_blob: dict[str, list[Operation]] = {}
     for operation in proposal.operations:
-        for blob in {span.blob for span in operation.sources} or {numbered[0][0].blob}:  # one without a source counts
-            own.setdefault(blob, []).append(operation)
-    judged = (_quality(log, keep, types, own.get(log.blob, [])) for log, keep, types in numbered)
-    return summarise(judged), proposal.notes
+        blobs = {span.blob for span in operation.sources} or {numbered[0][0].blob}  # without a source: the first log
+        for blob in blobs:
+            by_blob.setdefault(blob, []).append(operation)
+    figures = (_quality(log, keep, types, by_blob.get(log.blob, [])) for log, keep, types in numbered)
+    return summarise(figures), proposal.notes
 
 
 def rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
-    """(log, lines worth keeping, their types where the row has them) of every row."""
+    """(log, lines worth keeping, line -> type as far as the row has types) for each row. Raises GitMemError."""
     try:
         text = read_regular(file).decode("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -96,9 +99,6 @@ def rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
 def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
     if "lines" in row:
         return tuple(str(text) for text in row["lines"])
-    from gitmem.git.worktree import read_bytes
-    from gitmem.promotion.logs import split
-
     try:
         return split(read_bytes(folder.resolve(), path))
     except OSError:
@@ -106,7 +106,7 @@ def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
 
 
 def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Model) -> LogQuality:
-    """One log as the model reads it, with nothing in memory yet."""
+    """The figures of a model that reads one log, with an empty memory."""
     return _quality(log, keep, types, model.propose([log], []).operations)
 
 
@@ -131,15 +131,15 @@ def _cited(operation: Operation, log: Log) -> set[int]:
 
 
 def summarise(logs: Iterable[LogQuality]) -> Quality:
-    """The figures over all logs, every line weighing the same."""
-    judged = list(logs)
-    good = sum(len(log.keep & log.proposed) for log in judged)
-    proposed, keep = sum(len(log.proposed) for log in judged), sum(len(log.keep) for log in judged)
-    top = [hit for log in judged for hit in log.top]
-    types = [hit for log in judged for hit in log.types]
+    """The figures of all logs; every line has the same weight."""
+    rows = list(logs)
+    good = sum(len(log.keep & log.proposed) for log in rows)
+    proposed, keep = sum(len(log.proposed) for log in rows), sum(len(log.keep) for log in rows)
+    top = [hit for log in rows for hit in log.top]
+    types = [hit for log in rows for hit in log.types]
     precision, recall = good / max(1, proposed), good / max(1, keep)
     return Quality(
-        len(judged), sum(log.lines for log in judged), keep, proposed, precision, recall,
+        len(rows), sum(log.lines for log in rows), keep, proposed, precision, recall,
         2 * precision * recall / (precision + recall) if good else 0.0,
-        sum(top) / max(1, len(top)), sum(types) / max(1, len(types)), sum(log.unsourced for log in judged),
+        sum(top) / max(1, len(top)), sum(types) / max(1, len(types)), sum(log.unsourced for log in rows),
     )  # fmt: skip

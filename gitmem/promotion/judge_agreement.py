@@ -1,9 +1,9 @@
-"""Whether a judge agrees with the rules in the logs of this repository: what it may be believed in depends on that.
+"""Measures whether a judge agrees with the rules in the logs of this repository; a judge that does not is ignored.
 
-The examples that calibrate a judge are invented, and real logs are harder: a model can tell the examples apart and
-know nothing of a log. What the rules are clear about in the very logs is the test: where the judge's numbers do not
-even tell that apart, it is not believed. Measured on real logs, this agreement is about as high as that with people.
-Kept by model and language in `gitmem/judgements/`, so that days with few lines add up; hashes and numbers, never text.
+The examples that calibrate a judge are invented, and real logs are harder. The lines about which the rules are sure are
+the test: the numbers of the judge must tell proposed lines from lines that the rules leave out. On real logs this
+agreement is about as high as the agreement with people. The rows are kept by model and language in
+`gitmem/judgements/`, so that days with few lines add up: hashes and numbers, never text.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from gitmem.errors import GitMemError
@@ -19,31 +20,33 @@ from gitmem.models.judgement_cache import FOLDER
 from gitmem.promotion.judge_calibration import area
 from gitmem.regular_file import read_regular
 
-MIN_STATEMENTS = 8  # statements of either kind from which agreement can be told
-MAX_STATEMENTS = 100  # statements of either kind that are kept, the latest
-AGREES = 0.6  # area under the curve from which a judge agrees with the rules: .67 and more of a judge, .52 of none
-CLEAR = -1.0  # the rules' log-odds below which they are clear that a line passes
-MAX_FILE_BYTES = 1 << 16  # bytes of a file
+MIN_STATEMENTS = 8  # statements of each kind (proposed, left out) from which the agreement is computed
+MAX_STATEMENTS = 100  # statements of each kind that are kept, the latest ones
+MIN_AGREEMENT = 0.6  # area under the curve; a judge has .67 and more, a model that knows nothing .52
+MAX_LEFT_OUT_ODDS = -1.0  # log-odds of the rules below which they are sure that a line is not worth keeping
+MAX_FILE_BYTES = 1 << 16
 
 
 class Agreement:
-    """(number of the judge, whether the rules offer it) by statement, of one model in one language."""
+    """The judged statements of one model in one language: hash -> (number of the judge, whether the rules propose it).
+
+    `state`: the folder of our state, None to keep nothing on disk.
+    """
 
     def __init__(self, state: Path | None, model: str, language: str) -> None:
         name = hashlib.sha256(json.dumps([model, language]).encode()).hexdigest()[:16]
         self._state, self._name = state, f"{FOLDER}/agreement-{name}.json"
+        self._rows: dict[str, tuple[float, bool]] = {}
         if state:
             self._rows = _read(state / self._name)
-        else:
-            self._rows = {}
 
     def missing(self) -> int:
-        """How many statements of either kind would help."""
-        kinds = [offered for _, offered in self._rows.values()]
+        """The number of further statements of each kind that are wanted: up to three times MIN_STATEMENTS."""
+        kinds = [proposed for _, proposed in self._rows.values()]
         return max(0, 3 * MIN_STATEMENTS - min(kinds.count(True), kinds.count(False)))
 
     def add(self, rows: Mapping[str, tuple[float, bool]]) -> None:
-        """Keep what was judged of statements. A folder that cannot be written is no error."""
+        """Add judged statements (text -> row) and write the file. A folder that cannot be written is no error."""
         for statement, row in rows.items():
             self._rows[hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()[:16]] = row
         kept = dict[str, tuple[float, bool]]()
@@ -51,19 +54,17 @@ class Agreement:
             kept |= dict([(key, row) for key, row in self._rows.items() if row[1] is kind][-MAX_STATEMENTS:])
         self._rows = kept
         if self._state is not None and rows:
-            try:
+            with suppress(OSError, GitMemError):
                 (self._state / FOLDER).mkdir(mode=0o700, exist_ok=True)
                 write_atomic(self._state, self._name, json.dumps(kept).encode("ascii"), private=True)
-            except (OSError, GitMemError):
-                return
 
     def area(self) -> float | None:
-        """The area under the curve of the judge's numbers against the rules; None where that cannot be told yet."""
-        offered = [number for number, kind in self._rows.values() if kind]
-        others = [number for number, kind in self._rows.values() if not kind]
-        if min(len(offered), len(others)) >= MIN_STATEMENTS:
-            return area(offered, others)
-        return None
+        """The area under the curve of the judge's numbers against the rules; None for too few statements."""
+        proposed = [number for number, kind in self._rows.values() if kind]
+        left_out = [number for number, kind in self._rows.values() if not kind]
+        if min(len(proposed), len(left_out)) < MIN_STATEMENTS:
+            return None
+        return area(proposed, left_out)
 
 
 def _read(file: Path) -> dict[str, tuple[float, bool]]:

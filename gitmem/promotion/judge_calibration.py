@@ -1,8 +1,8 @@
-"""What the numbers of a judge mean: labelled statements of the package, judged once by each model, and what follows.
+"""The calibration of a judge: turns its numbers into evidence, by labelled statements that the package contains.
 
-Log-odds of one model say nothing beside another's, and a small model may know one language and not the next. So each
-language has its own line from the model's number to the evidence for `keep`, learned by logistic regression from
-statements whose answer is known; where a model tells them apart badly, it gives no evidence.
+The log-odds of two models cannot be compared, and a small model may know one language and not another. For each model
+and language a logistic regression learns the evidence from statements whose answer is known. A model that tells these
+apart badly gives no evidence.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from math import exp, sqrt
 
 from gitmem.models.judging import Rubric
 
-TRUSTED = 0.85  # area under the curve from which a model is believed in a language
-DISCOUNT = 0.6  # of the evidence: real logs are harder than these statements (bench/RESULTS.md, "Judges")
-RIDGE = 1.0  # pull of the slope towards none
-STEPS = 25  # of Newton's method, which needs about six
-MAX_LOG_ODDS = 1.8  # log-odds that one judgement may weigh: 6 to 1
+MIN_AREA = 0.85  # area under the curve from which a model gives evidence in a language
+DISCOUNT = 0.6  # factor of the evidence: real logs are harder than these statements (bench/RESULTS.md, "Judges")
+RIDGE = 1.0  # penalty of the slope
+STEPS = 25  # steps of Newton's method, which needs about six
+MAX_LOG_ODDS = 1.8  # evidence of one judgement, at most: 6 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From a model's number to evidence, in one language. `area` is the area under the curve of the examples."""
+    """Turns the numbers of a model into evidence, in one language. `area`: area under the curve of the examples."""
 
     area: float
     slope: float
@@ -41,30 +41,32 @@ class Scale:
 
     @property
     def trusted(self) -> bool:
-        """Whether the model is believed in this language at all."""
-        return self.area >= TRUSTED
+        """Whether the model gives evidence in this language at all."""
+        return self.area >= MIN_AREA
 
     def evidence(self, number: float) -> float:
-        """The logarithm of how much likelier the number is of a statement to keep than of another."""
+        """The log-odds that a statement with this number is one to keep, at most MAX_LOG_ODDS either way; 0 for a model
+        that is not trusted."""
         if not self.trusted:
             return 0.0
         return max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, DISCOUNT * (self.slope * number + self.offset)))
 
 
-LANGUAGES = {"en": "English", "ko": "Korean", "ja": "Japanese", "zh": "Chinese"}  # that there are examples of
+LANGUAGES = {"en": "English", "ko": "Korean", "ja": "Japanese", "zh": "Chinese"}  # languages with examples
 
 
 @cache
 def rubric(language: str) -> Rubric:
-    """What a judge is told of statements in a language: small models judge best after examples in the same one."""
-    examples = tuple((one.text, one.keep) for one in _examples("judge-examples.tsv") if one.language == language)
-    return Rubric(_packaged("judge.txt").strip(), examples, "lasting", "passing")
+    """The instructions for a judge, with examples in the language: small models judge best after such examples."""
+    examples = [example for example in _examples("judge-examples.tsv") if example.language == language]
+    rows = tuple((example.text, example.keep) for example in examples)
+    return Rubric(_packaged("judge.txt").strip(), rows, "lasting", "passing")
 
 
 @cache
 def calibration(language: str) -> tuple[Example, ...]:
-    """The statements that a model is calibrated on in a language: none of them is in its rubric."""
-    return tuple(one for one in _examples("judge-calibration.tsv") if one.language == language)
+    """The statements by which a model is calibrated in a language. None of them is in the rubric."""
+    return tuple(example for example in _examples("judge-calibration.tsv") if example.language == language)
 
 
 def _examples(name: str) -> list[Example]:
@@ -73,7 +75,8 @@ def _examples(name: str) -> list[Example]:
 
 
 def scale(rows: Sequence[tuple[float, bool]]) -> Scale:
-    """The scale of (number, keep) rows, as many to keep as not: logistic regression on standardised numbers (Platt)."""
+    """The scale for (number, keep) rows, of which half are to keep: logistic regression on standardised numbers
+    (Platt scaling)."""
     mean = sum(n for n, _ in rows) / len(rows)
     spread = sqrt(sum((n - mean) ** 2 for n, _ in rows) / len(rows)) or 1.0
     slope = offset = 0.0
@@ -90,12 +93,12 @@ def scale(rows: Sequence[tuple[float, bool]]) -> Scale:
         over = aa * bb - ab * ab
         slope += (bb * gradient[0] - ab * gradient[1]) / over
         offset += (aa * gradient[1] - ab * gradient[0]) / over
-    told_apart = area([number for number, kept in rows if kept], [number for number, kept in rows if not kept])
-    return Scale(told_apart, slope / spread, offset - slope * mean / spread)
+    separation = area([number for number, kept in rows if kept], [number for number, kept in rows if not kept])
+    return Scale(separation, slope / spread, offset - slope * mean / spread)
 
 
 def area(more: Sequence[float], less: Sequence[float]) -> float:
-    """The area under the curve: how often a number of `more` is the greater one; .5 is chance."""
+    """The area under the curve: the share of pairs in which the number of `more` is greater; 0.5 is chance."""
     wins = sum((a > b) + 0.5 * (a == b) for a in more for b in less)
     return wins / max(1, len(more) * len(less))
 

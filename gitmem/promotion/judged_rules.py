@@ -1,9 +1,8 @@
-"""A small language model beside the rules: it judges single statements, vetoes what it is sure against and offers what
-the rules left out and it is sure of.
+"""The `rules` model together with a judge, a small language model that judges single statements.
 
-Its evidence is added to the rules' own log-odds, so that much of it is needed where the rules are sure. What the rules
-struck (taken back further down), health, and lines whose comment states a type are theirs alone. No statement reaches
-the model that the gate's redaction would change. What is promoted is decided by `promotion/plan`, as for any model.
+The evidence of the judge is added to the log-odds of the rules. The sum may turn a proposed line into a skipped one, or
+the other way round; the surer the rules are, the more evidence it takes. The judge has no say about retracted lines,
+health, and lines whose comment states a type. It does not see a statement that the gate's redaction would change.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from gitmem.memory.fact import Fact
 from gitmem.models.judging import Judge, JudgeStatements
 from gitmem.models.language import OutOfBudget, Setting
 from gitmem.plural import counted
-from gitmem.promotion.judge_agreement import AGREES, CLEAR, Agreement
+from gitmem.promotion.judge_agreement import MAX_LEFT_OUT_ODDS, MIN_AGREEMENT, Agreement
 from gitmem.promotion.judge_calibration import LANGUAGES, MAX_LOG_ODDS, Scale, calibration, rubric, scale
 from gitmem.promotion.log_lines import languages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation, Proposal
 from gitmem.promotion.rules_model import importance_of, last_day_of
 
-SURE = 1.0  # log-odds of evidence from which a judgement counts: 2.7 to 1
-EVERY = 10.0  # seconds between two words about how far it is
+MIN_EVIDENCE = 1.0  # log-odds from which a judgement counts: 2.7 to 1
+PROGRESS_SECONDS = 10.0  # between two messages about the progress
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The evidence for each statement that was judged, by its text, and what a person should know about it."""
+    """The results of a judge."""
 
-    evidence: Mapping[str, float]
-    notes: tuple[str, ...] = ()
-    whole: bool = True
+    evidence: Mapping[str, float]  # text of a statement -> evidence
+    notes: tuple[str, ...] = ()  # sentences for a person
+    whole: bool = True  # all statements were judged
 
 
 class JudgedRules:
@@ -44,35 +43,34 @@ class JudgedRules:
         self._rules, self._judge, self._setting = rules, judge, setting
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """The rules' operations after the judge. Raises ModelUnavailable where the model cannot judge at all."""
+        """The operations of the rules after the judge. Raises ModelUnavailable when the model cannot judge at all."""
         proposal = self._rules.propose(logs, existing)
         days = {(log.path, log.blob): log.day for log in logs}
-        shown = [one for one in proposal.operations if one.odds is not None and self._may_be_shown(one)]
-        in_doubt = [one for one in shown if abs(one.odds or 0.0) <= MAX_LOG_ODDS]
-        in_doubt.sort(key=lambda one: (one.op is Op.SKIP, -one.importance, -(one.odds or 0.0)))
+        shown = [each for each in proposal.operations if each.odds is not None and self._may_be_shown(each)]
+        in_doubt = [each for each in shown if abs(each.odds or 0.0) <= MAX_LOG_ODDS]
+        in_doubt.sort(key=lambda each: (each.op is Op.SKIP, -each.importance, -(each.odds or 0.0)))
+        judged = Judged({})
         if in_doubt:
             judged = self._judged(in_doubt, shown)
-        else:
-            judged = Judged({})
+        unjudged: set[Operation] = set()
         if not judged.whole:
-            waiting = {one for one in in_doubt if one.text not in judged.evidence}
-        else:
-            waiting = set()
-        operations = (self._after(one, judged, days) for one in proposal.operations if one not in waiting)
+            unjudged = {each for each in in_doubt if each.text not in judged.evidence}
+        operations = (self._after(each, judged, days) for each in proposal.operations if each not in unjudged)
         return replace(
             proposal, operations=tuple(operations), notes=(*proposal.notes, *judged.notes),
             whole=proposal.whole and judged.whole,
         )  # fmt: skip
 
     def _may_be_shown(self, operation: Operation) -> bool:
+        """Whether the gate's redaction leaves the text as it is."""
         path = ""
         if operation.sources:
             path = operation.sources[0].path
         return self._setting.redact(operation.text, path) == operation.text
 
     def _judged(self, in_doubt: Sequence[Operation], shown: Sequence[Operation]) -> Judged:
-        """Judge what is in doubt, language by language, each in order, until the time is used up. `shown` are all
-        operations that may be, by which it is seen whether the model agrees with the rules."""
+        """Judge the operations in doubt, one language after the other, until the budget is used up. `shown`: all
+        operations that the model may see; the sure ones among them measure its agreement with the rules."""
         evidence: dict[str, float] = {}
         notes: list[str] = []
         by_language: dict[str, list[Operation]] = {}
@@ -80,59 +78,60 @@ class JudgedRules:
             by_language.setdefault(languages_of(operation.text)[0], []).append(operation)
         problem = ""
         with self._judge.run() as judge:
-            for language, own in by_language.items():
-                others = [one for one in shown if languages_of(one.text)[0] == language]
-                known, doubt, problem = self._believed(judge, language, others)
-                statements = list(dict.fromkeys(one.text for one in own))
+            for language, operations in by_language.items():
+                in_language = [each for each in shown if languages_of(each.text)[0] == language]
+                scale_of_language, doubt, problem = self._trusted_scale(judge, language, in_language)
+                statements = list(dict.fromkeys(each.text for each in operations))
                 if problem:
                     break
-                if known is None:
+                if scale_of_language is None:
                     notes.append(f"{doubt} in {LANGUAGES[language]}: the rules alone decide there")
                     evidence |= dict.fromkeys(statements, 0.0)
                     continue
                 numbers, problem = self._numbers(judge, language, statements)
-                evidence |= {one: known.evidence(number) for one, number in zip(statements, numbers, strict=False)}
+                for statement, number in zip(statements, numbers, strict=False):
+                    evidence[statement] = scale_of_language.evidence(number)
                 if problem:
                     break
         if problem:
-            left = len({one.text for one in in_doubt} - set(evidence))
+            left = len({each.text for each in in_doubt} - set(evidence))
             notes.append(f"{problem}; what was judged is kept; {counted(left, 'statement')} wait for the next run")
         return Judged(evidence, tuple(notes), not problem)
 
-    def _believed(
+    def _trusted_scale(
         self, judge: JudgeStatements, language: str, shown: Sequence[Operation]
     ) -> tuple[Scale | None, str, str]:
-        """What the model's numbers mean in a language, None where it is not believed; why it is not; why the run ended
-        before that was known, "" where it did not."""
+        """(scale of the model in a language, why it is not trusted, why the run ended early). The scale is None when
+        one of the two sentences is not ""."""
         examples = calibration(language)
         numbers, problem = self._numbers(judge, language, [example.text for example in examples])
         if problem:
             done = f"{len(numbers)} of the {len(examples)} examples that calibrate the model are judged"
             return None, "", f"{problem}; {done}"
-        known = scale([(number, one.keep) for number, one in zip(numbers, examples, strict=True)])
-        if not known.trusted:
+        calibrated = scale([(number, example.keep) for number, example in zip(numbers, examples, strict=True)])
+        if not calibrated.trusted:
             return None, "the model does not know well enough what lasts", ""
         agreement = Agreement(self._setting.state, self._judge.id, language)
-        asked = _clear(shown, agreement.missing())
-        numbers, problem = self._numbers(judge, language, [one.text for one in asked])
-        agreement.add({one.text: (n, one.op is not Op.SKIP) for one, n in zip(asked, numbers, strict=False)})
+        sure = _sure(shown, agreement.missing())
+        numbers, problem = self._numbers(judge, language, [each.text for each in sure])
+        agreement.add({each.text: (n, each.op is not Op.SKIP) for each, n in zip(sure, numbers, strict=False)})
         if problem:
             return None, "", problem
-        agrees = agreement.area()
-        if agrees is None:
+        area = agreement.area()
+        if area is None:
             return None, "there are too few lines yet to see whether the model agrees with the rules", ""
-        if agrees < AGREES:
-            return None, f"the model does not tell apart what the rules are clear about ({agrees:.2f} of 1)", ""
-        return known, "", ""
+        if area < MIN_AGREEMENT:
+            return None, f"the model does not tell apart what the rules are clear about ({area:.2f} of 1)", ""
+        return calibrated, "", ""
 
     def _numbers(self, judge: JudgeStatements, language: str, statements: Sequence[str]) -> tuple[list[float], str]:
-        """The model's number of each statement in order, and why that stopped before the end, "" where it did not."""
+        """(number of each statement in order, why the run ended early); the second is "" when all were judged."""
         numbers: list[float] = []
         start = last = monotonic()
         try:
             for number in judge(rubric(language), statements):
                 numbers.append(number)
-                if monotonic() - last >= EVERY:
+                if monotonic() - last >= PROGRESS_SECONDS:
                     last = monotonic()
                     words = f"{self._judge.id} judged {len(numbers)} of {len(statements)} statements"
                     self._setting.progress(f"{words} in {LANGUAGES[language]}, {last - start:.0f} s")
@@ -141,32 +140,32 @@ class JudgedRules:
         return numbers, ""
 
     def _after(self, operation: Operation, judged: Judged, days: Mapping[tuple[str, str], date]) -> Operation:
-        """The operation, with its verdict turned where the judge is sure and outweighs the rules."""
+        """The operation, turned from SKIP to ADD or back when the evidence is sure and outweighs the rules."""
         evidence = judged.evidence.get(operation.text, 0.0)
-        if operation.odds is None or abs(evidence) < SURE:
+        if operation.odds is None or abs(evidence) < MIN_EVIDENCE:
             return operation
-        together = operation.odds + evidence
-        if operation.op is Op.SKIP and together >= 0 and evidence > 0:
+        odds = operation.odds + evidence
+        if operation.op is Op.SKIP and odds >= 0 and evidence > 0:
             span = operation.sources[0]
             return replace(
-                operation, op=Op.ADD, importance=round(importance_of(operation.type, together), 3),
+                operation, op=Op.ADD, importance=round(importance_of(operation.type, odds), 3),
                 until=last_day_of(operation.text, operation.type, days[span.path, span.blob]),
                 reason=f"judged by a model: {evidence:+.1f} beside {operation.odds:+.1f} of the rules",
             )  # fmt: skip
-        if operation.op is not Op.SKIP and together < 0 and evidence < 0:
+        if operation.op is not Op.SKIP and odds < 0 and evidence < 0:
             why = f"a model judged against it: {evidence:+.1f} beside {operation.odds:+.1f} of the rules"
             return replace(operation, op=Op.SKIP, target="", importance=0.0, reason=why)
         return operation
 
 
-def _clear(shown: Sequence[Operation], most: int) -> list[Operation]:
-    """Up to `most` statements that the rules offer and as many that they are clear about leaving out, from all over."""
-    offered = [one for one in shown if one.op is not Op.SKIP]
-    left_out = [one for one in shown if one.op is Op.SKIP and (one.odds or 0.0) < CLEAR]
-    return [*_spread(offered, most), *_spread(left_out, most)]
+def _sure(shown: Sequence[Operation], limit: int) -> list[Operation]:
+    """At most `limit` operations that the rules propose, and as many that they surely leave out."""
+    proposed = [each for each in shown if each.op is not Op.SKIP]
+    left_out = [each for each in shown if each.op is Op.SKIP and (each.odds or 0.0) < MAX_LEFT_OUT_ODDS]
+    return [*_spread(proposed, limit), *_spread(left_out, limit)]
 
 
-def _spread(operations: Sequence[Operation], most: int) -> list[Operation]:
-    """At most that many, at even distances."""
-    count = min(most, len(operations))
-    return [operations[at * len(operations) // count] for at in range(count)]
+def _spread(operations: Sequence[Operation], limit: int) -> list[Operation]:
+    """At most `limit` of the operations, at even distances."""
+    count = min(limit, len(operations))
+    return [operations[n * len(operations) // count] for n in range(count)]

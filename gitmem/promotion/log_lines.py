@@ -1,9 +1,8 @@
-"""A daily log as the statements a model may promote: list items, and sentences of paragraphs, without marker, time,
-label or speaker.
+"""The candidate lines of a daily log, which a promotion model may propose: list items and sentences of paragraphs,
+without marker, time, label and speaker. Pure.
 
-Pure. What a document says, and under which headings and items, is read by `memory/statements`. Headings, fences,
-tables, quotes, comments, front matter and anything machine-written are not candidates: a log that repeats what came
-from memory must not feed it again (docs/promotion.md, "Lines that are never a source").
+`memory/statements` parses the log. Headings, fences, tables, quotes, comments, front matter and machine-written lines
+are no candidates: a log that repeats memory must not be promoted again (docs/promotion.md, "What is never a source").
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from gitmem.text.heading_words import names_no_thing
 from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 
-LONGEST_ITEM = 300  # characters of a list item that is taken whole; of a longer one each sentence by itself
-LONGEST_STATEMENT = 16_000  # characters of a statement that can hold a fact: each fact of it is held against all of it
-LONGEST_READ = 4000  # characters of a statement whose sentences are read, from its beginning
-WIDTHS = {"W": 2, "F": 2}  # columns of a letter by its East Asian width; any other has one
+MAX_ITEM_CHARS = 300  # characters of a list item that is one candidate; a longer one is split into sentences
+MAX_STATEMENT_CHARS = 16_000  # characters of a statement that has candidates; each is compared with all of it later
+MAX_READ_CHARS = 4000  # first characters of a statement that are split into sentences
+WIDTHS = {"W": 2, "F": 2}  # columns of a character by its East Asian width; all others have one
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _BOX = re.compile(r"^\[[ xX]\]\s+")
@@ -61,50 +60,42 @@ _MACHINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One candidate. `number`, `last`: its lines (`last` 0 for one line alone). `text` is the sentence; `whole` what
-    stood there after its marker and time; `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a
-    dialogue; `topic` what a fact of it has to begin with, "" where the text says what it is about; `under` the
-    label that its heading is ("" for none), `under_kind` the kind of fact it speaks for ("none" where it speaks against
-    any); `beside` how many candidates its log has; `prose`: it is a sentence among others; `typed` the type
-    that the line's own comment states; `reported`: it stands under a heading of reports; `languages` those whose cues
-    are read (`languages_of`); `near`: the nearest heading and parent item; `outer`: those above them; `file`: the
-    words of the log's file name."""
+    """One candidate line, or sentence of a line."""
 
-    number: int
-    text: str
-    whole: str
-    label: str = ""
-    speaker: str = ""
-    period: str = ""
-    languages: tuple[str, ...] = ("en",)
+    number: int  # first line, from 1
+    text: str  # the sentence, without marker, time, period and label
+    whole: str  # the same with period and label
+    label: str = ""  # a label at its beginning, `Decision:` or `[결정]`, in lower case
+    speaker: str = ""  # in a dialogue
+    period: str = ""  # a word such as `오전` or `update` at its beginning
+    languages: tuple[str, ...] = ("en",)  # languages whose cues are matched (`languages_of`)
     origin: str = ""
-    last: int = 0
-    topic: str = ""
-    under: str = ""
-    under_kind: str = ""
-    beside: int = 0
-    prose: bool = False
-    typed: str = ""
-    reported: bool = False
-    near: tuple[str, ...] = ()
-    outer: tuple[str, ...] = ()
-    file: str = ""
+    last: int = 0  # last line, 0 for one line alone
+    topic: str = ""  # the topic that a fact of it needs (`topics.topic_of`)
+    under: str = ""  # the label that its heading or parent item is, "" for none
+    under_kind: str = ""  # the kind of fact of that label; "none" for a label that speaks against a fact
+    beside: int = 0  # number of candidates of the log
+    prose: bool = False  # it is one of several sentences of its statement
+    typed: str = ""  # the type that the comment of the line states
+    reported: bool = False  # it is below a heading of reports (`topics.reports_work`)
+    near: tuple[str, ...] = ()  # the nearest heading and parent item
+    outer: tuple[str, ...] = ()  # the headings and items above these
+    file: str = ""  # name of the log's file, without the date
 
     @property
     def end(self) -> int:
-        """Its last line."""
+        """The last line."""
         return max(self.number, self.last)
 
     def about(self, text: str) -> str:
-        """A text of this candidate as a fact says it, with its topic in front."""
+        """`text` with the topic before it."""
         if self.topic:
             return f"{self.topic}: {text}"
         return text
 
 
 class Passage(NamedTuple):
-    """A statement, or a part of one that says something by itself: its lines, its text as one line, the statement it
-    is of, whose words it is."""
+    """A statement, or a part of one that can be read alone. `first`, `last`: its lines. `text`: one line of text."""
 
     first: int
     last: int
@@ -114,20 +105,17 @@ class Passage(NamedTuple):
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """The languages of a text by its script: `ko`, `ja` or `zh`, and `en` if it is mostly or only Latin.
-
-    A text with Hangul is Korean, one with kana Japanese, one with Han alone Chinese.
-    """
+    """The languages of a text by its script: `ko` with Hangul, `ja` with kana, `zh` with Han alone; `en` when it has
+    none of these, or in addition when it is mostly Latin."""
     wide = _WIDE.findall(text)
     if not wide:
         return ("en",)
-    hangul, kana = sum(bool(row[0]) for row in wide), any(row[1] for row in wide)
+    hangul = sum(bool(row[0]) for row in wide)
+    language = "zh"
     if hangul:
         language = "ko"
-    else:
-        language = "zh"
-        if kana:
-            language = "ja"
+    elif any(row[1] for row in wide):
+        language = "ja"
     latin = sum(len(word) for word in _LATIN.findall(text))
     if latin > 2 * (hangul or len(wide)):
         return (language, "en")
@@ -135,7 +123,8 @@ def languages_of(text: str) -> tuple[str, ...]:
 
 
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
-    """What may be promoted of a log's lines, in order: items and paragraphs, where a chosen line break ends a piece."""
+    """The items and paragraphs of a log that may be promoted, in order. A paragraph is divided at line breaks that its
+    writer chose (`_pieces`)."""
     document = read(lines)
     for statement, origin in zip(document, statement_origins(document), strict=True):
         if statement.form not in (Form.ITEM, Form.PARAGRAPH) or any(map(_MACHINE.search, statement.above)):
@@ -143,78 +132,83 @@ def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
         if any(key == "src" for key, _ in statement.meta):  # it came from memory
             continue
         text = statement.text
-        if text.startswith((">", "|")) or len(text) > LONGEST_STATEMENT or not any(map(str.isalnum, text)):
+        if text.startswith((">", "|")) or len(text) > MAX_STATEMENT_CHARS or not any(map(str.isalnum, text)):
             continue
         if statement.form is Form.ITEM:
             yield Passage(statement.first, statement.last, text, statement, origin)
         else:
             for first, last in _pieces(lines, statement):
-                said = " ".join(" ".join(_visible(line) for line in lines[first - 1 : last]).split())
-                if any(map(str.isalnum, said)):
-                    yield Passage(first, last, unicodedata.normalize("NFC", said), statement, origin)
+                piece = " ".join(" ".join(_without_comment(line) for line in lines[first - 1 : last]).split())
+                if any(map(str.isalnum, piece)):
+                    yield Passage(first, last, unicodedata.normalize("NFC", piece), statement, origin)
 
 
 def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]:
-    """(first line, last line) of the pieces of a paragraph. Who writes a line a thought wraps nothing: a line break was
-    chosen before a time, and where the next word had room and either side looks like the end of a thought."""
-    texts = [_visible(line).strip() for line in lines[statement.first - 1 : statement.last]]
-    widest = max(map(_columns, texts))
+    """(first line, last line) of each piece of a paragraph. A piece ends at a line break that the writer chose: before
+    a time, or where the next word had room in the line and a sentence seems to end or begin."""
+    texts = [_without_comment(line).strip() for line in lines[statement.first - 1 : statement.last]]
+    width = max(map(_columns, texts))
     pieces: list[tuple[int, int]] = []
     before = ""
     for number, text in enumerate(texts, statement.first):
-        word = ""
-        if text:
-            word = text.split(maxsplit=1)[0]
-        room = _columns(before) + 1 + (_columns(word) if word.isascii() or _HANGUL.search(word) else 2) <= widest
-        thought = text[:1].isupper() or _THOUGHT_END.search(before) is not None
-        chosen = not pieces or _TIME.match(text) is not None or (room and thought)
-        pieces[len(pieces) if chosen else -1 :] = [(number if chosen else pieces[-1][0], number)]
+        word = "".join(text.split(maxsplit=1)[:1])
+        columns = 2  # a line of Kana or Han breaks after any character
+        if word.isascii() or _HANGUL.search(word):
+            columns = _columns(word)
+        has_room = _columns(before) + 1 + columns <= width
+        is_sentence = text[:1].isupper() or _THOUGHT_END.search(before) is not None
+        if not pieces or _TIME.match(text) or (has_room and is_sentence):
+            pieces.append((number, number))
+        else:
+            pieces[-1] = (pieces[-1][0], number)
         before = text
     return pieces
 
 
 def _columns(text: str) -> int:
+    """The width of a text in columns of a fixed-width font."""
     if text.isascii():
         return len(text)
     return sum(WIDTHS.get(unicodedata.east_asian_width(c), 1) for c in text)
 
 
-def _visible(line: str) -> str:
-    """A line without its metadata comment."""
+def _without_comment(line: str) -> str:
+    """A line without the metadata comment at its end."""
     if line.rstrip().endswith("-->"):
         return parse_comment(line)[0]
     return line
 
 
 def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Candidate]:
-    """Every candidate of a log, new or not (the old ones are context for retractions)."""
+    """All candidates of a log, in order. Old lines are included: a new line may retract them. `labels`: label -> (kind
+    of fact, weight)."""
     passages = [
         passage._replace(text=_TIME.sub("", _BOX.sub("", passage.text, count=1), count=1))
         for passage in passages_of(log.lines)
     ]
     speakers = _speakers([passage.text for passage in passages], labels)
-    made = [
-        each
+    candidates = [
+        candidate
         for passage in passages
-        for each in _candidates(log.lines, passage, speakers, labels)
-        if not has_mask(each.whole)  # what it said is hidden
+        for candidate in _candidates(log.lines, passage, speakers, labels)
+        if not has_mask(candidate.whole)
     ]
     file = _DAY.sub("", PurePosixPath(log.path).stem)
-    return [replace(each, beside=len(made), file=file) for each in made]
+    return [replace(candidate, beside=len(candidates), file=file) for candidate in candidates]
 
 
-def _speakers(bodies: list[str], labels: Mapping[str, tuple[str, float]]) -> set[str]:
-    """The names that take turns, when the log is a dialogue: two at least, saying most of its lines, none of them a
-    word for a kind of line (`decision:`, `why:`, `이유:`)."""
+def _speakers(texts: list[str], labels: Mapping[str, tuple[str, float]]) -> set[str]:
+    """The names of the speakers of a dialogue; empty when the log is none. A dialogue has two or more names that begin
+    60 % of its lines, and none of them is a label (`decision:`, `why:`, `이유:`)."""
     counts: dict[str, int] = {}
-    for body in bodies:
-        match = _SPEAKER.match(body)
+    for text in texts:
+        match = _SPEAKER.match(text)
         if match and len(match[1]) <= 24:
             counts[match[1]] = counts.get(match[1], 0) + 1
     turns = {name: count for name, count in counts.items() if count >= 2}
     if any(name.casefold() in labels or names_no_thing(name) for name in turns):
         return set()
-    if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(bodies):
+    if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(texts):
         return set(turns)
     return set()
 
@@ -222,12 +216,12 @@ def _speakers(bodies: list[str], labels: Mapping[str, tuple[str, float]]) -> set
 def _candidates(
     lines: Sequence[str], passage: Passage, speakers: set[str], labels: Mapping[str, tuple[str, float]]
 ) -> Iterator[Candidate]:
-    """The candidates of one passage: an item whole where it is short, else each sentence with the lines it is on."""
+    """The candidates of one passage: a turn of a dialogue, a short item, or each sentence."""
     match = None
     if speakers:
         match = _SPEAKER.match(passage.text)
     if match and match[1] in speakers:
-        text = passage.text[match.end() : LONGEST_READ]
+        text = passage.text[match.end() : MAX_READ_CHARS]
         yield Candidate(
             passage.first, text, passage.text, "", match[1], "", languages_of(text), passage.origin, passage.last
         )
@@ -241,20 +235,23 @@ def _candidates(
         if labelled := _labelled(text, labels):
             label, text = labelled
         if text.rstrip("*_ ").endswith((":", "：")):
-            continue  # what it opens stands below it
-        above = part.statement
-        under = next((name for item in reversed(above.trail) for name in _labels_in(item, labels)), "")
+            continue  # it opens a list below it
+        statement = part.statement
+        under = next((name for item in reversed(statement.trail) for name in _labels_in(item, labels)), "")
+        under_kind = ""
+        if under:
+            under_kind = labels[under][0] or "none"
         yield Candidate(
             part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last,
-            topic_of(above, text), under, (labels[under][0] or "none") if under else "",
-            0, part.text != passage.text, above.get("type"), reports_work(above),
-            above.above[-1:] + above.parents[-1:], above.above[:-1] + above.parents[:-1],
+            topic_of(statement, text), under, under_kind,
+            0, part.text != passage.text, statement.get("type"), reports_work(statement),
+            statement.above[-1:] + statement.parents[-1:], statement.above[:-1] + statement.parents[:-1],
         )  # fmt: skip
 
 
 def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[str, float]]) -> list[Passage]:
-    """What of a passage can be a fact of its own: a short item whole, unless a label stands within it."""
-    if passage.statement.form is Form.ITEM and len(passage.text) <= LONGEST_ITEM:
+    """The parts of a passage that can be facts: a short item whole, unless a label is within it; else each sentence."""
+    if passage.statement.form is Form.ITEM and len(passage.text) <= MAX_ITEM_CHARS:
         if not _INNER_COLON.search(passage.text):
             return [passage]
         parts = list(_in_sentences(lines, passage))
@@ -265,7 +262,7 @@ def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[st
 
 
 def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, str] | None:
-    """The label and the rest of a text that begins with a known label; None for any other text."""
+    """(label, rest) of a text that begins with one of `labels`; None for any other text."""
     match = _LABEL.match(text)
     if not match:
         return None
@@ -277,35 +274,36 @@ def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, 
 
 
 def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterator[str]:
-    """The labels that a heading or an item is, in one number or another: `Key decisions`, `결정 사항`."""
+    """The labels among the words of a heading or an item, in singular or plural: `Key decisions`, `결정 사항`."""
     words = heading.casefold().strip(" *_:：").split()
     for size in range(min(3, len(words)), 0, -1):
-        for at in range(len(words) - size + 1):
-            name = " ".join(words[at : at + size]).strip("*_:：()[]")
+        for start in range(len(words) - size + 1):
+            name = " ".join(words[start : start + size]).strip("*_:：()[]")
             for form in (name, name.removesuffix("s"), f"{name.removesuffix('ies')}y", without_particle(name)):
                 if form in labels and names_no_thing(heading):
                     yield form
 
 
 def _in_sentences(lines: Sequence[str], passage: Passage) -> Iterator[Passage]:
-    """A passage sentence by sentence, each with the lines that hold a letter of it."""
-    sizes = [len(_letters(_visible(line))) for line in lines[passage.first - 1 : passage.last]]
-    parts = sentences(passage.text[:LONGEST_READ])
-    if len(passage.text) > LONGEST_READ:
-        parts = parts[:-1]  # it is cut there
-    at = sum(sizes) - len(_letters(passage.text))  # the marker and the time in front
+    """The sentences of a passage, each with its own lines."""
+    sizes = [_letter_count(_without_comment(line)) for line in lines[passage.first - 1 : passage.last]]
+    parts = sentences(passage.text[:MAX_READ_CHARS])
+    if len(passage.text) > MAX_READ_CHARS:
+        parts = parts[:-1]  # the last one is cut
+    end = sum(sizes) - _letter_count(passage.text)  # letters of the marker and the time before the text
     for part in parts:
-        start, at = at, at + len(_letters(part))
-        first, last = _line_at(sizes, start), _line_at(sizes, at - 1)
+        start, end = end, end + _letter_count(part)
+        first, last = _line_at(sizes, start), _line_at(sizes, end - 1)
         yield passage._replace(first=passage.first + first, last=passage.first + last, text=part)
 
 
-def _letters(text: str) -> str:
-    return "".join(unicodedata.normalize("NFC", text).split())
+def _letter_count(text: str) -> int:
+    """The number of characters without white space, in NFC."""
+    return len("".join(unicodedata.normalize("NFC", text).split()))
 
 
 def _line_at(sizes: Sequence[int], offset: int) -> int:
-    """The line, from 0, that holds the letter at an offset into all lines' letters."""
+    """The index of the line that has the character at `offset`. `sizes`: the number of characters of each line."""
     for number, size in enumerate(sizes):
         if offset < size:
             return number

@@ -1,8 +1,8 @@
-"""Committed daily logs as promotion reads them: which lines are new, which were dealt with before. Reads Git only.
+"""Committed daily logs as promotion reads them: which lines are new, and which were promoted or refused before.
 
-The cursor is a shortcut. Where it is absent, unreachable or lost by a squash, every line counts as new again, and
-what keeps a fact from coming twice is written beside the facts themselves: `src` in MEMORY.md and its archive,
-`Memory-Source` and `Memory-Rejected` in the history.
+The cursor, a `Memory-Cursor` trailer, only saves work. Without a valid cursor every line counts as new again; other
+records then keep a fact from being proposed twice: the `src` keys in MEMORY.md and its archive, and the
+`Memory-Source` and `Memory-Rejected` trailers of the history. Reads committed history only.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from datetime import datetime
 
 from gitmem.errors import UnknownRevision
 from gitmem.gate.detectors.finding import Skipped
-from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
+from gitmem.git.objects import EXECUTABLE, REGULAR, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash
+from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, text_hash
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
 from gitmem.promotion.proposal import Log
+from gitmem.provenance.attribution import Attributor
+from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.cited_sources import cited, facts_at
+from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, rejections
 from gitmem.provenance.line_origins import log_origin
 from gitmem.provenance.removals import removed_by_people
@@ -29,29 +33,63 @@ from gitmem.text.named_times import FORMS, beginning
 
 @dataclass(frozen=True, slots=True)
 class NewLogs:
-    """The logs of a commit; `base` is the commit since which lines are new ("" for all)."""
+    """The logs of a commit that have new lines."""
 
     head: str
-    base: str
+    base: str  # lines that this commit lacks are new; "": all lines are new
     logs: tuple[Log, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[Skipped, ...] = ()  # logs that could not be read
 
     @property
     def lines(self) -> int:
+        """The number of new lines."""
         return sum(len(log.new) for log in self.logs)
 
 
 @dataclass(frozen=True, slots=True)
 class Precedents:
-    """What earlier promotions and people settled: hashes of texts refused or no longer there, and source lines."""
+    """What earlier promotions and people decided (see `plan.Rules`)."""
 
-    refused: frozenset[str]
-    covered: frozenset[tuple[str, str]]
-    archived: Mapping[str, Fact]
+    refused: frozenset[str]  # hashes (64 hex) of texts that people refused or removed
+    covered: frozenset[tuple[str, str]]  # (path, normalised line) of source lines that were used or refused
+    archived: Mapping[str, Fact]  # fact id -> archived fact
+
+
+def cursor(repo: Repository, ledger: Ledger, head: str) -> str:
+    """The commit up to which logs count as read: the newest `Memory-Cursor` that is an ancestor of its promotion and of
+    `head`; "" when there is none.
+
+    Promotion proposes no line before the cursor, so a forged one would hide lines. It counts only when the sources of
+    its promotion support every text of that promotion.
+    """
+    for promotion, oid in ledger.cursors:
+        is_ancestor = oid != promotion and repo.is_ancestor(oid, promotion) and repo.is_ancestor(oid, head)
+        if is_ancestor and _is_supported(repo, ledger, promotion):
+            return oid
+    return ""
+
+
+def _is_supported(repo: Repository, ledger: Ledger, promotion: str) -> bool:
+    """Whether every text of the promotion is a fact of its MEMORY.md that its sources support; in an agent's commit the
+    sources must say it word for word."""
+    commit = repo.commit(promotion)
+    wanted = {link.sha256 for record in ledger.records if record.commit.oid == promotion for link in record.sources}
+    enough = {Support.IN_SOURCE, Support.EDITED}
+    if not by_machine(commit):
+        enough.add(Support.SHARES_WORDS)
+    attributor = Attributor(repo, promotion, ledger)
+    found: set[str] = set()
+    for path, _, fact in facts_at(repo, promotion):
+        if kind(path) is Kind.MEMORY and (digest := text_hash(fact.text)) in wanted:
+            if attributor.attribution(path, fact, lambda: commit).support not in enough:
+                return False
+            found.add(digest)
+    return found == wanted
 
 
 def since(repo: Repository, text: str, head: str, now: datetime) -> str:
-    """The commit that `--since` names: a revision, else the last one before a day began (`named_times`), "" if none."""
+    """The commit that `--since` names: a revision, or the last commit before a day (`named_times`); "" when no commit
+    is so old. Raises UnknownRevision."""
     try:
         return repo.resolve(text)
     except UnknownRevision:
@@ -60,123 +98,131 @@ def since(repo: Repository, text: str, head: str, now: datetime) -> str:
             raise UnknownRevision(
                 Message("'{}' is neither a revision nor a date", text), Message("a commit, or {}", FORMS)
             ) from None
-    older = (c for c in repo.log([head], first_parent=True) if c.commit_date < start)
-    first = next(older, None)
-    if not first:
-        return ""
-    return first.oid
+    return next((c.oid for c in repo.log([head], first_parent=True) if c.commit_date < start), "")
 
 
 def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) -> NewLogs:
-    """Every daily log at `head` that has lines `base` had not, oldest day first; `daily` are patterns of more of them
+    """The daily logs at `head` with lines that `base` lacks, oldest day first. `daily`: patterns of further daily logs
     (`paths.log_day`)."""
-    now, before = _logs(repo, head, daily), _logs(repo, base, daily) if base else {}
-    wanted = {p: entry.oid for p, entry in now.items() if p not in before or before[p].oid != entry.oid}
-    old = {path: before[path].oid for path in wanted if path in before}
+    now = _log_oids(repo, head, daily)
+    before: dict[str, str] = {}
+    if base:
+        before = _log_oids(repo, base, daily)
+    wanted = {path: oid for path, oid in now.items() if before.get(path) != oid}
+    old = {path: before[path] for path in wanted if path in before}
     skipped: list[Skipped] = []
-    data = _contents(repo, {*wanted.values(), *old.values()})
+    contents = small_blobs(repo, [*wanted.values(), *old.values()])
     logs = []
     for path, oid in wanted.items():
-        day, content = log_day(path, daily), data.get(oid)
-        if day is None or content is None:
-            skipped.append(Skipped(path, "no such day" if day is None else "missing, or larger than 1 MiB"))
-            continue
-        lines = split(content)
-        new = _new(lines, split(data.get(old[path]) or b"") if path in old else [])
-        if new:
-            logs.append(Log(path, oid, day, lines, new, log_origin(lines)))
+        day = log_day(path, daily)
+        if day is None:
+            skipped.append(Skipped(path, "no such day"))
+        elif oid not in contents:
+            skipped.append(Skipped(path, "missing, or larger than 1 MiB"))
+        else:
+            lines = split(contents[oid])
+            new = _new_lines(lines, split(contents.get(old.get(path, ""), b"")))
+            if new:
+                logs.append(Log(path, oid, day, lines, new, log_origin(lines)))
     return NewLogs(head, base, tuple(sorted(logs, key=lambda log: (log.day, log.path))), tuple(skipped))
 
 
-def _logs(repo: Repository, commit: str, daily: Sequence[str]) -> dict[str, Entry]:
-    entries = [e for e in repo.entries(commit, [] if daily else ["memory"]) if e.mode in (REGULAR, EXECUTABLE)]
-    return {e.path: e for e in entries if kind(e.path) is Kind.DAILY or log_day(e.path, daily)}
+def _log_oids(repo: Repository, commit: str, daily: Sequence[str]) -> dict[str, str]:
+    """Path -> oid of each daily log of a commit."""
+    folders = [] if daily else ["memory"]
+    entries = [entry for entry in repo.entries(commit, folders) if entry.mode in (REGULAR, EXECUTABLE)]
+    return {entry.path: entry.oid for entry in entries if kind(entry.path) is Kind.DAILY or log_day(entry.path, daily)}
 
 
-def _contents(repo: Repository, oids: set[str]) -> dict[str, bytes]:
-    sizes = repo.sizes(sorted(oids))
-    small = [oid for oid in sorted(oids) if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
+def small_blobs(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
+    """Oid -> bytes of the blobs that exist and have at most MAX_MEMORY_FILE_BYTES."""
+    wanted = sorted(set(oids))
+    sizes = repo.sizes(wanted)
+    small = [oid for oid in wanted if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     return {oid: data for oid, data in repo.read_many(small) if data is not None}
 
 
 def split(data: bytes) -> tuple[str, ...]:
-    """The lines of a file, numbered as Git numbers them; what is not UTF-8 is replaced."""
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    lines = text.split("\n")
-    return tuple(line.rstrip("\r") for line in (lines[:-1] if lines[-1] == "" else lines))
+    """The lines of a file, numbered as Git numbers them; bytes that are not UTF-8 are replaced."""
+    lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return tuple(line.rstrip("\r") for line in lines)
 
 
-def _new(lines: Sequence[str], old: Sequence[str]) -> frozenset[int]:
-    """The lines that were not there: a log only grows at its end, but a rewritten one is compared line by line."""
+def _new_lines(lines: Sequence[str], old: Sequence[str]) -> frozenset[int]:
+    """The numbers, from 1, of the lines that `old` lacks. In a log that only grew these are the last ones; a rewritten
+    log is compared line by line."""
     if tuple(lines[: len(old)]) == tuple(old):
         return frozenset(range(len(old) + 1, len(lines) + 1))
-    left = Counter(old)
+    remaining = Counter(old)
     new = set()
     for number, line in enumerate(lines, 1):
-        if left[line] > 0:
-            left[line] -= 1
+        if remaining[line] > 0:
+            remaining[line] -= 1
         else:
             new.add(number)
     return frozenset(new)
 
 
-def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Precedents:
-    """What must not be offered again, given the facts of MEMORY.md (`here`) and what the history of `head` records."""
+def past(repo: Repository, ledger: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Precedents:
+    """What promotion must not propose again from `logs`. `here`: the facts of MEMORY.md; `ledger`: that of `head`."""
     present = list(here)
     archived = _archived(repo, head)
     ids = {fact.id for fact in (*present, *archived)}
-    # What a later fact replaced was not taken out by anybody: a new log may say it again.
+    # A fact that a later one superseded was not removed by anybody: a new log may say it again.
     ids |= {value for fact in (*present, *archived) for key, value in fact.meta if key == "supersedes"}
-    refusal = rejections(repo, known)
-    refused, spans = set(refusal.hashes), list(refusal.spans)
+    rejected = rejections(repo, ledger)
+    refused, spans = set(rejected.hashes), list(rejected.spans)
     for fact in (*present, *archived):
-        spans += [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
-    lifted = {text_hash(fact.text) for fact in present}
-    spans += [span for given in known.sources.values() for span in given]
-    # Promoted once, and taken out since. A line of a digest of episodes was never promoted.
-    refused |= {digest for digest in known.by_hash if id_of_hash(digest) not in ids and _was_promoted(known, digest)}
+        spans += cited(fact)
+    spans += [span for sources in ledger.sources.values() for span in sources]
+    # Texts that were promoted and are in memory no more. A line of a digest of episodes was never promoted.
+    refused |= {digest for digest in ledger.by_hash if id_of_hash(digest) not in ids and _was_promoted(ledger, digest)}
     refused |= {digest for digest in removed_by_people(repo, head) if id_of_hash(digest) not in ids}
+    refused -= {text_hash(fact.text) for fact in present}
     return Precedents(
-        frozenset(refused - lifted),
-        frozenset(_lines_of(repo, spans, logs)),
+        frozenset(refused),
+        frozenset(_cited_lines(repo, spans, logs)),
         {fact_id(fact.text): fact for fact in archived if not fact.get(memory_facts.SUPERSEDED_BY)},
     )
 
 
-def _was_promoted(known: Ledger, digest: str) -> bool:
+def _was_promoted(ledger: Ledger, digest: str) -> bool:
     """Whether a record added the text (64 hex) to a file other than an episode or a digest of episodes."""
-    links = (link for record in known.recorded.get(digest, ()) for link in record.sources if link.sha256 == digest)
+    links = (link for record in ledger.recorded.get(digest, ()) for link in record.sources if link.sha256 == digest)
     return any(kind(link.target) is not Kind.SESSION for link in links)
 
 
 def _archived(repo: Repository, head: str) -> list[Fact]:
-    entries = [e for e in repo.entries(head, ["memory/archive"]) if kind(e.path) is Kind.ARCHIVE]
-    data = _contents(repo, {entry.oid for entry in entries if entry.mode in (REGULAR, EXECUTABLE)})
-    return [fact for content in data.values() for fact in memory_facts.parse(content).facts]
+    """The facts of the archives at `head`."""
+    entries = [entry for entry in repo.entries(head, ["memory/archive"]) if kind(entry.path) is Kind.ARCHIVE]
+    contents = small_blobs(repo, (entry.oid for entry in entries if entry.mode in (REGULAR, EXECUTABLE)))
+    return [fact for data in contents.values() for fact in memory_facts.parse(data).facts]
 
 
-def _lines_of(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -> set[tuple[str, str]]:
-    """(path, text of the line) of every span in a log that is read now, as the line was when it was cited."""
-    here = {log.path: log for log in logs}
-    concerned = [span for span in dict.fromkeys(spans) if span.path in here]
-    other: dict[tuple[str, str], tuple[str, ...]] = {}
-    for span in concerned:
-        log = here[span.path]
+def _cited_lines(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -> set[tuple[str, str]]:
+    """(path, normalised line) for each line of the spans in one of `logs`, as the cited blob has it. When that blob is
+    gone, the lines of the log as it is now are taken."""
+    log_of = {log.path: log for log in logs}
+    in_logs = [span for span in dict.fromkeys(spans) if span.path in log_of]
+    lines: dict[tuple[str, str], tuple[str, ...]] = {}
+    for span in in_logs:
+        log = log_of[span.path]
         key = (span.path, span.blob)
-        if not span.blob or log.blob.startswith(span.blob):
-            other[key] = log.lines
-        elif key not in other:
-            oid = span.blob if len(span.blob) == len(log.blob) else repo.find_blob(span.path, span.blob)
-            data = None
-            if oid:
-                data = next(iter(repo.read_many([oid])))[1]
+        if key in lines:
+            continue
+        lines[key] = log.lines
+        if span.blob and not log.blob.startswith(span.blob):
+            oid: str | None = span.blob
+            if len(span.blob) != len(log.blob):
+                oid = repo.find_blob(span.path, span.blob)
+            data = next(iter(repo.read_many([oid])))[1] if oid else None
             if data is not None:
-                other[key] = split(data)
-            else:
-                other[key] = log.lines
+                lines[key] = split(data)
     return {
-        (span.path, normalise(line))
-        for span in concerned
-        for line in other[span.path, span.blob][span.start_line - 1 : span.end_line]
-        if normalise(line)
+        (span.path, text)
+        for span in in_logs
+        for line in lines[span.path, span.blob][span.start_line - 1 : span.end_line]
+        if (text := normalise(line))
     }

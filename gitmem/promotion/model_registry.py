@@ -1,5 +1,5 @@
-"""Promotion models by name: `rules`, and the language models of `models/language` (`gguf:<path>`,
-`http:<url>#<model>`); and the one in force. There is no fallback from one to another.
+"""Opens promotion models by name: `rules`, or a language model of `models/language` (`gguf:<path>`,
+`http:<url>#<model>`). No model falls back to another one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def open_model(name: str, setting: Setting, words: str = "") -> Model:
-    """The model `name` says (`rules`, `gguf:/path/to.gguf`, `http:https://HOST/v1#NAME`).
+    """The model with this name: `rules`, `gguf:/path/to.gguf` or `http:https://HOST/v1#NAME`.
 
-    `words` are said to a language model instead of the package's own prompt. Raises ModelUnavailable, BadConfig.
+    `words`: replaces the system prompt of the package for a language model. Raises ModelUnavailable, BadConfig.
     """
     if name == "rules":
         from gitmem.promotion.rules_model import RulesModel
@@ -50,8 +50,8 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
 
 
 def judges(name: str, use: str) -> bool:
-    """Whether a language model judges statements, and is not asked for lists: as `mem.modelUse` says, and by itself
-    where it is small. Raises ModelUnavailable."""
+    """Whether the language model `name` judges statements of the rules, instead of listing facts. `use`: the setting
+    `mem.modelUse`; with `auto` small GGUF models judge. Raises ModelUnavailable."""
     kind, _, rest = name.partition(":")
     if use != "auto" or kind != "gguf":
         return use == "judge"
@@ -67,14 +67,16 @@ def promotion_model(
     environ: Mapping[str, str],
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Model, Policy]:
-    """The model in force for promotion, and the gate's policy for what is written here. `progress` is told in words how
-    far a run is."""
-    made, policy = model_setting(repo, config, today, environ)
-    return open_model(config.model, replace(made, progress=progress) if progress else made), policy
+    """(model of the setting `mem.model`, policy of the gate for the work tree). `progress`: called with sentences about
+    the progress of a run. Raises as `open_model`."""
+    setting, policy = model_setting(repo, config, today, environ)
+    if progress:
+        setting = replace(setting, progress=progress)
+    return open_model(config.model, setting), policy
 
 
 def model_setting(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Setting, Policy]:
-    """What a language model is opened with, and the policy that masks what it is shown."""
+    """(setting for `open_model`, policy of the gate for the work tree, by which the model's input is redacted)."""
     from gitmem.gate.redaction import redact
     from gitmem.gate.sources import worktree_policy
     from gitmem.git.worktree import state_dir
@@ -84,6 +86,6 @@ def model_setting(repo: Repository, config: Config, today: date, environ: Mappin
     folder: Path | None
     try:
         folder = state_dir(repo.common_dir)
-    except GitMemError:  # a read-only mount: nothing is kept, and what needs the egress log is not asked
+    except GitMemError:  # a read-only mount: nothing is cached, and models that need the egress log are not asked
         folder = None
     return Setting(config, environ, folder, lambda text, path: redact(text, path, policy)), policy

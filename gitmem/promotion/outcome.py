@@ -1,4 +1,4 @@
-"""What a promotion did, as the JSON of docs/json.md, and which of its texts may be repeated at all. Values only."""
+"""The outcome of a promotion as JSON, and the texts that no output may repeat. Reads nothing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gitmem.promotion.promote import Outcome
 
 
 def as_value(outcome: Outcome) -> dict[str, Any]:
-    """The JSON of docs/json.md."""
+    """The JSON of docs/json.md, "promote"."""
 
     def places(spans: Sequence[Span]) -> list[dict[str, Any]]:
-        return [json_object(span, "path start_line end_line blob") for span in spans]
+        return [span._asdict() for span in spans]
 
     hidden = not_repeatable(outcome)
     return {
@@ -58,8 +58,9 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
 
 
 def not_repeatable(outcome: Outcome) -> set[str]:
-    """Texts of candidates that are not repeated anywhere: our rules see a secret in them."""
+    """The texts of refused operations in which our rules see a secret."""
     from gitmem.gate.detectors.secrets.secrets import secret_lines
 
     texts = list(dict.fromkeys(item.operation.text for item in outcome.plan.refused))
-    return {texts[n - 1] for n in secret_lines("\n".join(text.replace("\n", " ") for text in texts))}
+    numbers = secret_lines("\n".join(text.replace("\n", " ") for text in texts))
+    return {texts[number - 1] for number in numbers}

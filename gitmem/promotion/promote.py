@@ -1,15 +1,14 @@
-"""Promotion: committed daily logs in, reviewed facts out. Reads, asks a model, plans, writes one commit.
+"""Promotion: reads the new lines of committed daily logs, asks a model for facts, commits approved facts to MEMORY.md.
 
-The flow behind `git mem promote` and the post-commit hook. What is decided depends on committed content alone, so a
-laptop and CI give the same answer. Nothing is written before the plan is complete, and a commit that is refused
-leaves every file as it was.
+`git mem promote` and the post-commit hook use this module. Only committed content decides, so that a laptop and CI give
+the same answer. Nothing is written before the plan is complete, and a refused commit leaves every file as it was.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 
@@ -46,11 +45,11 @@ from gitmem.messages import Message
 from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
-from gitmem.promotion.plan import LOSS, LOSS_SHARE, WAITS, Approved, Plan, Rules, decide
-from gitmem.promotion.proposal import Model, Op
+from gitmem.promotion.plan import WAITS, Approved, Plan, Rules, decide, max_losses
+from gitmem.promotion.proposal import Model, Op, Proposal
+from gitmem.promotion.settlement import dated
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
-from gitmem.provenance.cursors import cursor
 from gitmem.provenance.ledger import PROMOTES, read_ledger
 
 MEMORY = "MEMORY.md"
@@ -58,7 +57,7 @@ BRANCH = "memory/promote"
 
 
 class Mode(StrEnum):
-    """Where the result goes."""
+    """How the result is written."""
 
     COMMIT = "commit"
     EACH = "commit-per-fact"
@@ -69,55 +68,51 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. `accept` are ids of facts of origin web or tool that the person lets in; `reviewed`: a person
-    looked at each fact, and the commit names them. `branch`: where Mode.BRANCH commits and what a dry run plans for, ""
-    for the current one. `shown`: id of each fact they saw -> id of the one it replaces, "" for none; anything else is
-    not promoted. `tidy`: facts whose last day has passed, and those that no longer fit, go to the archive in the same
-    commit. `plan_only`: a dry run that says what would be promoted, and not what would be archived or differs."""
+    """The options of a promotion."""
 
     mode: Mode = Mode.COMMIT
-    since: str = ""
-    limit: int = 0
-    branch: str = ""
-    accept: tuple[str, ...] = ()
-    reviewed: bool = False
-    agent: str = ""
-    shown: Mapping[str, str] | None = None
-    tidy: bool = True
-    plan_only: bool = False
+    since: str = ""  # a revision or a day in place of the cursor
+    limit: int = 0  # facts of this run; 0: the setting alone limits them
+    branch: str = ""  # where Mode.BRANCH commits and what a dry run plans for, "" for the current branch
+    accept: tuple[str, ...] = ()  # ids of facts of origin web or tool that a person accepts
+    reviewed: bool = False  # a person looked at each fact; the commit names them
+    agent: str = ""  # "" for the setting `mem.agent`
+    shown: Mapping[str, str] | None = None  # fact id -> id that it replaces ("" for none): promote exactly these
+    tidy: bool = True  # also archive facts that have ended or no longer fit
+    plan_only: bool = False  # a dry run without archiving and without `Outcome.differs`
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done. `cursor` is the commit up to which logs count as read; `commits` is empty for a dry run.
-    `differs`: the facts that the new ones repeat, replace, end or conflict with; all of them stay."""
+    """The result of a promotion, or of its plan."""
 
     plan: Plan
     model: str
-    cursor: str
+    cursor: str  # the commit up to which logs count as read
     mode: Mode
-    commits: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()  # empty for a dry run and for staging
     archived: tuple[Moved, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[Skipped, ...] = ()  # logs that could not be read
     notes: tuple[str, ...] = ()
     branch: str = ""
-    lines: int = 0
-    why_nothing: str = ""
-    differs: tuple[Rival, ...] = ()
+    lines: int = 0  # new lines that were read
+    why_nothing: str = ""  # why no fact is promoted, a sentence
+    differs: tuple[Rival, ...] = ()  # facts that the new ones repeat, replace, end or conflict with; all stay
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """New contents of the files a step of the promotion changes, and the facts it is about."""
+    """One commit of a promotion: new contents of files, its facts, and the facts that it archives by `tidy`."""
 
     contents: Mapping[str, bytes]
     approved: tuple[Approved, ...]
-    moved: tuple[Moved, ...] = field(default=())
+    moved: tuple[Moved, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One promotion: logs are read from `repo`, facts are written in `place` (the same, or a work tree of a branch)."""
+    """The parameters of a promotion. `repo`: where logs are read; `place`: where facts are written, `repo` itself or a
+    work tree of another branch."""
 
     repo: Repository
     place: Repository
@@ -130,18 +125,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a run would write in which commits, and what it would answer."""
+    """The commits that a run would make, and its outcome without them."""
 
     steps: tuple[Files, ...]
     outcome: Outcome
 
 
 def promote(repo: Repository, config: Config, model: Model, policy: Policy, request: Request, now: datetime) -> Outcome:
-    """Run one promotion.
+    """Run one promotion. When another process commits while the model works, the plan is made again on that commit.
 
-    Raises GitMemError where it cannot run (no commit, edits of MEMORY.md, a merge, a lock), Changed where the branch
-    or MEMORY.md changed while the model was asked, ModelUnavailable where the model gives no answer; nothing is
-    written then. Commits made meanwhile are read too: the plan is made again on top of them.
+    Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge, a lock), Changed when the branch or
+    MEMORY.md changed meanwhile, ModelUnavailable when the model gives no answer. Nothing is written then.
     """
     if request.accept and config.agent:
         raise UsageError("only a person accepts what came from the web or a tool", "unset mem.agent, or leave it")
@@ -159,17 +153,18 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
 
 
 def branch_tip(repo: Repository, branch: str, head: str) -> str:
-    """The commit that a promotion on a branch goes on from: the branch's, where it has what `head` lacks."""
-    old = ""
-    if branch:
-        old = dict(repo.refs()).get(f"refs/heads/{branch}", "")
-    if old and not repo.is_ancestor(old, head):
-        return old
+    """The commit on which a promotion on `branch` builds: the tip of the branch when `head` does not contain it, else
+    `head`."""
+    if not branch:
+        return head
+    tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
+    if tip and not repo.is_ancestor(tip, head):
+        return tip
     return head
 
 
 def _promote_here(run: Run) -> Outcome:
-    """Plan without holding up other writers, then write where nothing changed meanwhile."""
+    """Plan without a lock, since the model is slow, then take the lock and write if nothing has changed."""
     repo = run.repo
     with writer(repo) as undone:
         before = position(repo)
@@ -194,6 +189,7 @@ def _promote_here(run: Run) -> Outcome:
 
 
 def _promote_on_branch(run: Run, head: str) -> Outcome:
+    """Promote in a temporary work tree of the branch, after merging `head` into it."""
     repo, name = run.repo, run.request.branch
     run_git(repo, ["check-ref-format", "--branch", name])
     start = branch_tip(repo, name, head)
@@ -212,37 +208,33 @@ def _promote_on_branch(run: Run, head: str) -> Outcome:
 
 
 def _planned(run: Run, head: str, tip: str) -> Planned:
-    """Read the logs at `head`, ask the model, and plan for the MEMORY.md of `tip`. Writes nothing."""
+    """Read the logs at `head`, ask the model, and plan the change of the MEMORY.md of `tip`. Writes nothing."""
     repo, place, request, config = run.repo, run.place, run.request, run.config
-    known = read_ledger(repo, [tip])
-    read_to = cursor(repo, known, tip)
+    ledger = read_ledger(repo, [tip])
+    read_to = logs.cursor(repo, ledger, tip)
+    base = read_to
     if request.since:
         base = logs.since(repo, request.since, head, run.now)
-    else:  # what a person now accepts was read before, but for what they go through in one run
-        if request.accept and not request.reviewed:
-            base = ""
-        else:
-            base = read_to
+    elif request.accept and not request.reviewed:
+        base = ""  # the lines of facts to accept were read by an earlier run
     reading = logs.new_logs(repo, head, base, config.memory_daily)
     memory = facts.parse(file_at(place, tip, MEMORY))
-    proposal = None
+    proposal = Proposal(())
     if reading.logs:
         proposal = run.model.propose(reading.logs, memory.facts)
-    if proposal and proposal.unreadable:
+    if proposal.unreadable:
         raise ModelUnavailable(
             Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
         )
-    rules = _rules(run, memory, logs.past(repo, known, tip, memory.facts, reading.logs))
-    plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
+    rules = _rules(run, memory, logs.past(repo, ledger, tip, memory.facts, reading.logs))
+    plan = decide(proposal.operations, reading.logs, memory, rules)
     _ensure_known(request.accept, plan)
     _ensure_shown(request.shown, plan)
-    # A candidate that a limit stopped must be read again: the cursor does not pass it.
-    waits = bool(request.since) or (proposal is not None and not proposal.whole)
-    waits = waits or any(plan.stopped(why) for why in WAITS)
+    # The cursor does not pass lines that a later run must read again.
+    unfinished = request.since or not proposal.whole or any(plan.stopped(why) for why in WAITS)
     outcome = Outcome(
-        plan, run.model.id, read_to if waits else head, request.mode, skipped=reading.skipped,
-        notes=proposal.notes if proposal else (), lines=reading.lines,
-        branch=request.branch if request.mode is Mode.BRANCH else "",
+        plan, run.model.id, read_to if unfinished else head, request.mode, skipped=reading.skipped,
+        notes=proposal.notes, lines=reading.lines, branch=request.branch if request.mode is Mode.BRANCH else "",
     )  # fmt: skip
     if not plan.approved:
         return Planned((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
@@ -256,10 +248,8 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
 
 
 def _days_written(place: Repository, memory: Memory, today: date) -> dict[str, str]:
-    """Id of each fact that says no day of its own -> ISO day of the commit that wrote it, as `git mem settle` has it;
-    none in a bare repository."""
-    from gitmem.promotion.settlement import dated
-
+    """Fact id -> ISO day of the commit that wrote the fact, for facts without a day of their own; {} in a bare
+    repository."""
     undated = [fact for fact in memory.facts if not facts.fact_date(fact)]
     if not undated or place.root is None:
         return {}
@@ -267,7 +257,7 @@ def _days_written(place: Repository, memory: Memory, today: date) -> dict[str, s
 
 
 def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
-    """Raise UsageError for an id to accept that no candidate has."""
+    """Raise UsageError when no operation of the plan has one of the ids to accept."""
     operations = [item.operation for item in plan.approved] + [item.operation for item in plan.refused]
     ids = [fact_id(operation.text) for operation in operations]
     for given in accepted:
@@ -278,43 +268,46 @@ def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
 
 
 def _ensure_shown(shown: Mapping[str, str] | None, plan: Plan) -> None:
-    """Raise Changed where the plan would do anything else than a person saw."""
-    does = {fact_id(item.operation.text): item.old.id if item.old else "" for item in plan.approved}
-    if shown is not None and does != shown:
+    """Raise Changed when the plan differs from `shown` (`Request.shown`)."""
+    planned = {fact_id(item.operation.text): item.old.id if item.old else "" for item in plan.approved}
+    if shown is not None and planned != shown:
         raise Changed("memory or its logs changed since this was shown; nothing was written", "look at it as it is now")
 
 
 def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
-    today, most = run.now.date(), run.config.max_facts
+    max_facts = run.config.max_facts
     return Rules(
-        today=today,
+        today=run.now.date(),
         gate=lambda text: stopped_by(text, run.policy),
-        limit=min(run.request.limit, most) if run.request.limit else most,
+        limit=min(run.request.limit or max_facts, max_facts),
         covered=past.covered,
         refused=past.refused,
         accepted=frozenset(run.request.accept),
         archived=past.archived,
-        may_grow=_has_room(memory, run.config.memory_lines),
+        may_grow=len(memory.lines) < run.config.memory_lines or bool(facts.movable(memory)),
         retention=run.config.retention,
     )
 
 
 def _written(run: Run, planned: Planned, before: Position, noted: dict[str, bytes | None]) -> Planned:
-    """Stage or commit what is planned, over the bytes `noted`; the plan with its commits. The caller is the writer."""
+    """Stage or commit the steps; returns the plan with its commits. The caller holds the lock of writers.
+
+    `noted`: path -> bytes that the file must still have, None for no file.
+    """
     steps, outcome = planned.steps, planned.outcome
     agent = run.request.agent or run.config.agent
-    accepted = ""
+    by = ""
     if run.request.accept or run.request.reviewed:
-        accepted = reviewer(run.place)
+        by = reviewer(run.place)
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
     if run.request.mode is Mode.STAGE:
-        _stage(run.place, noted, steps[0], trailers.rows(recorded(steps[0], outcome, agent, accepted, last=True)))
+        _stage(run.place, noted, steps[0], trailers.rows(recorded(steps[0], outcome, agent, by, last=True)))
         return planned
     commits = []
     with undo_record.together():
         for number, step in enumerate(steps, 1):
-            message = compose(run, step, outcome, agent, accepted, last=number == len(steps))
+            message = compose(run, step, outcome, agent, by, last=number == len(steps))
             commits.append(commit_files(run.place, before, noted, step.contents, message))
             before = before._replace(head=commits[-1])
             noted |= step.contents
@@ -322,7 +315,8 @@ def _written(run: Run, planned: Planned, before: Position, noted: dict[str, byte
 
 
 def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
-    """The rule that keeps a text out of long-term memory, "" for none: all that blocks, and personal data."""
+    """The rule of the gate that keeps the text out of the file at `path`: any that blocks, and personal data. "" for
+    none."""
     from gitmem.gate.examine import inspect
 
     inspection = inspect(text, path, policy)
@@ -341,12 +335,9 @@ def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
     return Message("{}, none let through; --explain lists them", counted(len(plan.refused), "candidate"))
 
 
-def _has_room(memory: Memory, budget: int) -> bool:
-    return len(memory.lines) < budget or bool(facts.movable(memory))
-
-
 def file_at(repo: Repository, commit: str, path: str) -> bytes:
-    """The bytes of a memory file at a commit, b"" where it is not there. Raises GitMemError for a link."""
+    """The bytes of a memory file at a commit, b"" for no file. Raises GitMemError for a link or text that is not
+    UTF-8."""
     entry = next((e for e in repo.entries(commit, [path]) if e.path == path), None)
     if entry is None:
         return b""
@@ -364,85 +355,75 @@ def file_at(repo: Repository, commit: str, path: str) -> bytes:
 
 
 def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[Files]:
-    """The changes to make: one for all facts, or one each with the tidying in the last."""
-    repo, today, budget, each = run.place, run.now.date(), run.config.memory_lines, run.request.mode is Mode.EACH
-    prior = len(memory.facts)
-    losses = max(LOSS, int(LOSS_SHARE * prior)) - sum(a.operation.op is Op.SUPERSEDE for a in plan.approved)
-    groups = [(item,) for item in plan.approved] if each else [plan.approved]
-    filed: dict[str, bytes] = {}  # archives, with what earlier groups moved there
+    """The commits to make: one for all facts, or one for each; the last one also archives facts (`Request.tidy`)."""
+    repo, today, budget = run.place, run.now.date(), run.config.memory_lines
+    losses_left = max_losses(len(memory.facts)) - sum(item.operation.op is Op.SUPERSEDE for item in plan.approved)
+    groups = [plan.approved]
+    if run.request.mode is Mode.EACH:
+        groups = [(item,) for item in plan.approved]
+    archives: dict[str, bytes] = {}  # path -> bytes after the earlier steps
     for number, group in enumerate(groups, 1):
-        replaced = []
+        moved = []
         for item in group:
             if item.old is not None and item.operation.op is Op.SUPERSEDE and memory.find(item.old.id):
-                replaced.append(facts.superseded(item.old, fact_id(item.operation.text), today))
+                moved.append(facts.superseded(item.old, fact_id(item.operation.text), today))
             memory = apply(memory, item)
-        if number < len(groups):
-            step = archived(repo, tip, {**filed, MEMORY: memory.data()}, replaced)
-            filed |= {path: data for path, data in step.items() if path != MEMORY}
-            yield Files(_changed(step, replaced), group)
-            continue
-        if not run.request.tidy:
-            step = archived(repo, tip, {**filed, MEMORY: memory.data()}, replaced)
-            yield Files(_changed(step, replaced), group)
-            continue
-        memory, gone = facts.expire(memory, today)
-        added = [fact_id(item.operation.text) for item in plan.approved]
-        fitted, more = facts.fit(memory, today, budget, keep=added)
-        if len(more) > losses:  # the rest of what is too much goes next time
-            if losses > 0:
-                keep = {moved.fact.id for moved in more[losses:]}
-            else:
-                keep = {m.fact.id for m in more}
-            fitted, more = facts.fit(memory, today, budget, keep=[*added, *keep, *_others(memory, more)])
-        moved = [*replaced, *gone, *more]
-        step = archived(repo, tip, {**filed, MEMORY: fitted.data()}, moved)
-        yield Files(_changed(step, moved), group, (*gone, *more))
-
-
-def _changed(contents: dict[str, bytes], moved: Iterable[Moved]) -> dict[str, bytes]:
-    """MEMORY.md, and the archives that these went to."""
-    paths = {MEMORY, *(item.path for item in moved)}
-    return {path: data for path, data in contents.items() if path in paths}
-
-
-def _others(memory: Memory, chosen: Sequence[Moved]) -> list[str]:
-    """Ids of the facts that the budget had not chosen: they stay when its choice is cut."""
-    ids = {moved.fact.id for moved in chosen}
-    return [fact.id for fact in memory.facts if fact.id not in ids]
+        tidied: list[Moved] = []
+        if number == len(groups) and run.request.tidy:
+            memory, expired = facts.expire(memory, today)
+            added = [fact_id(item.operation.text) for item in plan.approved]
+            fitted, surplus = facts.fit(memory, today, budget, keep=added)
+            allowed = max(0, losses_left)
+            if len(surplus) > allowed:  # the facts that are too many leave over several runs
+                leaving = {item.fact.id for item in surplus[:allowed]} - {item.fact.id for item in surplus[allowed:]}
+                keep = [fact.id for fact in memory.facts if fact.id not in leaving]
+                fitted, surplus = facts.fit(memory, today, budget, keep=[*added, *keep])
+            memory = fitted
+            tidied = [*expired, *surplus]
+        moved += tidied
+        step = archived(repo, tip, {**archives, MEMORY: memory.data()}, moved)
+        archives |= {path: data for path, data in step.items() if path != MEMORY}
+        changed = {MEMORY, *(item.path for item in moved)}
+        contents = {path: data for path, data in step.items() if path in changed}
+        yield Files(contents, group, tuple(tidied))
 
 
 def apply(memory: Memory, item: Approved) -> Memory:
-    """A memory with one approved operation done."""
+    """The memory after one approved operation."""
     text = item.operation.text
+    entry = None
     if item.old is not None:
         entry = memory.find(item.old.id)
-        if entry is not None and item.operation.op is Op.UPDATE:
-            return facts.update(memory, entry, text, item.meta)
-        if entry is not None:
-            return facts.supersede(memory, entry, text, item.meta)
-    return facts.add(memory, text, item.meta)
+    if entry is None:
+        return facts.add(memory, text, item.meta)
+    if item.operation.op is Op.UPDATE:
+        return facts.update(memory, entry, text, item.meta)
+    return facts.supersede(memory, entry, text, item.meta)
 
 
 def archived(repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[Moved]) -> dict[str, bytes]:
-    """`contents` with the moved entries filed in their archives."""
+    """`contents` (path -> bytes) with the moved facts added to their archives. An archive that `contents` lacks is read
+    at `commit`."""
     by_path: dict[str, list[Moved]] = {}
     for item in moved:
         by_path.setdefault(item.path, []).append(item)
     for path, items in by_path.items():
-        old = contents.get(path)
-        contents[path] = facts.archive(file_at(repo, commit, path) if old is None else old, items)
+        if path not in contents:
+            contents[path] = file_at(repo, commit, path)
+        contents[path] = facts.archive(contents[path], items)
     return contents
 
 
 def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
-    """The bytes of MEMORY.md and the archives, which HEAD holds too. Raises where one has edits, staged or not."""
+    """Path -> bytes of MEMORY.md and the archives in the work tree, None for no file. Raises GitMemError when one of
+    them differs from HEAD, staged or not."""
     assert at.head is not None
     dirty = [c.path for c in repo.staged_changes() if c.path == MEMORY or c.path.startswith("memory/archive/")]
-    known = [entry.path for entry in repo.entries(at.head, [MEMORY, "memory/archive"])]
+    committed = [entry.path for entry in repo.entries(at.head, [MEMORY, "memory/archive"])]
     reading = Reading(repo)
-    for path in {MEMORY, *known}:
+    for path in {MEMORY, *committed}:
         data = reading.read(path)
-        if data is None and path not in known:
+        if data is None and path not in committed:
             continue
         if data is None or not is_committed(repo, path, data):
             dirty.append(path)
@@ -454,7 +435,7 @@ def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
 
 
 def _stage(repo: Repository, noted: Contents, step: Files, rows: Sequence[trailers.Trailer]) -> None:
-    """Leave the files staged; the next commit of them gets the trailers from prepare-commit-msg."""
+    """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending`)."""
     with replaced(repo, step.contents, noted):
         write_atomic(repo.git_dir, PENDING, trailers.render(rows).encode("utf-8", "surrogateescape"))
         try:
@@ -467,72 +448,69 @@ def _stage(repo: Repository, noted: Contents, step: Files, rows: Sequence[traile
 # -- the message ---------------------------------------------------------------------------------------------
 
 
-def compose(run: Run, step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool) -> str:
-    """The commit's message: what was promoted from where, and the trailers. Texts the gate stops stay out."""
+def compose(run: Run, step: Files, outcome: Outcome, agent: str, by: str, *, last: bool) -> str:
+    """The message of a commit. When the gate refuses the texts of the facts, the message has their ids instead."""
     body = _body(step, run.config.memory_daily, quote=True)
     if stopped_by(body, run.policy, MESSAGE):
         body = _body(step, run.config.memory_daily, quote=False)
-    return trailers.with_record(body, recorded(step, outcome, agent, accepted, last=last))
+    return trailers.with_record(body, recorded(step, outcome, agent, by, last=last))
 
 
 def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
+    """Subject and body of the message: the facts (texts with `quote`, else ids), their sources, what was archived."""
     paths = {span.path for item in step.approved for span in item.operation.sources}
     days = sorted({str(log_day(path, daily)) for path in paths})
-    if len(days) == 1:
-        where = days[0]
-    else:
-        where = f"{days[0]} to {days[-1]}"
-    count = len(step.approved)
-    lines = [f"{PROMOTES}{count} fact{'' if count == 1 else 's'} from {where}", ""]
+    period = days[0]
+    if len(days) > 1:
+        period = f"{days[0]} to {days[-1]}"
+    lines = [f"{PROMOTES}{counted(len(step.approved), 'fact')} from {period}", ""]
     for item in step.approved:
         operation = item.operation
-        if quote:
-            text = operation.text
-        else:
-            text = fact_id(operation.text)
-        then = ""
+        text = operation.text if quote else fact_id(operation.text)
+        words = operation.type
         if item.old:
-            then = f", replaces {item.old.id}"
-        lines.append(f"- {text} ({operation.type}{then})")
+            words += f", replaces {item.old.id}"
+        lines.append(f"- {text} ({words})")
         lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
     if step.moved:
-        lines += ["", f"{len(step.moved)} moved to {', '.join(sorted({m.path for m in step.moved}))}"]
+        lines += ["", f"{len(step.moved)} moved to {', '.join(sorted({item.path for item in step.moved}))}"]
     return "\n".join(lines)
 
 
-def recorded(step: Files, outcome: Outcome, agent: str, accepted: str, *, last: bool) -> trailers.Recorded:
-    """What a promotion records (docs/promotion.md). The cursor stands in the last commit of a run only."""
+def recorded(step: Files, outcome: Outcome, agent: str, by: str, *, last: bool) -> trailers.Recorded:
+    """The trailers of a commit (docs/promotion.md). Only the last commit of a run has the cursor. `by`: the person who
+    reviewed the facts, "" for none."""
     links = [
         trailers.Link(span, MEMORY, text_hash(item.operation.text))
         for item in step.approved
         for span in item.operation.sources
     ]
-    count = len(step.approved)
-    if count == 1:
-        reason = step.approved[0].operation.reason
-    else:
-        reason = f"{count} facts that outlast their day"
+    reason = f"{len(step.approved)} facts that outlast their day"
+    if len(step.approved) == 1:
+        reason = step.approved[0].operation.reason or "it outlasts its day"
+    rewrite = ""
     replaced = sum(item.old is not None for item in step.approved)
-    bulk = len(step.moved) + replaced >= BULK_LINES
+    if len(step.moved) + replaced >= BULK_LINES:
+        rewrite = f"{replaced} replaced, {len(step.moved)} archived by promotion"
     return trailers.Recorded(
         sources=tuple(links),
         model=outcome.model,
         agent=agent,
-        reason=reason or "it outlasts its day",
+        reason=reason,
         cursor=outcome.cursor if last else "",
-        rewrite=f"{replaced} replaced, {len(step.moved)} archived by promotion" if bulk else "",
-        reviewer=accepted,
+        rewrite=rewrite,
+        reviewer=by,
     )
 
 
 def reviewer(repo: Repository) -> str:
-    """`Name <e-mail>` of the person at work, as Git has it."""
+    """`Name <e-mail>` of Git's committer."""
     words = run_git(repo, ["var", "GIT_COMMITTER_IDENT"]).strip()
     return words[: words.rfind(">") + 1]
 
 
 def bring_up_to_date(there: Repository, head: str, name: str) -> None:
-    """Merge `head` into the branch `name`, checked out in `there`. Raises GitMemError where they conflict."""
+    """Merge `head` into the branch `name`, which `there` has checked out. Raises GitMemError when they conflict."""
     try:
         run_git(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
     except GitMemError as error:

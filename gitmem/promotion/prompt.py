@@ -1,7 +1,8 @@
-"""How a language model is asked for facts, and how its answer is read; the model itself does the I/O.
+"""Asks a language model for facts and parses its replies. The model itself does the I/O.
 
-The prompt is a file of the package; log lines go in as labelled JSON strings, data and never instructions. The reply
-may be anything: cut JSON, megabytes, inventions. What can be read is read; what it means is for `promotion/plan`.
+The system prompt is a file of the package. Log lines go into the request as labelled JSON strings, so that they are
+data and no instructions. A reply may be anything: cut JSON, megabytes, inventions. Whatever can be parsed becomes an
+operation; `promotion/plan` decides about it.
 """
 
 from __future__ import annotations
@@ -20,40 +21,38 @@ from gitmem.plural import counted
 from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 
-BATCH = 60  # lines a request
-ABOUT = 200  # characters of what a statement is about
-FACTS = 8  # facts a reply
-TEXT = 400  # characters of a fact's text
-EXISTING = 60  # facts of MEMORY.md the model is shown
+MAX_BATCH_LINES = 60  # lines of one request
+MAX_ABOUT_CHARS = 200  # characters of the trail of a statement
+MAX_FACTS = 8  # facts of one reply
+MAX_TEXT_CHARS = 400  # characters of a fact's text
+MAX_EXISTING = 60  # facts of MEMORY.md that a request shows
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One statement the model may cite: its first line, its text, its last line (0 for one line alone) and what it is
-    about."""
+    """One statement that the model may cite."""
 
-    label: str
+    label: str  # its name in the request, "" before it has one
     log: Log
-    line: int
+    line: int  # first line
     text: str
-    last: int = 0
-    about: str = ""
+    last: int = 0  # last line, 0 for one line alone
+    about: str = ""  # its trail
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One batch: the prompt, and what its labels and target ids stand for."""
+    """The request for one batch. `sources`: the statements of its labels."""
 
     prompt: Prompt
     sources: tuple[Source, ...]
-    targets: tuple[str, ...]
 
 
 class LanguagePromoter:
-    """A language model as a promotion model: asks batch by batch, within one run of the model.
+    """A language model as a promotion model: it is asked batch by batch, within one run of the model.
 
-    `words` are said to it instead of the package's own system prompt. No line reaches it that the gate's redaction
-    would change, and facts that are there are shown redacted.
+    `words`: replaces the system prompt of the package, "" for that prompt. The model does not see a line that the
+    gate's redaction would change; facts of MEMORY.md are shown redacted.
     """
 
     def __init__(self, model: LanguageModel, setting: Setting, words: str = "") -> None:
@@ -61,41 +60,42 @@ class LanguagePromoter:
         self._model, self._redact, self._progress, self._words = model, setting.redact, setting.progress, words
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """Operations for the new lines of `logs`. Raises ModelUnavailable where the model cannot be asked at all."""
-        shown = [fact._replace(text=self._redact(fact.text, "MEMORY.md")) for fact in existing[:EXISTING]]
+        """Operations for the new lines of `logs`. Raises ModelUnavailable when the model cannot be asked at all."""
+        shown = [fact._replace(text=self._redact(fact.text, "MEMORY.md")) for fact in existing[:MAX_EXISTING]]
         with self._model.run() as complete:
-            return ask(logs, shown, self._clean, complete, self._words, self._progress)
+            return ask(logs, shown, self._is_clean, complete, self._words, self._progress)
 
-    def _clean(self, text: str, path: str) -> bool:
+    def _is_clean(self, text: str, path: str) -> bool:
         return self._redact(text, path) == text
 
 
-def lines_of(logs: Iterable[Log], clean: Callable[[str, str], bool]) -> list[Source]:
-    """The new statements that may be promoted, labels not yet given. What the gate stops is never shown to a model."""
+def lines_of(logs: Iterable[Log], is_clean: Callable[[str, str], bool]) -> list[Source]:
+    """The new statements that may be promoted, without labels. `is_clean`: whether a text of a path may be shown to the
+    model; other statements are left out."""
     sources = []
     for log in logs:
         for passage in passages_of(log.lines):
+            is_new = not log.new.isdisjoint(range(passage.first, passage.last + 1))
+            if not is_new or not is_clean(passage.text, log.path):
+                continue
             about = " > ".join(passage.statement.trail)
-            new = not log.new.isdisjoint(range(passage.first, passage.last + 1))
-            if new and clean(passage.text, log.path):
-                if clean(about, log.path):
-                    about = about[:ABOUT]
-                else:
-                    about = ""
-                sources.append(Source("", log, passage.first, passage.text[:2000], passage.last, about))
+            if not is_clean(about, log.path):
+                about = ""
+            text = passage.text[:2000]
+            sources.append(Source("", log, passage.first, text, passage.last, about[:MAX_ABOUT_CHARS]))
     return sources
 
 
-def batches(sources: Sequence[Source], size: int = BATCH) -> list[tuple[Source, ...]]:
-    """Groups of at most `size` lines; a log is split only when it is longer than that."""
+def batches(sources: Sequence[Source], size: int = MAX_BATCH_LINES) -> list[tuple[Source, ...]]:
+    """The sources in groups of at most `size`. A log is divided only when it has more sources than that."""
     groups: list[list[Source]] = [[]]
     by_log: dict[str, list[Source]] = {}
     for source in sources:
         by_log.setdefault(source.log.path, []).append(source)
-    for own in by_log.values():
-        if groups[-1] and len(groups[-1]) + len(own) > size:
+    for of_log in by_log.values():
+        if groups[-1] and len(groups[-1]) + len(of_log) > size:
             groups.append([])
-        for source in own:
+        for source in of_log:
             if len(groups[-1]) >= size:
                 groups.append([])
             groups[-1].append(source)
@@ -103,9 +103,9 @@ def batches(sources: Sequence[Source], size: int = BATCH) -> list[tuple[Source, 
 
 
 def prompt(sources: Sequence[Source], existing: Sequence[Fact], words: str = "") -> Request:
-    """The request for one batch; `words` are said instead of the package's own for a promotion."""
-    labelled = tuple(replace(source, label=f"L{n}") for n, source in enumerate(sources, 1))
-    shown = existing[:EXISTING]
+    """The request for one batch. `existing`: the facts of MEMORY.md; `words`: as in LanguagePromoter."""
+    labelled = tuple(replace(source, label=f"L{number}") for number, source in enumerate(sources, 1))
+    shown = existing[:MAX_EXISTING]
     rows = ["Facts already in memory:"]
     rows += [f"{fact.id} {json.dumps(fact.text, ensure_ascii=False)}" for fact in shown] or ["(none)"]
     path = about = ""
@@ -117,23 +117,23 @@ def prompt(sources: Sequence[Source], existing: Sequence[Fact], words: str = "")
             about = source.about
             rows.append(f"About {json.dumps(about, ensure_ascii=False)}:")
         rows.append(f"{source.label} {json.dumps(source.text, ensure_ascii=False)}")
-    targets = tuple(fact.id for fact in shown)
     made = Prompt(
         words or packaged("promote"),
         "\n".join(rows),
-        schema([s.label for s in labelled], targets),
+        schema([source.label for source in labelled], [fact.id for fact in shown]),
         tuple(dict.fromkeys((source.log.path, source.log.blob) for source in labelled)),
     )
-    return Request(made, labelled, targets)
+    return Request(made, labelled)
 
 
 def packaged(name: str) -> str:
-    """A prompt of the package."""
+    """The text of a prompt of the package."""
     return resources.files("gitmem.promotion").joinpath(f"prompts/{name}.txt").read_text(encoding="utf-8")
 
 
 def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an answer: its sources can only be lines that were shown."""
+    """The JSON schema of a reply. A fact can cite only the `labels` of the request and change only the facts with the
+    ids `targets`."""
     fact = {
         "type": "object",
         "properties": {
@@ -143,14 +143,14 @@ def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
             "importance": {"enum": list(range(11))},
             "until": {"type": "string", "maxLength": 10},
             "target": {"enum": ["", *targets]},
-            "text": {"type": "string", "minLength": 1, "maxLength": TEXT},
+            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS},
         },
         "required": ["op", "type", "lines", "importance", "until", "target", "text"],
         "additionalProperties": False,
     }
     return {
         "type": "object",
-        "properties": {"facts": {"type": "array", "items": fact, "maxItems": FACTS}},
+        "properties": {"facts": {"type": "array", "items": fact, "maxItems": MAX_FACTS}},
         "required": ["facts"],
         "additionalProperties": False,
     }
@@ -159,17 +159,18 @@ def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
 def ask(
     logs: Sequence[Log],
     existing: Sequence[Fact],
-    clean: Callable[[str, str], bool],
+    is_clean: Callable[[str, str], bool],
     complete: Complete,
     words: str = "",
-    progress: Callable[[str], None] = lambda said: None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> Proposal:
-    """Ask for every batch; one that does not fit is halved, and one whose reply is full or cut is asked on without the
-    lines that were cited. Stops where `complete` says the budget is used up.
+    """Ask `complete` for every batch, until it reports that the budget is used up.
 
-    Lines whose answer did not come, or cannot be read, are not dealt with: the proposal is not whole then.
+    A batch that is too long is halved. A batch whose reply is full or cut is asked again without the lines that were
+    cited. The proposal is not whole when a reply is missing or unreadable. `progress`: called with a sentence for each
+    batch. Other parameters are as in `lines_of` and `prompt`.
     """
-    waiting = batches(lines_of(logs, clean))
+    waiting = batches(lines_of(logs, is_clean))
     run = _Run()
     start = monotonic()
     while waiting and not run.stopped:
@@ -188,11 +189,11 @@ def ask(
             continue
         more, problem = read(reply, request)
         run.operations += more
-        left = _uncited(group, more)
+        uncited = _uncited(group, more)
         if reply.stopped:
-            run.stop(reply.stopped, [left, *waiting])
-        elif (problem or len(more) >= FACTS) and 0 < len(left) < len(group):
-            waiting.insert(0, left)
+            run.stop(reply.stopped, [uncited, *waiting])
+        elif (problem or len(more) >= MAX_FACTS) and 0 < len(uncited) < len(group):
+            waiting.insert(0, uncited)
         elif reply.cut and not more and len(group) > 1:
             waiting[:0] = halves(group)
         elif problem and not more:
@@ -211,29 +212,28 @@ def ask(
 
 @dataclass(slots=True)
 class _Run:
-    """What has come of the batches that were asked so far."""
+    """The results of the batches so far."""
 
     operations: list[Operation] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-    readable: int = 0
+    unreadable: list[str] = field(default_factory=list)  # a sentence for each reply that could not be read
+    readable: int = 0  # number of replies that could be read
     batch: int = 0
     stopped: bool = False
 
-    def stop(self, why: str, left: Iterable[Sequence[Source]]) -> None:
-        """Note why the run ends here, what is kept and what the next run reads."""
-        lines = counted(sum(map(len, left)), "line")
+    def stop(self, why: str, unread: Iterable[Sequence[Source]]) -> None:
+        """End the run, with a note of the reason and of the number of `unread` lines, which the next run reads."""
+        lines = counted(sum(map(len, unread)), "line")
         self.notes.append(f"{why}; kept: {counted(len(self.operations), 'fact')}; not read: {lines}, the next run's")
         self.stopped = True
 
 
 def halves(group: tuple[Source, ...]) -> list[tuple[Source, ...]]:
-    """A batch in two."""
     return [group[: len(group) // 2], group[len(group) // 2 :]]
 
 
 def _uncited(group: tuple[Source, ...], operations: Sequence[Operation]) -> tuple[Source, ...]:
-    """The lines of a batch that none of these operations cites."""
+    """The sources of a batch that none of the operations cites."""
     cited = {
         (span.path, number)
         for operation in operations
@@ -244,23 +244,24 @@ def _uncited(group: tuple[Source, ...], operations: Sequence[Operation]) -> tupl
 
 
 def read(reply: Reply, request: Request) -> tuple[list[Operation], str]:
-    """The operations of a reply, and what was wrong with it ("" for nothing). Never raises."""
+    """(operations of a reply, what is wrong with it); the second is "" for a correct reply. Never raises."""
     if len(reply.text) > REPLY_LIMIT:
         return [], f"the reply was {len(reply.text)} characters long and was not read"
     objects, problem = rows(reply.text)
     if reply.cut and not problem:
         problem = "the reply was cut short"
-    known = {source.label: source for source in request.sources}
-    return [made for row in objects[: 4 * FACTS] if (made := _operation(row, known)) is not None], problem
+    by_label = {source.label: source for source in request.sources}
+    operations = (_operation(row, by_label) for row in objects[: 4 * MAX_FACTS])
+    return [operation for operation in operations if operation is not None], problem
 
 
 def rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
-    """The objects of a reply's list `facts`, as many as are whole, and what was wrong with it."""
-    start = text.find("{")
+    """(the complete objects of the list `facts` of a reply, what is wrong with the reply)."""
+    start = max(0, text.find("{"))
     try:
-        value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:] if start >= 0 else text)
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:])
     except (ValueError, RecursionError):
-        return _salvaged(text), "the reply was no complete JSON; what was whole of it was read"
+        return _complete_objects(text), "the reply was no complete JSON; what was whole of it was read"
     listed = None
     if isinstance(value, dict):
         listed = value.get("facts")
@@ -269,35 +270,39 @@ def rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
     return [row for row in listed if isinstance(row, dict)], ""
 
 
-def _salvaged(text: str) -> list[Mapping[str, Any]]:
-    """The whole objects of a cut reply."""
+def _complete_objects(text: str) -> list[Mapping[str, Any]]:
+    """The complete objects of a cut reply, at most four times MAX_FACTS."""
     decoder = json.JSONDecoder(strict=False)
     rows: list[Mapping[str, Any]] = []
-    at = text.find("[")
-    while 0 <= at < len(text) and len(rows) < 4 * FACTS:
-        at = text.find("{", at)
-        if at < 0:
+    offset = text.find("[")
+    while 0 <= offset < len(text) and len(rows) < 4 * MAX_FACTS:
+        offset = text.find("{", offset)
+        if offset < 0:
             break
         try:
-            row, end = decoder.raw_decode(text, at)
+            row, end = decoder.raw_decode(text, offset)
         except (ValueError, RecursionError):
             break
         if isinstance(row, dict):
             rows.append(row)
-        at = end
+        offset = end
     return rows
 
 
-def _operation(row: Mapping[str, Any], known: Mapping[str, Source]) -> Operation | None:
+def _operation(row: Mapping[str, Any], by_label: Mapping[str, Source]) -> Operation | None:
+    """The operation of one object of a reply; None when a value has the wrong type. Unknown labels are left out."""
     text, labels = row.get("text"), row.get("lines")
     if not isinstance(text, str) or not isinstance(labels, list):
         return None
-    cited = [known[label] for label in dict.fromkeys(map(str, labels[:16])) if label in known]
+    cited = [by_label[label] for label in dict.fromkeys(map(str, labels[:16])) if label in by_label]
     try:
         op = Op(str(row.get("op", "add")))
         importance = float(row.get("importance", 5)) / 10
     except (ValueError, TypeError, OverflowError):
         return None
+    target = ""
+    if op is not Op.ADD:
+        target = str(row.get("target", "") or "")
     return Operation(
         op,
         text,
@@ -305,21 +310,20 @@ def _operation(row: Mapping[str, Any], known: Mapping[str, Source]) -> Operation
         type=str(row.get("type", "fact")),
         importance=importance,
         until=str(row.get("until", "") or ""),
-        target=str(row.get("target", "") or "") if op is not Op.ADD else "",
+        target=target,
         reason="chosen by the model",
         pinned=importance >= 0.9,
     )
 
 
 def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
-    """The places of some lines; neighbours become one."""
+    """The spans of the sources, in the order of paths and lines; adjacent ones are merged."""
     merged: list[Span] = []
-    for source in sorted(cited, key=lambda s: (s.log.path, s.line)):
-        last = None
-        if merged:
-            last = merged[-1]
-        if last and (last.path, last.blob, last.end_line + 1) == (source.log.path, source.log.blob, source.line):
-            merged[-1] = last._replace(end_line=max(source.line, source.last))
+    for source in sorted(cited, key=lambda source: (source.log.path, source.line)):
+        span = Span(source.log.path, source.line, max(source.line, source.last), source.log.blob)
+        last = merged[-1] if merged else None
+        if last and (last.path, last.blob, last.end_line + 1) == (span.path, span.blob, span.start_line):
+            merged[-1] = last._replace(end_line=span.end_line)
         else:
-            merged.append(Span(source.log.path, source.line, max(source.line, source.last), source.log.blob))
+            merged.append(span)
     return tuple(merged)

@@ -1,6 +1,6 @@
-"""What a promotion model is asked and what it may answer. Values and one protocol; no model is imported here.
+"""The input and the output of a promotion model: values and one protocol. No model is imported here.
 
-A model only proposes. Whatever it says is checked by `gitmem.promotion.plan` before a byte of MEMORY.md changes.
+A model only proposes operations. `gitmem.promotion.plan` checks each of them before MEMORY.md changes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gitmem.memory.fact import Fact
 
 
 class Op(StrEnum):
-    """What a model may do with a line of a log."""
+    """The operations of a model: add a fact, correct one, replace one, or skip the line."""
 
     ADD = "add"
     UPDATE = "update"
@@ -26,59 +26,48 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One daily log. `new` are the 1-based lines to read; the others are context only.
-
-    `day` is the date in its name; `origin` that of its front matter; `blob` the oid of its bytes.
-    """
+    """One daily log."""
 
     path: str
-    blob: str
-    day: date
+    blob: str  # oid of its bytes
+    day: date  # the date in its name
     lines: tuple[str, ...]
-    new: frozenset[int]
-    origin: str = ""
+    new: frozenset[int]  # numbers, from 1, of the lines to promote from; the others are context
+    origin: str = ""  # of its front matter
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One proposal. `target` is the id of the fact an UPDATE or SUPERSEDE is about; `reason` says why, one line.
-
-    `until` is an ISO date or empty. `odds`: the log-odds that its line is worth keeping, as far as another judge may
-    change them; None where nothing may.
-    """
+    """One proposed change of MEMORY.md, or a line that the model skips."""
 
     op: Op
     text: str
     sources: tuple[Span, ...]
     type: str = "fact"
-    importance: float = 0.5
-    until: str = ""
-    target: str = ""
-    reason: str = ""
+    importance: float = 0.5  # 0 to 1
+    until: str = ""  # ISO date of the last day on which it is true, "" for none
+    target: str = ""  # id of the fact that an UPDATE or SUPERSEDE changes
+    reason: str = ""  # why, one line
     pinned: bool = False
     origin: str = ""
-    odds: float | None = None
+    odds: float | None = None  # log-odds that the line is worth keeping; None when a judge may not change the operation
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a model answered: its operations, and notes for the person (cut replies, limits that were reached).
-
-    `whole` is False where lines were left unread; they are read again in the next run. `unreadable` is what was wrong
-    with the answers where none of them could be read, "" else.
-    """
+    """The answer of a model."""
 
     operations: tuple[Operation, ...]
-    notes: tuple[str, ...] = ()
-    whole: bool = True
-    unreadable: str = ""
+    notes: tuple[str, ...] = ()  # sentences for a person: replies that were cut, limits that were reached
+    whole: bool = True  # False when lines were not read; the next run reads them again
+    unreadable: str = ""  # what was wrong with the replies, when none of them could be read
 
 
 class Model(Protocol):
-    """A promotion model; `id` goes into `Memory-Model` (`rules/1`)."""
+    """A promotion model. `id`: its name and version for the trailer `Memory-Model`, such as `rules/1`."""
 
     @property
     def id(self) -> str: ...
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """Operations for the new lines of `logs`, given the facts that are there. Raises ModelUnavailable."""
+        """Operations for the new lines of `logs`. `existing`: the facts of MEMORY.md. Raises ModelUnavailable."""

@@ -1,8 +1,7 @@
-"""A promotion that a person goes through before it is written: what a model proposed, and what of it was chosen or
-rejected. On a terminal (`git mem promote --interactive`) and in the inspector.
+"""The review of a promotion by a person, on a terminal (`git mem promote --interactive`) and in the inspector.
 
-The model is asked once. What a person left for another time, and what was committed while they answered, is read again
-in the next run: the cursor does not pass it.
+The model is asked once; the person accepts or rejects its operations. Operations that they leave open, and lines that
+are committed meanwhile, are read again in the next run: the cursor does not pass them.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from gitmem.promotion.promote import MEMORY, Mode, Outcome, Request, promote, re
 from gitmem.promotion.proposal import Log, Model, Operation, Proposal
 from gitmem.provenance import trailers
 
-REJECTS = "memory: reject "  # how the message of a rejection begins
+REJECTS = "memory: reject "  # beginning of the subject of a rejection
 
 
 @dataclass
 class Recorded:
-    """A model that is asked once and keeps its answer, and the logs it is about."""
+    """A model that is asked once. `proposal`: its answer, None before; `logs`: the logs that it was asked about."""
 
     model: Model
     logs: tuple[Log, ...] = field(default=(), init=False)
@@ -42,7 +41,7 @@ class Recorded:
         return self.model.id
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """As the model's own; the same answer each time."""
+        """The proposal of the model. Later calls return the first one, whatever the logs."""
         if self.proposal is None:
             self.logs, self.proposal = tuple(logs), self.model.propose(logs, existing)
         return self.proposal
@@ -50,34 +49,30 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A model that answers with the operations a person chose from the logs `seen`. `whole`: nothing of those was left
-    for another time.
-    """
+    """A model that proposes the operations which a person chose."""
 
     id: str
     operations: tuple[Operation, ...]
-    seen: tuple[Log, ...]
-    whole: bool
+    seen: tuple[Log, ...]  # the logs that the person saw
+    whole: bool  # no operation was left open
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """The operations, with sources in `logs`; not whole where these are not those that were seen."""
+        """The operations, with their sources moved to the present `logs`. Not whole when the logs have changed."""
         old, new = ({log.path: log for log in given} for given in (self.seen, logs))
         moved = [
             replace(operation, sources=tuple(_moved(span, old, new) for span in operation.sources))
             for operation in self.operations
         ]
-        same = _read(logs) == _read(self.seen)
-        return Proposal(tuple(moved), whole=self.whole and same)
+        return Proposal(tuple(moved), whole=self.whole and _keys(logs) == _keys(self.seen))
 
 
-def _read(logs: Sequence[Log]) -> set[tuple[str, str, frozenset[int]]]:
+def _keys(logs: Sequence[Log]) -> set[tuple[str, str, frozenset[int]]]:
     return {(log.path, log.blob, log.new) for log in logs}
 
 
 def _moved(span: Span, old: Mapping[str, Log], new: Mapping[str, Log]) -> Span:
-    """The place of the same lines in the log as it is now: where they stood, else the only place that has them; the
-    span as it is, which no plan lets through, where there is none.
-    """
+    """The span of the same lines in the present log: on the same line numbers, else at the only place that has them.
+    The old span when there is no such place; the plan refuses it then."""
     before, now = old.get(span.path), new.get(span.path)
     if before is None or now is None or now.blob == span.blob:
         return span
@@ -92,7 +87,7 @@ def _moved(span: Span, old: Mapping[str, Log], new: Mapping[str, Log]) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """An operation a person may choose. `held`: only a person lets it in, because of its origin."""
+    """An operation for a person to accept. `old`: the fact that it replaces; `held`: its origin needs a person."""
 
     operation: Operation
     old: Fact | None = None
@@ -100,7 +95,7 @@ class Offered:
 
     @property
     def token(self) -> str:
-        """What a person saw of it: its text, its sources and the fact it replaces."""
+        """A hash of what the person saw: text, type, sources and the replaced fact."""
         operation = self.operation
         spans = [tuple(span) for span in operation.sources]
         value = [operation.text, operation.type, spans, self.old.id if self.old else ""]
@@ -108,13 +103,13 @@ class Offered:
 
 
 def offered(plan: Plan) -> tuple[Offered, ...]:
-    """What a person may choose from: what was let through, then what only waits for one because of its origin."""
+    """The operations for a person to accept: the approved ones, then those that were refused for their origin alone."""
     held = [Offered(item.operation, held=True) for item in plan.stopped(Why.ORIGIN)]
     return (*(Offered(item.operation, item.old) for item in plan.approved), *held)
 
 
 def chosen(recorded: Recorded, plan: Plan, operations: Sequence[Operation], *, left: bool) -> Chosen:
-    """The model to run the promotion with. `left`: something that was offered waits for another time."""
+    """The model that proposes only `operations`. `left`: other offers stay open."""
     whole = recorded.proposal is None or recorded.proposal.whole
     waits = any(plan.stopped(why) for why in WAITS)
     return Chosen(recorded.id, tuple(operations), recorded.logs, whole and not waits and not left)
@@ -122,7 +117,7 @@ def chosen(recorded: Recorded, plan: Plan, operations: Sequence[Operation], *, l
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One going through: the model's kept answer, and what a run of it needs."""
+    """A review: the recorded answer of the model, and the parameters of the promotion."""
 
     repo: Repository
     config: Config
@@ -132,7 +127,7 @@ class Review:
     now: datetime
 
     def outcome(self) -> Outcome:
-        """What would be promoted of what the model proposed. Writes nothing; asks the model the first time."""
+        """The outcome of a dry run of the model's operations. The first call asks the model."""
         recorded, given = self.recorded, self.recorded.proposal
         model: Model = recorded
         if given is not None:  # the logs may have grown since
@@ -140,8 +135,8 @@ class Review:
         return self._run(model, replace(self.request, mode=Mode.NOTHING))
 
     def checked(self, plan: Plan, item: Offered) -> tuple[Offered, str]:
-        """An operation whose text a person wrote, with the fact it would replace; and why it would not be let through,
-        "" where it would."""
+        """(the offer `item`, whose text a person changed, with the fact that it would replace; why the plan refuses
+        it). The second is "" when the plan approves it."""
         request = replace(self.request, mode=Mode.NOTHING, accept=_accepted([item]), reviewed=True)
         try:
             outcome = self._run(chosen(self.recorded, plan, [item.operation], left=True), request)
@@ -174,16 +169,16 @@ def _accepted(items: Sequence[Offered]) -> tuple[str, ...]:
 
 
 def ensure_person(config: Config) -> None:
-    """Raise UsageError for an agent."""
+    """Raise UsageError when an agent runs the command."""
     if config.agent:
         raise UsageError("only a person goes through candidates", "unset mem.agent, or leave --interactive out")
 
 
 def reject(repo: Repository, config: Config, operations: Sequence[Operation], reason: str) -> str:
-    """Record that proposals are not wanted: neither they nor what their lines say are proposed again; the commit, which
-    changes no file. `git revert` of it lifts that.
+    """Commit that the operations are rejected, without changing a file; returns the oid of the commit.
 
-    Raises Refused for a reason that the gate stops, and what `commit_nothing` raises.
+    Neither their texts nor their source lines are proposed again, until a `git revert` of the commit. Raises Refused
+    when the gate refuses the reason, and as `commit_nothing`.
     """
     from gitmem.gate.redaction import refuse_or_mask_text
 

@@ -1,6 +1,7 @@
-"""What `git mem eval` found at the last run over a person's own questions, and what differs now.
+"""Compares a run of `git mem eval` over a person's own questions with the run before.
 
-Kept in the Git directory, private, without text: the id of each fact, its figures, the commit, the settings in force.
+The last run is kept in a private file of the Git directory: the ids of the facts, their figures, the commit and the
+settings of search. The file has no text.
 """
 
 from __future__ import annotations
@@ -20,21 +21,20 @@ from gitmem.plural import counted
 from gitmem.search.evaluation import QuestionResult
 
 QUESTIONS, RUN = "questions.jsonl", "questions-run.json"  # files in the folder of our state
-RUN_LIMIT = 16 << 20  # bytes
-FIGURES = ("hit@1", "hit@5", "share@1000")  # that are compared
+MAX_RUN_BYTES = 16 << 20
+FIGURES = ("hit@1", "hit@5", "share@1000")  # the compared figures
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What differs from the last run: when it was, the commits since (-1 where its commit is no ancestor), settings
-    (name, then, now), figures over the questions of both, and the questions won and lost within five hits."""
+    """The differences from the run before."""
 
-    at: str
-    commits: int
-    settings: tuple[tuple[str, str, str], ...]
-    figures: tuple[tuple[str, float, float], ...]
-    gained: tuple[str, ...]
-    lost: tuple[str, ...]
+    at: str  # time of that run, ISO
+    commits: int  # commits since then, -1 when its commit is no ancestor of this one
+    settings: tuple[tuple[str, str, str], ...]  # (name, then, now) of each changed setting
+    figures: tuple[tuple[str, float, float], ...]  # (name, then, now) over the questions of both runs
+    gained: tuple[str, ...]  # questions answered within five hits now and not then
+    lost: tuple[str, ...]  # questions answered then and not now
 
     @property
     def as_value(self) -> dict[str, Any]:
@@ -54,10 +54,8 @@ class Since:
         return f"since {self.at[:16].replace('T', ' ')} ({', '.join(changes)}): {figures}"
 
 
-def compare_and_keep(
-    repo: Repository, config: Config, results: Sequence[QuestionResult], now: datetime
-) -> Since | None:
-    """What differs from the run before, None for the first one; this run takes its place."""
+def compare_and_keep(repo: Repository, config: Config, results: Sequence[Result], now: datetime) -> Since | None:
+    """The differences from the run before, None for the first run. This run is kept in place of that one."""
     folder = state_dir(repo.common_dir)
     head = repo.head() or ""
     run = {
@@ -72,9 +70,9 @@ def compare_and_keep(
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    """The run before; {} where there is none or it cannot be read."""
+    """The JSON of the run before; {} when the file is missing or damaged."""
     try:
-        value: dict[str, Any] = json.loads(read_bytes(folder, RUN, RUN_LIMIT))
+        value: dict[str, Any] = json.loads(read_bytes(folder, RUN, MAX_RUN_BYTES))
         shape = {"at": str, "commit": str, "settings": dict, "facts": dict}
         if not all(isinstance(value[key], form) for key, form in shape.items()):
             return {}
@@ -83,48 +81,43 @@ def _read(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _since(
-    repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[QuestionResult]
-) -> Since:
+def _since(repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[Result]) -> Since:
+    """The differences of the run `new`, with `results`, from the run `old`."""
     both = [result for result in results if result.question.fact in old["facts"]]
-    then = {fact: _figures(old["facts"][fact]) for fact in (result.question.fact for result in both)}
+    then = {result.question.fact: _figures(old["facts"][result.question.fact]) for result in both}
     moved = [(r.question.query, r.figures["hit@5"] - then[r.question.fact]["hit@5"]) for r in both]
+    pairs = {
+        name: (old["settings"].get(name), new["settings"].get(name))
+        for name in sorted({*old["settings"], *new["settings"]})
+    }
+    figures = []
+    for name in FIGURES if both else ():
+        before = sum(then[result.question.fact][name] for result in both) / len(both)
+        figures.append((name, before, sum(result.figures[name] for result in both) / len(both)))
     return Since(
         str(old["at"]),
         _commits_between(repo, old["commit"], new["commit"]),
-        tuple(
-            (name, str(old["settings"].get(name)), str(new["settings"].get(name)))
-            for name in sorted({*old["settings"], *new["settings"]})
-            if old["settings"].get(name) != new["settings"].get(name)
-        ),
-        tuple(
-            (
-                name,
-                sum(then[r.question.fact][name] for r in both) / len(both),
-                sum(r.figures[name] for r in both) / len(both),
-            )
-            for name in FIGURES
-            if both
-        ),
-        tuple(query for query, by in moved if by > 0),
-        tuple(query for query, by in moved if by < 0),
+        tuple((name, str(before), str(now)) for name, (before, now) in pairs.items() if before != now),
+        tuple(figures),
+        tuple(query for query, difference in moved if difference > 0),
+        tuple(query for query, difference in moved if difference < 0),
     )
 
 
 def _figures(row: Any) -> dict[str, float]:
+    """The FIGURES of one fact in the file; 0 for a missing or damaged value."""
+    figures = dict.fromkeys(FIGURES, 0.0)
     if isinstance(row, dict):
-        given = row
-    else:
-        given = {}
-    return {name: float(value) if isinstance(value := given.get(name), (int, float)) else 0.0 for name in FIGURES}
+        figures |= {name: float(row[name]) for name in FIGURES if isinstance(row.get(name), (int, float))}
+    return figures
 
 
 def _commits_between(repo: Repository, old: str, new: str) -> int:
-    """How many commits lead from one to the other, -1 where they do not."""
+    """The number of commits from `old` to `new`; -1 when `old` is no ancestor of `new`."""
+    if old == new:
+        return 0
     try:
         if not old or not new or not repo.is_ancestor(old, new):
-            if old == new:
-                return 0
             return -1
         return sum(1 for _ in repo.log([new, f"^{old}"]))
     except GitMemError:
@@ -132,6 +125,6 @@ def _commits_between(repo: Repository, old: str, new: str) -> int:
 
 
 def _settings(config: Config) -> dict[str, str]:
-    """The settings of search that are in force, without a path: a model by its name alone."""
+    """The settings of search: name -> value. Of a path only the last part is kept."""
     named = [(git_name(name), getattr(config, name)) for name, _ in keys() if tunable(name)]
     return {name: str(value).rpartition("/")[2] for name, value in named}

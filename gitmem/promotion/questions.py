@@ -1,8 +1,7 @@
-"""Questions about a person's own facts, for `git mem eval`: made by template or by a language model, reviewed as text.
-Writes no file.
+"""Questions about a person's own facts, for `git mem eval`, from templates or from a language model. Writes no file.
 
-A template asks for what comes after the topic of a fact, so that the question does not hold its answer. What a model
-writes is held to one line of at most MAX_QUESTION_CHARACTERS, for a fact that it was shown.
+A template asks only about the topic of a fact, so that the question does not contain the answer. Of a model's question
+the first MAX_QUESTION_CHARS characters are taken, as one line. A person reviews the questions as text.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from gitmem.plural import counted
 from gitmem.promotion.prompt import packaged, rows
 from gitmem.search.evaluation import LabelledQuestion
 
-MAX_QUESTION_CHARACTERS = 200  # characters of a question
-BATCH = 30  # facts a request
-TOPIC = 7  # words of a topic
+MAX_QUESTION_CHARS = 200
+MAX_BATCH_FACTS = 30  # facts of one request
+MAX_TOPIC_WORDS = 7
 HEAD = """\
 # A question at the margin, and below it the fact that answers it. Change a question, or delete it: a fact without one
 # is not asked. Lines that begin with # say nothing.
@@ -53,7 +52,7 @@ ASKED = {
 
 @dataclass(frozen=True, slots=True)
 class AskedFact:
-    """A fact, the file it stands in, and the question that it answers ("" for none)."""
+    """A fact, its file, and the question that it answers ("" for none)."""
 
     fact: Fact
     path: str
@@ -64,33 +63,36 @@ class AskedFact:
 
 
 def asked_facts(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[str, str]) -> list[AskedFact]:
-    """The facts of long-term memory that hold today, each once, with the question it has in `known` (fact id ->
-    question, "" for one that is not asked about) or one from a template; facts with a secret are left out."""
-    chosen: dict[str, AskedFact] = {}
+    """The facts of MEMORY.md that are true today, each once, with a question. Facts with a secret are left out.
+
+    `known`: fact id -> question of an earlier run, "" for a fact that is not asked about. Other facts get a question
+    from a template.
+    """
+    asked: dict[str, AskedFact] = {}
     for path, fact in facts:
-        secret = without_secrets([fact.text])[0] != fact.text
-        if kind(path) is Kind.MEMORY and not memory_facts.expired(fact, today) and not secret:
-            if fact.id in known:
-                question = known[fact.id]
-            else:
-                question = template(fact.text, fact.get("type"))
-            chosen.setdefault(fact.id, AskedFact(fact, path, question))
-    return list(chosen.values())
+        has_secret = without_secrets([fact.text])[0] != fact.text
+        if fact.id in asked or kind(path) is not Kind.MEMORY or memory_facts.expired(fact, today) or has_secret:
+            continue
+        question = known.get(fact.id)
+        if question is None:
+            question = template(fact.text, fact.get("type"))
+        asked[fact.id] = AskedFact(fact, path, question)
+    return list(asked.values())
 
 
 def template(text: str, of: str = "") -> str:
-    """A question for the rest of a fact, given its topic; `of` is its type. "" where it has no topic."""
+    """A question about the topic of a fact; "" when the fact has no topic. `of`: the type of the fact."""
     language = _language(text)
     label, colon, rest = text.partition(":")
-    topic = ""
-    if colon and rest[:1].isspace() and 0 < len(label.split()) <= TOPIC:
+    if colon and rest[:1].isspace() and 0 < len(label.split()) <= MAX_TOPIC_WORDS:
         topic = label
-    topic = topic or _topic(_OPENING.sub("", text).strip() or text, language)
+    else:
+        topic = _topic(_OPENING.sub("", text).strip() or text, language)
     topic = topic.strip(" .,;:*`_\"'")
     forms = ASKED[language]
     if not topic:
         return ""
-    return forms.get(of, forms[""]).format(topic)[:MAX_QUESTION_CHARACTERS]
+    return forms.get(of, forms[""]).format(topic)[:MAX_QUESTION_CHARS]
 
 
 def _language(text: str) -> str:
@@ -104,36 +106,29 @@ def _language(text: str) -> str:
 
 
 def _topic(text: str, language: str) -> str:
-    """The topic of a sentence: the words before its verb or particle, or else its first half, with a limit."""
+    """The topic of a sentence: its words before the verb or particle, else its first half, both with a limit."""
     if language == "zh":
         return text[: max(2, min(10, len(text) // 2))]
-    particle = {"ko": _PARTICLE, "ja": _KANA_PARTICLE}.get(language)
-    match = None
-    if particle:
-        match = particle.match(text)
-    if match:
+    if language == "ko" and (match := _PARTICLE.match(text)):
         return match[1]
     if language == "ja":
+        if match := _KANA_PARTICLE.match(text):
+            return match[1]
         return text[: max(2, min(12, len(text) // 2))]
-    verb = None
-    if language == "en":
-        verb = _VERB.search(text)
-    if verb and text[: verb.start()].strip():
-        return " ".join(text[: verb.start()].split()[:TOPIC])
+    if language == "en" and (verb := _VERB.search(text)) and text[: verb.start()].strip():
+        return " ".join(text[: verb.start()].split()[:MAX_TOPIC_WORDS])
     words = text.split()
-    return " ".join(words[: max(1, min(TOPIC, len(words) // 2))])
+    return " ".join(words[: max(1, min(MAX_TOPIC_WORDS, len(words) // 2))])
 
 
 def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[AskedFact], list[str]]:
-    """The facts with the questions that a model writes, those of the template where it writes none; and what was wrong.
-
-    Raises ModelUnavailable.
-    """
+    """(the facts with questions of the model, sentences about problems). A fact for which the model writes none keeps
+    its question. Raises ModelUnavailable."""
     asked: list[AskedFact] = []
     problems: list[str] = []
     with model.run() as complete:
-        for start in range(0, len(facts), BATCH):
-            group = facts[start : start + BATCH]
+        for start in range(0, len(facts), MAX_BATCH_FACTS):
+            group = facts[start : start + MAX_BATCH_FACTS]
             labels = {f"L{number}": item for number, item in enumerate(group, 1)}
             shown = [f"{label} {json.dumps(item.fact.text, ensure_ascii=False)}" for label, item in labels.items()]
             origins = tuple(dict.fromkeys((item.path, "") for item in group))
@@ -154,7 +149,7 @@ def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[Ask
 def _one_line(text: object) -> str:
     if not isinstance(text, str):
         return ""
-    return " ".join(text.split())[:MAX_QUESTION_CHARACTERS]
+    return " ".join(text.split())[:MAX_QUESTION_CHARS]
 
 
 def _schema(labels: Sequence[str]) -> dict[str, Any]:
@@ -162,7 +157,7 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
         "type": "object",
         "properties": {
             "line": {"enum": list(labels)},
-            "question": {"type": "string", "maxLength": MAX_QUESTION_CHARACTERS},
+            "question": {"type": "string", "maxLength": MAX_QUESTION_CHARS},
         },
         "required": ["line", "question"],
         "additionalProperties": False,
@@ -179,43 +174,42 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def review_text(asked: Iterable[AskedFact]) -> str:
-    """The questions as a person edits them."""
+    """The text in which a person edits the questions."""
     return HEAD + "".join(
         f"\n{item.question or '# (no question)'}\n    {item.fact.id} {item.fact.text}\n" for item in asked
     )
 
 
 def reviewed(text: str, asked: Sequence[AskedFact]) -> list[AskedFact]:
-    """The facts with the questions that a person left, "" for none; what has no fact of `asked` below it is no
-    question."""
-    known = {item.fact.id: replace(item, question="") for item in asked}
+    """The facts with the questions in the edited `text`, "" for a deleted question. A question counts only when a fact
+    of `asked` is on the next indented line."""
+    items = {item.fact.id: replace(item, question="") for item in asked}
     question = ""
     for line in text.split("\n"):
         if line[:1].isspace() and line.strip():
-            item = known.get(line.split()[0])
+            item = items.get(line.split()[0])
             if item and question:
-                known[item.fact.id] = replace(item, question=question)
+                items[item.fact.id] = replace(item, question=question)
             question = ""
         elif line.strip() and not line.startswith("#"):
             question = _one_line(line)
-    return list(known.values())
+    return list(items.values())
 
 
 def file_text(asked: Iterable[AskedFact], before: Iterable[tuple[str, LabelledQuestion]] = ()) -> str:
-    """The questions as `git mem eval` reads them, a JSON object a line; a fact without one stays said, so that it is
-    not asked about again. Of the rows `before`, those that say nothing else than `asked` and those about anything else
-    stay as they are."""
-    said = {item.fact.id: item for item in asked}
+    """The file of questions that `git mem eval` reads, a JSON object on each line. A fact without a question is in it
+    too, so that it is not asked about again.
+
+    `before`: (line, its question) of the old file. Lines of other facts, and unchanged ones, stay as they are.
+    """
+    new = {item.fact.id: item for item in asked}
     lines = []
     for line, old in before:
-        item = said.get(old.fact)
+        item = new.get(old.fact)
         if item is None or item.question == old.query:
-            said.pop(old.fact, None)
+            new.pop(old.fact, None)
             lines.append(line)
-    lines += [
-        json.dumps(
-            {"query": item.question, "category": item.fact.get("type"), "fact": item.fact.id}, ensure_ascii=False
-        )
-        for item in said.values()
-    ]
+    for item in new.values():
+        value = {"query": item.question, "category": item.fact.get("type"), "fact": item.fact.id}
+        lines.append(json.dumps(value, ensure_ascii=False))
     return "".join(f"{line}\n" for line in lines)

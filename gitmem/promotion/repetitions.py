@@ -1,8 +1,8 @@
-"""Facts of MEMORY.md that surely say the same, and one fact in the place of two. Pure: bytes of a memory in and out.
+"""Merges facts of MEMORY.md that say the same in the same words. Pure.
 
-Only what is said twice in the same words counts: of likeness and of `relation` alone, merges of real memories were
-wrong more often than right (docs/promotion.md, "Measurements"). The module never merges what is pinned or about
-health, numbered steps, rows of a table, and statements below which others stand: a person is asked about these.
+Similar words are not enough: on real memories, merges by `likeness` or `relation` alone were wrong more often than
+right (docs/promotion.md, "Consolidation"). The module never removes a pinned fact, and never merges facts about health,
+numbered steps, rows of a table, or items with others below them; a person decides about these.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Form
 from gitmem.text.english import STOP_WORDS
 
-TELLING_TERMS = 4  # terms, stop words apart, that a text must have: a short line is said twice of two things
-AGREE = ("until", "origin")  # keys of a comment that both facts must have alike
+MIN_TERMS = 4  # terms, without stop words, of a text to merge; shorter texts may be about two things
+EQUAL_KEYS = ("until", "origin")  # keys of a comment whose values must be equal in both facts
 _MARKS = re.compile(r"\*\*|__|`")
 _ARTICLES = re.compile(r"\b(?:the|an?)\s+", re.I)
 _END = re.compile(r"[\s.。!！]+$")
@@ -31,15 +31,15 @@ _END = re.compile(r"[\s.。!！]+$")
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """One fact that says the same as another: `kept` stays in MEMORY.md, `gone` goes to the archive."""
+    """Two facts that say the same: `kept` stays in MEMORY.md, `gone` goes to the archive."""
 
     kept: Fact
     gone: Fact
 
 
 def wording(fact: Fact) -> str:
-    """The words of a fact, for comparison alone: no emphasis, no mark at the end, the first letter small. A fact that
-    cites a log is compared without articles and without the words that say that it was decided."""
+    """The text of a fact for a comparison: without emphasis and final punctuation, the first letter small. For a fact
+    that cites a log also without articles and words such as "we decided"."""
     text = normalise(_MARKS.sub("", fact.text))
     if not by_person(fact):
         text = _ARTICLES.sub("", claim(text))
@@ -50,66 +50,65 @@ def wording(fact: Fact) -> str:
 def merge_repetitions(
     memory: Memory, today: date, limit: int, may_merge: Callable[[Fact, Fact], bool]
 ) -> tuple[Memory, list[Merge], list[Moved]]:
-    """The memory with one fact for each that is surely said twice, at most `limit` taken out; what was merged; what
-    must be filed with `facts.archive`. `may_merge`: whether two facts are looked at. The fact that stays has the
-    sources of both."""
+    """(memory after at most `limit` merges, the merges, the facts to add to the archive with `facts.archive`).
+
+    `may_merge`: whether two facts may be merged at all. The kept fact gets the sources of both.
+    """
     merges: list[Merge] = []
     moved: list[Moved] = []
-    first = list(memory.facts)  # as they stood before the first merge, in the order of `memory.entries`
-    while len(merges) < limit and (pair := next(_repeated(memory, may_merge), None)) is not None:
-        kept, gone = (memory.entries[at] for at in pair)
-        merges.append(Merge(first[pair[0]], first[pair[1]]))
-        del first[pair[1]]
+    originals = list(memory.facts)  # as they were before the first merge, in the order of `memory.entries`
+    while len(merges) < limit and (pair := next(_repetitions(memory, may_merge), None)) is not None:
+        kept_index, gone_index = pair
+        kept, gone = memory.entries[kept_index], memory.entries[gone_index]
+        merges.append(Merge(originals[kept_index], originals[gone_index]))
+        del originals[gone_index]
         moved.append(facts.superseded(gone.fact, kept.fact.id, today, SAME_AS))
         memory = facts.with_comment(memory, kept, _joined(kept.fact, gone.fact))
-        memory = facts.remove(memory, memory.entries[pair[1]])
+        memory = facts.remove(memory, memory.entries[gone_index])
     return memory, merges, moved
 
 
-def _repeated(memory: Memory, may_merge: Callable[[Fact, Fact], bool]) -> Iterator[tuple[int, int]]:
-    """Positions in `memory.entries` of (the fact that stays, the one that says the same)."""
+def _repetitions(memory: Memory, may_merge: Callable[[Fact, Fact], bool]) -> Iterator[tuple[int, int]]:
+    """(index of the fact to keep, index of the fact that repeats it) in `memory.entries`."""
     seen: dict[tuple[object, ...], int] = {}
-    for at, entry in enumerate(memory.entries):
-        if not _may_merge(memory, entry):
+    for index, entry in enumerate(memory.entries):
+        if not _is_mergeable(memory, entry):
             continue
-        key = (entry.form, _about(entry.fact), wording(entry.fact), *(entry.fact.get(name) for name in AGREE))
-        first = seen.setdefault(key, at)
-        if first == at:
+        equal = (entry.fact.get(key) for key in EQUAL_KEYS)
+        first = seen.setdefault((entry.form, _folded_trail(entry.fact), wording(entry.fact), *equal), index)
+        if first == index:
             continue
         one, other = memory.entries[first].fact, entry.fact
-        kinds = {fact.get("type") for fact in (one, other)} - {""}
-        if not may_merge(one, other) or len(kinds) > 1 or settled(one, other) or (pinned(one) and pinned(other)):
+        types = {fact.get("type") for fact in (one, other)} - {""}
+        if not may_merge(one, other) or len(types) > 1 or settled(one, other) or (pinned(one) and pinned(other)):
             continue
-        if _stays(other, one):
-            kept, gone = (at, first)
-        else:
-            kept, gone = (first, at)
-        if not pinned(memory.entries[gone].fact):
-            yield kept, gone
+        if is_preferred(other, one):
+            yield index, first
+        elif not pinned(other):
+            yield first, index
 
 
-def _stays(fact: Fact, than: Fact) -> bool:
-    """Whether of two facts that say the same this one stays: the pinned one, else the one that cites its source."""
-    return (pinned(fact), bool(fact.get("src"))) > (pinned(than), bool(than.get("src")))
+def is_preferred(fact: Fact, other: Fact) -> bool:
+    """Whether `fact` is the one to keep of two facts that say the same: it alone is pinned, or cites a source."""
+    return (pinned(fact), bool(fact.get("src"))) > (pinned(other), bool(other.get("src")))
 
 
-def _about(fact: Fact) -> tuple[str, ...]:
-    """What a fact stands under. Headings that name no thing count only for a fact that a person wrote: two lists of one
-    page may have the same line."""
-    if by_person(fact):
-        trail = fact.trail
-    else:
-        trail = naming_steps(fact.trail)
+def _folded_trail(fact: Fact) -> tuple[str, ...]:
+    """The trail of a fact, case-folded. For a fact that no person wrote, without headings that name no thing; a
+    person's two lists on one page may have the same line."""
+    trail = fact.trail
+    if not by_person(fact):
+        trail = naming_steps(trail)
     return tuple(step.casefold() for step in trail)
 
 
-def _may_merge(memory: Memory, entry: Entry) -> bool:
-    """Whether a fact may be one of two that say the same."""
+def _is_mergeable(memory: Memory, entry: Entry) -> bool:
+    """Whether a fact may be merged, by its form, its length and its topic."""
     if entry.form not in (Form.ITEM, Form.PARAGRAPH) or memory.below(entry):
         return False
     if entry.form is Form.ITEM and marker_of(memory, entry).strip()[0].isdigit():
         return False
-    if len(terms(entry.fact.text) - STOP_WORDS) < TELLING_TERMS:
+    if len(terms(entry.fact.text) - STOP_WORDS) < MIN_TERMS:
         return False
     from gitmem.memory.relation import about_health
 
@@ -117,13 +116,11 @@ def _may_merge(memory: Memory, entry: Entry) -> bool:
 
 
 def _joined(kept: Fact, gone: Fact) -> Meta:
-    """The comment of the fact that stays: its own keys, the sources of both, the higher importance, the earlier day."""
-    meta = dict.fromkeys((*kept.meta, *(pair for pair in gone.meta if pair[0] == "src")))
+    """The comment of the kept fact: its own keys, the sources of both, the higher importance, the earlier day."""
+    meta = [*kept.meta, *(pair for pair in gone.meta if pair[0] == "src")]
     if gone.get("importance") and importance(gone) > importance(kept):
-        meta = dict.fromkeys(
-            (*(pair for pair in meta if pair[0] != "importance"), ("importance", gone.get("importance")))
-        )
+        meta = [*(pair for pair in meta if pair[0] != "importance"), ("importance", gone.get("importance"))]
     days = [fact.get("from") for fact in (kept, gone) if fact.get("from")]
     if len(days) == 2 and min(days) != kept.get("from"):
-        meta = dict.fromkeys((*(pair for pair in meta if pair[0] != "from"), ("from", min(days))))
-    return tuple(meta)
+        meta = [*(pair for pair in meta if pair[0] != "from"), ("from", min(days))]
+    return tuple(dict.fromkeys(meta))

@@ -1,6 +1,7 @@
-"""Lines that a later line takes back: in the same log, in a later one, or a fact of memory. Part of the `rules` model.
+"""Finds lines and facts that a later line retracts ("scratch that", "we use X instead"). Part of the `rules` model.
 
-Pure. A line retracts another when it uses words of retraction and is about the same topic: they share content words.
+Pure. A line retracts an earlier one, in its own log or in an earlier log, when it has words of retraction and shares
+enough content words with it.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from gitmem.promotion.proposal import Log
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.terms import without_particle
 
-RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
-COMMON = 40  # lines a word may stand in and still tell which topic a later line is about
-MATTER = 0.25  # share of both texts' content words from which a line can take a fact of memory back
-ABOUT = 0.34  # share of the shorter line's content words that both must hold
-# What a line names that it takes back whole: `the LaunchDarkly decision is cancelled`.
+RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be retracted
+MAX_LINES_OF_WORD = 40  # lines with a word from which it is too common to find retracted lines by
+MIN_FACT_SHARE = 0.25  # share of the content words of both texts that a line and the fact it retracts have in common
+MIN_SHARED = 0.34  # share of the content words of the shorter line that two lines of one topic have in common
+# Words for a whole decision: `the LaunchDarkly decision is cancelled`.
 _A_DECISION = re.compile(r"\bdecisions?\b|\bplans?\b|결정|계획|決定|方針|决定|計画|计划", re.I)
-# What a line names that goes while its matter stays: then it has every other word of what it takes back.
+# Words before the value that a line replaces: the line then has every other word of the line that it retracts.
 _IN_PLACE = re.compile(
     r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|not)\b|대신|말고|아니라|代わりに|ではなく|而不是|不再", re.I
 )
 
-_VERBS = frozenset(("use", "uses", "go", "goes", "run", "runs", "keep", "keeps", "take", "takes"))  # of any decision
-STEM = 3  # letters by which two forms of a word are one here: `use`, `uses`
+_VERBS = frozenset(("use", "uses", "go", "goes", "run", "runs", "keep", "keeps", "take", "takes"))  # any decision
+STEM = 3  # first letters that make two words the same word here: `use`, `uses`
 _LEXICONS = (english, korean, japanese, chinese)
 _WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|[ァ-ヶー]{2,}|[\u3400-\u9fff]{2,}|\d[\d.,:/-]*\d|\d"
@@ -42,7 +43,8 @@ _STOP: frozenset[str] = frozenset().union(*(each.DECISION_FILLERS for each in LA
 
 @dataclass(frozen=True, slots=True)
 class ScoredLine:
-    """A line, what its cues said, and the later line that retracted it ("on line 3"; empty for none)."""
+    """A candidate line with its cues and score. `retracted`: where it is retracted, such as "on line 3"; "" when it is
+    not."""
 
     line: Candidate
     result: CueResult
@@ -50,17 +52,24 @@ class ScoredLine:
 
     @property
     def keep(self) -> bool:
+        """Whether the line is worth proposing."""
         return self.result.score >= THRESHOLD and not self.retracted
+
+    @property
+    def is_retractable(self) -> bool:
+        """Whether the line is worth proposing and of a kind that can be retracted."""
+        return self.keep and self.result.kind in RETRACTABLE
 
 
 @lru_cache(maxsize=1 << 16)
 def words(text: str) -> frozenset[str]:
-    """The content words of a text, lower case, Korean particles taken off; of Han, which has no spaces, pairs."""
+    """The content words of a text in lower case, without Korean particles. Han text, which has no spaces, gives pairs
+    of characters."""
     content = set()
     for word in _WORD.findall(text):
         word = word.lower()
         if "\u3400" <= word[0] <= "\u9fff":
-            content |= {word[at : at + 2] for at in range(len(word) - 1)} - _STOP
+            content |= {word[start : start + 2] for start in range(len(word) - 1)} - _STOP
             continue
         if "가" <= word[-1] <= "힣" and len(word) > 2:
             word = without_particle(word)
@@ -70,66 +79,63 @@ def words(text: str) -> frozenset[str]:
 
 
 def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
-    """Mark what a later line of the same log takes back: `오전: A로 결정`, `오후: B로 간다`; and the line that took a
-    decision back which is said again further down."""
+    """The lines of one log, with `retracted` set for those that a later line retracts, as `오후: B로 간다` does
+    `오전: A로 결정`. When a retracted decision is made again further down, the line that retracted it is retracted."""
     result = list(scored)
-    gone: dict[str, int] = {}  # claim of a line that was taken back -> place of the line that took it back
+    retracted_by: dict[str, int] = {}  # claim of a retracted line -> index of the line that retracted it
     for later, item in enumerate(scored):
-        taker = None
-        if _can_go(item):
-            taker = gone.pop(_claimed(item), None)
-        if taker is not None and _can_go(result[taker]):
-            result[taker] = replace(scored[taker], retracted=_on_line(item))
+        retractor = None
+        if item.is_retractable:
+            retractor = retracted_by.pop(_claim_key(item), None)
+        if retractor is not None and result[retractor].is_retractable:
+            result[retractor] = replace(scored[retractor], retracted=_on_line(item))
         strength = retraction_strength(item.line)
         if not strength or (strength == 1 and not item.keep):
             continue
         topic = words(item.line.text)
         for earlier in range(later):
             old = scored[earlier]
-            if result[earlier].retracted or not old.keep or old.result.kind not in RETRACTABLE:
+            if result[earlier].retracted or not old.is_retractable:
                 continue
             own = words(old.line.text)
             shared = own & topic
-            # A bare "scratch that" is about the line before it; any other says what it is about.
-            close = later - earlier == 1 and is_bare(item.line) and old.result.kind == "decision"
-            paired = bool(old.line.period and item.line.period and shared) and item.keep
-            told = len(shared) >= (1 if strength == 2 else max(2, ABOUT * min(len(own), len(topic))))
-            if close or ((paired or told) and covers(item.line, topic, own, strength)):
+            # A bare "scratch that" is about the line before it; any other line says what it is about.
+            is_next = later - earlier == 1 and is_bare(item.line) and old.result.kind == "decision"
+            is_paired = bool(old.line.period and item.line.period and shared) and item.keep
+            needed: float = 1
+            if strength == 1:
+                needed = max(2, MIN_SHARED * min(len(own), len(topic)))
+            if is_next or ((is_paired or len(shared) >= needed) and covers(item.line, topic, own, strength)):
                 result[earlier] = replace(old, retracted=_on_line(item))
-                gone[_claimed(old)] = later
+                retracted_by[_claim_key(old)] = later
     return result
 
 
-def _can_go(item: ScoredLine) -> bool:
-    """Whether a line is kept and of a kind that can be taken back."""
-    return item.keep and item.result.kind in RETRACTABLE
-
-
 def _on_line(item: ScoredLine) -> str:
-    """What is said of a line that this one of the same log takes back."""
+    """`ScoredLine.retracted` for a line that `item` of the same log retracts."""
     return f"on line {item.line.number}"
 
 
-def _claimed(item: ScoredLine) -> str:
-    """What a line claims, in one spelling: lines that say it again are found by it."""
+def _claim_key(item: ScoredLine) -> str:
+    """A key that is equal for lines that make the same claim."""
     return " ".join(claim(item.line.text).casefold().split()).rstrip(".。")
 
 
 def covers(line: Candidate, topic: frozenset[str], own: frozenset[str], strength: int) -> bool:
-    """Whether a line that takes something back, with the words `topic`, speaks of the matter of a line with the words
-    `own`: `the design team uses Linear instead of Jira` is none of the mobile team's Jira.
+    """Whether the retracting `line`, with the words `topic`, is about the matter of a line with the words `own`: `the
+    design team uses Linear instead of Jira` does not retract the mobile team's Jira.
 
-    It lacks one word at most, the value that went; none where it names that itself (`instead of Jira`). A line that
-    only takes back, or names the decision, may say less.
+    The line may lack one word of `own`, the replaced value, and none when it names that value (`instead of Jira`). A
+    line that only retracts, or that names the decision, may lack more.
     """
     stems = {word[:STEM] for word in topic}
     missing = {word for word in own if word[:STEM] not in stems and word not in _VERBS and not word.endswith("다")}
     if _IN_PLACE.search(line.whole) and own & topic:
         return not missing
     if strength == 2:
-        pairs = sum("\u3400" <= word[0] <= "\u9fff" for word in own)  # pairs of letters: a word that went takes three
+        pairs = sum("\u3400" <= word[0] <= "\u9fff" for word in own)  # a missing word of Han is missing in three pairs
         return (
-            len(missing) <= max(1, ABOUT * 2 * pairs)
+            len(missing) <= max(1, MIN_SHARED * 2 * pairs)
             or _A_DECISION.search(line.whole) is not None
             or len(topic) <= len(own & topic) + 1
         )
@@ -137,7 +143,7 @@ def covers(line: Candidate, topic: frozenset[str], own: frozenset[str], strength
 
 
 def is_bare(line: Candidate) -> bool:
-    """Whether a line takes something back and says nothing else: `Scratch that.`, `다시 생각해 보니 취소`."""
+    """Whether a line has only words of retraction: `Scratch that.`, `다시 생각해 보니 취소`."""
     text = line.whole.lower()
     for lexicon in _LEXICONS:
         text = lexicon.RETRACTION.pattern.sub(" ", text)
@@ -145,7 +151,7 @@ def is_bare(line: Candidate) -> bool:
 
 
 def retraction_strength(line: Candidate) -> int:
-    """2 where a line has words that only a retraction has, 1 for words it often has, 0 for none."""
+    """2 when a line has words that only retractions have, 1 for words that retractions often have, else 0."""
     text = line.whole.lower()
     if any(lexicon.RETRACTION.pattern.search(text) for lexicon in _LEXICONS):
         return 2
@@ -155,50 +161,49 @@ def retraction_strength(line: Candidate) -> int:
 
 
 def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[ScoredLine]]) -> list[list[ScoredLine]]:
-    """Mark decisions of earlier logs that a later log takes back. `logs` are in order of days."""
+    """The lines of each log, with `retracted` set for those that a line of a later log retracts. `logs`: in the order
+    of days; `scored`: the lines of each, after `mark_retracted`."""
     result = [list(notes) for notes in scored]
-    places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    gone: dict[str, tuple[int, int]] = {}  # claim of a line that was taken back -> place of the line that took it back
-    for at, (log, notes) in enumerate(zip(logs, scored, strict=True)):
-        for place, item in enumerate(notes):
-            if _can_go(item):
-                then, row = gone.pop(_claimed(item), (at, -1))
-            else:
-                then, row = (at, -1)
-            if then < at and _can_go(result[then][row]):
-                result[then][row] = replace(result[then][row], retracted=f"by {log.path} line {item.line.number}")
+    places: dict[str, list[tuple[int, int]]] = defaultdict(list)  # word -> (log, line) of retractable lines with it
+    retracted_by: dict[str, tuple[int, int]] = {}  # claim of a retracted line -> (log, line) that retracted it
+    for number, (log, notes) in enumerate(zip(logs, scored, strict=True)):
+        for row, item in enumerate(notes):
+            where = f"by {log.path} line {item.line.number}"
+            if item.is_retractable:  # a retracted decision is made again: its retraction is retracted
+                then, index = retracted_by.pop(_claim_key(item), (number, -1))
+                if then < number and result[then][index].is_retractable:
+                    result[then][index] = replace(result[then][index], retracted=where)
             strength = retraction_strength(item.line)
             if strength == 0 or not (item.keep or strength == 2):
                 continue
             topic = words(item.line.text)
-            votes = Counter(place for word in topic if len(places[word]) <= COMMON for place in places[word])
-            for (then, row), shared in votes.items():
-                old = result[then][row]
+            votes = Counter(place for word in topic if len(places[word]) <= MAX_LINES_OF_WORD for place in places[word])
+            for (then, index), shared in votes.items():
+                old = result[then][index]
                 own = words(old.line.text)
-                told = same_topic(shared, topic, own, strength) or (shared and _takes_back_whole(item, topic, own))
-                if old.keep and told and covers(item.line, topic, words(claim(old.line.text)), strength):
-                    where = f"by {log.path} line {item.line.number}"
-                    result[then][row] = replace(old, retracted=where)
-                    gone[_claimed(old)] = (at, place)
+                is_same = same_topic(shared, topic, own, strength) or _retracts_whole(item, topic, own)
+                if old.keep and is_same and covers(item.line, topic, words(claim(old.line.text)), strength):
+                    result[then][index] = replace(old, retracted=where)
+                    retracted_by[_claim_key(old)] = (number, row)
         for item in notes:
-            taker = next((n for n, other in enumerate(notes) if item.retracted == _on_line(other)), None)
-            if taker is not None:
-                gone[_claimed(item)] = (at, taker)
-        for row, item in enumerate(result[at]):
-            if item.keep and item.result.kind in RETRACTABLE:
+            retractor = next((n for n, other in enumerate(notes) if item.retracted == _on_line(other)), None)
+            if retractor is not None:
+                retracted_by[_claim_key(item)] = (number, retractor)
+        for row, item in enumerate(result[number]):
+            if item.is_retractable:
                 for word in words(item.line.text):
-                    places[word].append((at, row))
+                    places[word].append((number, row))
     return result
 
 
-def _takes_back_whole(item: ScoredLine, topic: frozenset[str], own: frozenset[str]) -> bool:
-    """Whether a line that decides nothing itself takes a decision back that it names, or all of whose words it has."""
-    strong = not item.keep and retraction_strength(item.line) == 2
-    return strong and (own <= topic or _A_DECISION.search(item.line.whole) is not None)
+def _retracts_whole(item: ScoredLine, topic: frozenset[str], own: frozenset[str]) -> bool:
+    """Whether a line only retracts, and either names a decision or has all words of the earlier line (`own`)."""
+    only_retracts = not item.keep and retraction_strength(item.line) == 2
+    return only_retracts and (own <= topic or _A_DECISION.search(item.line.whole) is not None)
 
 
 def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
-    """The id of the fact that a line takes back, "" for none: the one it shares most with."""
+    """The id of the fact of `existing` that the line retracts, the one with most shared words; "" for none."""
     strength = retraction_strength(item.line)
     if strength == 0:
         return ""
@@ -209,14 +214,16 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
             continue
         own = words(fact.text)
         shared = len(topic & own)
-        if shared > best and shared >= MATTER * len(topic | own) and same_topic(shared, topic, own, strength):
+        is_enough = shared >= MIN_FACT_SHARE * len(topic | own)
+        if shared > best and is_enough and same_topic(shared, topic, own, strength):
             best, best_fact = shared, fact.id
     return best_fact
 
 
 def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int) -> bool:
-    """Whether two lines share enough to be about one topic; weak words of retraction need one more.
+    """Whether a retracting line and another one share enough words to be about one topic. `shared`: their number; `a`,
+    `b`: the words of both. A retraction of strength 1 needs one word more.
 
-    Not `alike` of memory/similarity.py: a line that takes another back often names it in two words of twenty.
+    Not `alike` of memory/similarity.py: a retracting line often names the other in two words of twenty.
     """
-    return shared >= (2 if strength == 2 else 3) and shared >= ABOUT * min(len(a), len(b))
+    return shared >= (2 if strength == 2 else 3) and shared >= MIN_SHARED * min(len(a), len(b))

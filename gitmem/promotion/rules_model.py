@@ -1,9 +1,8 @@
-"""`rules`: the deterministic extractor, the default model. Reads four languages; no network, the same answer always.
+"""`rules`: the default promotion model. It is deterministic, reads four languages and uses no network.
 
-Reads each candidate line with the cues of its language, scores it by what was learned of them (`lasting`), and drops
-what is retracted further down. A line of a dialogue is read by `promotion/dialogue.py` instead. It proposes whole
-lines, never new words: every fact it offers stands in the log. Which cues spoke for a line that was offered, or against
-one that was not, is in the operation's `reason`.
+The model matches each candidate line with the cues of its language, scores it with learned weights (`lasting`), and
+skips lines that a later line retracts. Turns of a dialogue are scored by `promotion/dialogue.py`. It proposes whole
+lines, never new words. The `reason` of each operation names the cues for a proposed line, or against a skipped one.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from gitmem.text.sentences import sentences
 LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
 _LEXICONS = {"en": english.CUES, "ko": korean.CUES, "ja": japanese.CUES, "zh": chinese.CUES}
 
-# How much a kind of fact is worth by itself: its stability and use in later work, estimated from what agents need most.
+# Importance by the kind of a fact, from 0 to 1: an estimate of how long it stays true and how often agents need it.
 IMPORTANCE = {
     "policy": 0.74, "constraint": 0.72, "decision": 0.70, "rule": 0.72, "preference": 0.68, "exception": 0.66,
     "profile": 0.66, "deadline": 0.64, "lesson": 0.62, "goal": 0.60, "fact": 0.52, "timeline": 0.5, "todo": 0.5,
@@ -47,7 +46,7 @@ _VALUE = re.compile(
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
 )
 _NUMBER = re.compile(r"\d+")
-# How a line begins that is the reason of the line before: "The reason is that", "그 이유는", "理由は", "原因是".
+# The beginning of a line that gives the reason of the line before: "The reason is that", "그 이유는", "理由は".
 _REASON = re.compile(
     r"^\(?(?:(?:(?:the|our|my)\s+)?(?:main\s+)?(?:reason|why|because|rationale)(?:\s+(?:is|was)(?:\s+that|\s+because)?)?"
     r"|(?:그\s*)?(?:이유|근거|배경|왜냐하면|까닭|원인(?=은))(?:는|은)?)\s*[:：,]?\s+"
@@ -55,24 +54,26 @@ _REASON = re.compile(
     r"|(?:主要是)?因[为為])[、,，]?\s*",
     re.I,
 )
-# What a text ends with that tells of the past, where a day without a year is one that was.
+# The end of a text in the past tense, in which a day without a year is a past one.
 _PAST = re.compile(r"[았었였했됐렸졌](?:다|음|습니다|어요)[.。\s]*$|为止[.。\s]*$|為止[.。\s]*$")
-_UNTIL = re.compile(r"(?:until|till|through|by|before)\b", re.I)  # a day of the week is read with it
-PARALLEL_LINES = 6000  # lines from which a second process pays for its start
-OF_KIND, OF_SCORE = 0.5, 0.4  # how much the kind of a fact and its likelihood count for its importance
-NAMES_KIND = 1.5  # weight of a label from which it says of what kind the line is, and that it is to be kept
-ROUTINE = 1.0  # of the score: a line that is written the same day after day is a machine's
-RECURRING_DAYS = 3  # days on which a topic must come up before it counts for more
+_UNTIL = re.compile(r"(?:until|till|through|by|before)\b", re.I)  # may be part of the mention of a weekday
+PARALLEL_LINES = 6000  # lines from which scoring them in two processes is faster
+KIND_WEIGHT, SCORE_WEIGHT = 0.5, 0.4  # parts of the importance that come from the kind and from the score
+MIN_LABEL_WEIGHT = 1.5  # weight from which a label decides the kind of its line
+ROUTINE_PENALTY = 1.0  # taken off the score of a line that is the same on many days: a machine wrote it
+RECURRING_DAYS = 3  # days on which a value, word or line must occur to count as recurring
 
 
-ReadLogs = dict[tuple[str, str], tuple[list[Candidate], list[ScoredLine]]]  # path, blob -> candidates, scored ones
+ReadLogs = dict[tuple[str, str], tuple[list[Candidate], list[ScoredLine]]]  # path, blob -> candidates, scored lines
 
 
 class RulesModel:
-    """The model behind `rules`. What is `spoken` is read by the cues alone: what was learned is of logs. `known`: what
-    was read of each log before, by its path and blob; a process that asks again and again keeps it, and it holds the
-    logs of the last call alone. `scores`: what earlier processes found out about the lines of logs. `progress` hears
-    how many of how many new logs were read."""
+    """The `rules` model.
+
+    `spoken`: the lines are spoken turns; they are scored by cues alone, since the weights were learned from logs.
+    `known`: a cache of read logs, which the caller keeps between calls; after a call it has the logs of that call.
+    `scores`: a cache of scores on disk. `progress`: called with (number of read logs, number of new logs).
+    """
 
     id = "rules/1"
 
@@ -85,9 +86,8 @@ class RulesModel:
         progress: Callable[[int, int], object] = lambda *_: None,
     ) -> None:
         self._spoken = spoken
-        if scores is None or spoken:
-            self._scores = ScoreCache(None)
-        else:
+        self._scores = ScoreCache(None)
+        if scores is not None and not spoken:
             self._scores = scores
         self._progress = progress
         self._known: ReadLogs = {} if known is None else known
@@ -95,33 +95,33 @@ class RulesModel:
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
         read = self._read(logs)
-        parsed = [(log, read[log.path, log.blob][0]) for log in logs]
         scored = mark_retracted_in_earlier_logs(logs, [read[log.path, log.blob][1] for log in logs])
         days = _days_of_topics(zip(logs, scored, strict=True))
         operations: list[Operation] = []
-        for (log, candidates), notes in zip(parsed, scored, strict=True):
+        for log, lines in zip(logs, scored, strict=True):
+            candidates, _ = read[log.path, log.blob]
             if any(line.speaker for line in candidates):
                 operations += _dialogue(log, candidates)
             else:
-                operations += _notes(log, notes, days, existing)
+                operations += _notes(log, lines, days, existing)
         return Proposal(tuple(operations))
 
     def _read(self, logs: Sequence[Log]) -> ReadLogs:
-        """(candidates, the scored ones) of each log, by its path and blob."""
+        """The candidates and scored lines of the logs. Only logs that are in neither cache are scored."""
         known = dict(self._known)
         new = [log for log in logs if (log.path, log.blob) not in known]
-        parsed = [log_lines.candidates_of(log, LABELS) for log in new]
-        notes = [[line for line in lines if not line.speaker] for lines in parsed]
-        kept = [self._scores.of(log, len(lines)) for log, lines in zip(new, notes, strict=True)]
-        unread = [line for lines, results in zip(notes, kept, strict=True) if results is None for line in lines]
-        made = iter(map(cues_of_line, unread) if self._spoken else score_all(unread))
+        candidates = [log_lines.candidates_of(log, LABELS) for log in new]
+        notes = [[line for line in lines if not line.speaker] for lines in candidates]
+        cached = [self._scores.of(log, len(lines)) for log, lines in zip(new, notes, strict=True)]
+        unscored = [line for lines, results in zip(notes, cached, strict=True) if results is None for line in lines]
+        fresh = iter(map(cues_of_line, unscored) if self._spoken else score_all(unscored))
         scored: list[tuple[Log, Sequence[CueResult]]] = []
-        for number, (log, lines, own, results) in enumerate(zip(new, parsed, notes, kept, strict=True)):
+        for number, (log, of_log, lines, results) in enumerate(zip(new, candidates, notes, cached, strict=True)):
             self._progress(number, len(new))
             if results is None:
-                results = [next(made) for _ in own]
+                results = [next(fresh) for _ in lines]
                 scored.append((log, results))
-            known[log.path, log.blob] = (lines, mark_retracted(list(map(ScoredLine, own, results))))
+            known[log.path, log.blob] = (of_log, mark_retracted(list(map(ScoredLine, lines, results))))
         self._scores.keep(scored)
         read = {(log.path, log.blob): known[log.path, log.blob] for log in logs}
         self._known.clear()
@@ -130,28 +130,29 @@ class RulesModel:
 
 
 def score_all(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
-    """The score of each line by the cues, in order; a year of logs is divided between two processes."""
+    """The score of each line, in order. PARALLEL_LINES and more are scored in two processes."""
     done = 0
     if len(candidates) >= PARALLEL_LINES:
-        for result in _scored_by_two(candidates):
+        for result in _scored_in_parallel(candidates):
             yield result
             done += 1
     yield from map(score_line, candidates[done:])
 
 
-def _scored_by_two(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
-    """The scores of the first lines, as many as two processes come to: all, where processes can be started."""
+def _scored_in_parallel(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
+    """The scores by two worker processes, in order. Ends early when no process can be started or one is killed."""
     import multiprocessing
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     if "fork" not in multiprocessing.get_all_start_methods():
         return
-    pieces = [candidates[at : at + PARALLEL_LINES // 4] for at in range(0, len(candidates), PARALLEL_LINES // 4)]
+    size = PARALLEL_LINES // 4
+    pieces = [candidates[start : start + size] for start in range(0, len(candidates), size)]
     try:
         with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
             for scored in pool.map(_score_some, pieces):
                 yield from scored
-    except (OSError, BrokenExecutor):  # a sandbox without semaphores, or a worker that was killed: only slower
+    except (OSError, BrokenExecutor):  # a sandbox without semaphores, or a killed worker: the caller scores the rest
         return
 
 
@@ -160,25 +161,25 @@ def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:
 
 
 def score_line(line: Candidate) -> CueResult:
-    """The score of one line, by what was learned of lines with its cues and of its form."""
+    """The cues of a line, with its score by the learned weights (`lasting`)."""
     result = cues_of_line(line)
-    named = line.label in LABELS and LABELS[line.label][0] != "" and LABELS[line.label][1] >= NAMES_KIND
+    kind, weight = LABELS.get(line.label, ("", 0.0))
+    named = kind != "" and weight >= MIN_LABEL_WEIGHT
     return replace(result, score=round(lasting.score(line, result, named=named), 3))
 
 
 def cues_of_line(line: Candidate) -> CueResult:
-    """The cues of one line in its language(s), and its label."""
+    """The cues of a line in its languages; its label counts as one more cue."""
     result = match_cues(line.text, _cues_of(line.languages))
     if not line.label:
         return result
     kind, weight = LABELS[line.label]
-    named = (f"label '{line.label}'",)
-    return CueResult(
-        round(result.score + weight, 3),
-        kind if weight >= NAMES_KIND and kind else result.kind or kind,
-        named + result.cues if weight > 0 else result.cues,
-        result.against if weight > 0 else named + result.against,
-    )
+    if weight < MIN_LABEL_WEIGHT:
+        kind = result.kind or kind
+    score, label = round(result.score + weight, 3), f"label '{line.label}'"
+    if weight > 0:
+        return CueResult(score, kind or result.kind, (label, *result.cues), result.against)
+    return CueResult(score, kind or result.kind, result.cues, (label, *result.against))
 
 
 @cache
@@ -189,25 +190,22 @@ def _cues_of(languages: tuple[str, ...]) -> CueSet:
 def _notes(
     log: Log, scored: Sequence[ScoredLine], days: dict[str, set[date]], existing: Sequence[Fact]
 ) -> Iterable[Operation]:
+    """The operations for the new lines of a log. A kept line takes the next line with it when that gives its reason."""
     reason_lines: set[int] = set()
-    for at, item in enumerate(scored):
+    for index, item in enumerate(scored):
         line = item.line
         if line.number in reason_lines:
             continue
-        after = None
-        if at + 1 < len(scored):
-            after = scored[at + 1].line
         reason = None
-        if item.keep and after is not None and _is_reason(line, after):
-            reason = after
-        if reason is not None:
+        if item.keep and index + 1 < len(scored) and _is_reason(line, scored[index + 1].line):
+            reason = scored[index + 1].line
             reason_lines.add(reason.number)
-        if not log.new.isdisjoint(range(line.number, line.end + 1)):
-            operation = _operation(log, item, reason, days)
-            target = ""
-            if operation.op is Op.ADD and not line.typed:
-                target = retracted_fact(item, existing)
-            yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
+        if log.new.isdisjoint(range(line.number, line.end + 1)):
+            continue
+        operation = _operation(log, item, reason, days)
+        if operation.op is Op.ADD and not line.typed and (target := retracted_fact(item, existing)):
+            operation = replace(operation, op=Op.SUPERSEDE, target=target)
+        yield operation
 
 
 def _is_reason(line: Candidate, after: Candidate) -> bool:
@@ -215,7 +213,7 @@ def _is_reason(line: Candidate, after: Candidate) -> bool:
 
 
 def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[str, set[date]]:
-    """On which days each value (path, port, version, URL) was written, and each content word of a line to keep."""
+    """The days on which each value (path, port, version, URL) occurs, and each content word and form of a kept line."""
     days: dict[str, set[date]] = {}
     for log, scored in logs:
         for item in scored:
@@ -229,97 +227,104 @@ def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[st
 
 
 def _form(text: str) -> str:
-    """A line without its numbers: what a machine writes each day differs in them alone."""
+    """A key for lines that differ only in their numbers, as a machine writes them each day."""
     return "line " + _NUMBER.sub("0", text.casefold())
 
 
 def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]]) -> Operation:
     """The operation for one scored line: ADD, or SKIP with the reason.
 
-    `reason`: the next line, if it gives the reason of this one. `days`: the days on which each value, word and form of
-    a line occurs.
+    `reason`: the next line when it gives the reason of this one. `days`: the result of `_days_of_topics`.
     """
     line, result = item.line, item.result
+
+    def recurs(key: str) -> bool:
+        return len(days.get(key, ())) >= RECURRING_DAYS
+
     score = result.score
-    if result.against:
-        values = []
-    else:
-        values = _VALUE.findall(line.text)
-    often = [value for value in values if len(days.get(value, ())) >= RECURRING_DAYS]
-    if often:
+    has_recurring_value = not result.against and any(map(recurs, _VALUE.findall(line.text)))
+    if has_recurring_value:
         score += 0.7
-    if len(days.get(_form(line.text), ())) >= RECURRING_DAYS:
-        score -= ROUTINE
-    typed = ""
+    if recurs(_form(line.text)):
+        score -= ROUTINE_PENALTY
+    typed = ""  # the type that the comment of the line states
     if line.typed in IMPORTANCE:
         typed = line.typed
-    safe = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
-    if typed or safe:
+    is_health = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
+    if typed or is_health:
         score = max(score, THRESHOLD)
     kind = typed or result.kind or "fact"
-    text = " ".join(line.text.split())
+    text = line.about(" ".join(line.text.split()))
     if item.retracted or score < THRESHOLD:
+        why, odds = "nothing says it will matter later", None
         if item.retracted:
             why = f"taken back {item.retracted}"
-        elif result.against:
-            why = "speaks against it: " + ", ".join(result.against[:3])
-        else:
-            why = "nothing says it will matter later"
-        span = Span(log.path, line.number, line.end, log.blob)
-        if item.retracted:
-            odds = None
         else:
             odds = odds_of(score)
-        return Operation(Op.SKIP, line.about(text), (span,), kind, 0.0, reason=why, origin=line.origin, odds=odds)
-    if safe and not typed and kind in ("fact", "profile"):
+            if result.against:
+                why = "speaks against it: " + ", ".join(result.against[:3])
+        span = Span(log.path, line.number, line.end, log.blob)
+        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, origin=line.origin, odds=odds)
+    if is_health and not typed and kind in ("fact", "profile"):
         kind = "profile"
         if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I):
             kind = "constraint"
-    text, last = line.about(text), line.end
+    last = line.end
+    importance = importance_of(kind, odds_of(score))
     if reason is not None:
         text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
         last = reason.end
-    span = Span(log.path, line.number, last, log.blob)
-    importance = importance_of(kind, odds_of(score))
     if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
         importance += 0.03
-    topics = words(line.text)
-    recurs = sum(1 for word in topics if len(days.get(word, ())) >= RECURRING_DAYS)
-    importance += min(0.04, 0.01 * recurs) + (0.06 if often else 0.0)
-    why = ", ".join(result.cues[:3]) or _stated(typed, safe)
+    bonus = min(0.04, 0.01 * sum(map(recurs, words(line.text))))
+    why = ", ".join(result.cues[:3]) or _reason_without_cues(typed, is_health)
+    if has_recurring_value:
+        bonus += 0.06
+        why += f"; said on {RECURRING_DAYS} days or more"
+    importance += bonus
     return Operation(
-        Op.ADD, text, (span,), kind,
-        importance=round(max(0.92, importance) if safe else min(0.89, importance), 3),
-        until=last_day_of(line.text, kind, log.day),
-        reason=why + (f"; said on {RECURRING_DAYS} days or more" if often else ""),
-        pinned=safe, origin=line.origin, odds=None if typed or safe else odds_of(score),
+        Op.ADD, text, (Span(log.path, line.number, last, log.blob),), kind,
+        importance=_rounded(importance, is_health, 0.89), until=last_day_of(line.text, kind, log.day), reason=why,
+        pinned=is_health, origin=line.origin, odds=None if typed or is_health else odds_of(score),
     )  # fmt: skip
 
 
+def _rounded(importance: float, is_health: bool, most: float) -> float:
+    """The importance with three digits: at most `most`, or at least 0.92 for health."""
+    if is_health:
+        return round(max(0.92, importance), 3)
+    return round(min(most, importance), 3)
+
+
 def odds_of(score: float) -> float:
-    """The log-odds that a line with a score is worth keeping."""
+    """The log-odds that a line with this score is worth keeping."""
     return (score - THRESHOLD) / lasting.SCALE
 
 
 def importance_of(kind: str, odds: float) -> float:
-    """The importance of a fact by its kind and the log-odds that it is worth keeping."""
-    return OF_KIND * IMPORTANCE.get(kind, 0.5) + OF_SCORE / (1 + exp(-odds))
+    """The importance of a fact of a kind whose line has these log-odds of being worth keeping."""
+    return KIND_WEIGHT * IMPORTANCE.get(kind, 0.5) + SCORE_WEIGHT / (1 + exp(-odds))
 
 
-def _stated(typed: str, safe: bool) -> str:
-    """Why the model offers a line that matches no cue."""
+def _reason_without_cues(typed: str, is_health: bool) -> str:
+    """The reason for proposing a line that matches no cue."""
     if typed:
         return "its own comment says its type"
-    if safe:
+    if is_health:
         return "health"
     return "like lines that last"
 
 
 def last_day_of(text: str, kind: str, day: date) -> str:
-    """The day after which it no longer holds: a deadline's own, or one before `까지`, `まで` or after `until`, or the
-    last of the month, year or week that is named so. What holds from now on ends on no day of the week."""
+    """The last day, as an ISO date, on which a text of a log of `day` is true; "" when it names none.
+
+    It is the day of a deadline, the day before `까지` or `まで` or after `until`, or the end of a week, month or year
+    that is named so. A text that is true from now on does not end on a weekday. A lesson never ends.
+    """
+    if kind == "lesson":
+        return ""
     mentions = dates.find(text, day, future=_PAST.search(text) is None)
-    standing = dates.holds_from_now_on(text)
+    is_standing = dates.holds_from_now_on(text)
     for mention in mentions:
         after = text[mention.end : mention.end + 8]
         before = text[max(0, mention.start - 14) : mention.start].lower()
@@ -332,49 +337,48 @@ def last_day_of(text: str, kind: str, day: date) -> str:
                 r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
             )
         )
-        if names_an_end and (not standing or mention.spelled or _ends_with(text, mention)):
-            if kind == "lesson":
-                return ""
+        if names_an_end and (not is_standing or mention.spelled or _is_until(text, mention)):
             return mention.day.isoformat()
     ends = [ending.day for ending in dates.endings(text, day)]
     if ends:
-        if kind == "lesson":
-            return ""
         return max(ends).isoformat()
-    if kind == "deadline":
-        # A day that was ("agreed yesterday") says when a deadline was spoken of.
-        own = [mention for mention in mentions if mention.spelled]
-        own = own or [item for item in mentions if item.day >= day and not standing]
-        if not own:
-            return ""
-        return own[-1].day.isoformat()
-    return ""
+    if kind != "deadline":
+        return ""
+    own = [mention for mention in mentions if mention.spelled]
+    # A past day, as in "agreed yesterday", is not the deadline itself.
+    own = own or [mention for mention in mentions if mention.day >= day and not is_standing]
+    if not own:
+        return ""
+    return own[-1].day.isoformat()
 
 
-def _ends_with(text: str, mention: dates.Mention) -> bool:
-    """Whether something holds until this day, and not only by it."""
+def _is_until(text: str, mention: dates.Mention) -> bool:
+    """Whether the words around the day say "until", and not "by"."""
     before = text[max(0, mention.start - 9) : mention.start + 6].lower()
     after = text[mention.end : mention.end + 5]
     return bool(re.search(r"\b(?:until|till|through)\b", before) or re.match(r"\s*(?:까지|まで)", after))
 
 
 def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
+    """The operations for the new turns of a dialogue."""
     for turn in dialogue.score_turns(candidates):
         line = turn.line
         if log.new.isdisjoint(range(line.number, line.end + 1)):
             continue
         span = Span(log.path, line.number, line.end, log.blob)
-        text = normalise(f"{line.speaker}: {turn.text}" if line.speaker else turn.text)
-        safe = any(STATES_HEALTH.search(said) and not said.endswith(("?", "？")) for said in sentences(turn.text))
-        if turn.score < dialogue.THRESHOLD and not safe:
+        text = turn.text
+        if line.speaker:
+            text = f"{line.speaker}: {text}"
+        text = normalise(text)
+        odds = turn.score - dialogue.THRESHOLD
+        is_health = any(STATES_HEALTH.search(each) and not each.endswith(("?", "？")) for each in sentences(turn.text))
+        if odds < 0 and not is_health:
             why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
-            odds = turn.score - dialogue.THRESHOLD
             yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, origin=line.origin, odds=odds)
             continue
-        importance = 0.25 + 0.09 * turn.score
         yield Operation(
-            Op.ADD, text, (span,), "profile" if safe else turn.kind,
-            importance=round(max(0.92, importance) if safe else min(0.85, importance), 3),
-            until="", reason=", ".join(turn.cues[:3]) or _stated("", safe), pinned=safe,
-            origin=line.origin, odds=None if safe else turn.score - dialogue.THRESHOLD,
+            Op.ADD, text, (span,), "profile" if is_health else turn.kind,
+            importance=_rounded(0.25 + 0.09 * turn.score, is_health, 0.85),
+            reason=", ".join(turn.cues[:3]) or _reason_without_cues("", is_health), pinned=is_health,
+            origin=line.origin, odds=None if is_health else odds,
         )  # fmt: skip

@@ -1,6 +1,7 @@
-"""What `rules` found out about each line of a log, kept by the log's blob and the state of the rules: a log that stays
-is scored once, whichever process asks. The file holds numbers and names of cues, never text of a log; it stands beside
-the index, in Git's own directory. A damaged or foreign file is no cache.
+"""A cache on disk of the scores that `rules` gives to the lines of logs, so that an unchanged log is scored once.
+
+The key of a log is its blob and path; a change of the rules empties the cache. The file is beside the index in the Git
+directory; it has numbers and names of cues, never text of a log. A damaged or foreign file counts as empty.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,23 +20,23 @@ from gitmem.promotion.cues import CueResult
 from gitmem.promotion.proposal import Log
 
 FILE = "log-scores.json"
-LIMIT = 32 << 20  # bytes of it that are read
-LOGS = 4_000  # logs whose scores are kept: those that were asked for last
-WORTH_WRITING = 200  # new lines from which the file is written: fewer are scored before it is
+MAX_FILE_BYTES = 32 << 20
+MAX_LOGS = 4_000  # logs whose scores are kept, the last ones that were scored
+MIN_NEW_LINES = 200  # new lines from which the file is written; fewer are scored faster than it is written
 RULES = ("promotion", "text", "memory", "models/static", "search", "provenance")  # folders on which a score depends
 
-Scores = Mapping[str, Sequence[CueResult]]  # key of a log (`key_of`) -> the result of each of its lines, in order
+Scores = Mapping[str, Sequence[CueResult]]  # key of a log (`key_of`) -> results of its lines, in order
 
 
 class ScoreCache:
-    """The scores in a folder, None for nowhere. Not safe between threads."""
+    """The cache in a folder; None caches nothing. Not safe between threads."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._rows: dict[str, tuple[CueResult, ...]] | None = None
 
     def of(self, log: Log, lines: int) -> Sequence[CueResult] | None:
-        """The results of the lines of a log; None where they are not kept, or are of another number of lines."""
+        """The results of the lines of a log; None when they are not cached, or their number is not `lines`."""
         if self._rows is None:
             self._rows = _read(self._folder)
         found = self._rows.get(key_of(log))
@@ -43,30 +45,28 @@ class ScoreCache:
         return None
 
     def keep(self, scored: Sequence[tuple[Log, Sequence[CueResult]]]) -> None:
-        """Keep the results of the lines of these logs, where they are many enough. Nothing happens where the folder
-        cannot be written."""
-        if self._folder is None or sum(len(results) for _, results in scored) < WORTH_WRITING:
+        """Cache the results of these logs, unless they have fewer than MIN_NEW_LINES lines. A folder that cannot be
+        written is no error."""
+        if self._folder is None or sum(len(results) for _, results in scored) < MIN_NEW_LINES:
             return
         rows = dict(self._rows if self._rows is not None else _read(self._folder))
         for log, results in scored:
             rows.pop(key_of(log), None)
             rows[key_of(log)] = tuple(results)
-        self._rows = dict(list(rows.items())[-LOGS:])
-        try:
+        self._rows = dict(list(rows.items())[-MAX_LOGS:])
+        with suppress(OSError, GitMemError):
             write_atomic(self._folder, FILE, _encoded(self._rows), private=True)
-        except (OSError, GitMemError):
-            return
 
 
 def key_of(log: Log) -> str:
-    """What stands for a log: its blob and its path, whose words count for a score."""
+    """The key of a log: a hash of its blob and its path, since the words of the path count for a score."""
     return hashlib.sha256(f"{log.blob}\0{log.path}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 @cache
 def rules_state() -> str:
-    """What stands for the rules as they are: the size and the time of every file on which a score depends; "" where
-    they are no files, and nothing is kept."""
+    """A hash of name, size and time of every file on which a score depends; "" when there are no such files (a zipped
+    package), so that nothing is cached."""
     package = Path(__file__).parent.parent
     digest = hashlib.sha256()
     try:
@@ -81,14 +81,17 @@ def rules_state() -> str:
 
 
 def _encoded(rows: Scores) -> bytes:
-    """The rows as JSON: a name stands once, and a number for it in every result."""
+    """The rows as JSON, in which each name of a cue is written once and has a number."""
     names: dict[str, int] = {}
 
     def number(name: str) -> int:
         return names.setdefault(name, len(names))
 
     logs = {
-        key: [[one.score, number(one.kind), [*map(number, one.cues)], [*map(number, one.against)]] for one in results]
+        key: [
+            [result.score, number(result.kind), [*map(number, result.cues)], [*map(number, result.against)]]
+            for result in results
+        ]
         for key, results in rows.items()
     }
     value = {"rules": rules_state(), "names": list(names), "logs": logs}
@@ -99,7 +102,7 @@ def _read(folder: Path | None) -> dict[str, tuple[CueResult, ...]]:
     if folder is None or not rules_state():
         return {}
     try:
-        value: Any = json.loads(read_bytes(folder, FILE, LIMIT))
+        value: Any = json.loads(read_bytes(folder, FILE, MAX_FILE_BYTES))
         if value["rules"] != rules_state():
             return {}
         names = [str(name) for name in value["names"]]

@@ -1,9 +1,9 @@
-"""What a person decides about two statements that may not both hold: which one holds, that both do, or are the same.
+"""`git mem settle`: asks a person about two statements that may not both be true, and records the answer.
 
-The open pairs are those of `memory/rivals` among the facts of MEMORY.md, and of these facts with the lines of recent
-daily logs. An answer is recorded in Git, in the comments of the facts: `supersedes=ID` on the one that holds,
-`beside=ID` where both do. What no longer holds goes to the archive (`superseded-by=ID`), and so does what another fact
-says too (`same-as=ID`). Nothing is deleted, no log is changed, and a pair that has an answer is not asked about again.
+The open pairs come from `memory/rivals`: pairs of facts of MEMORY.md, and of a fact with a line of a recent daily log.
+The answer is recorded in the comments of the facts: `supersedes=ID` on the one that is true, `beside=ID` when both are.
+A fact that is no longer true goes to the archive (`superseded-by=ID`), and so does a repetition (`same-as=ID`). Nothing
+is deleted, no log is changed, and a pair with an answer is not asked about again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gitmem.git.objects import Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, is_committed, write
 from gitmem.memory import facts
-from gitmem.memory.fact import Fact, Meta, encode, fact_id, parse_span, render_span, text_hash
+from gitmem.memory.fact import Fact, Meta, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
@@ -32,17 +32,19 @@ from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, Told
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.messages import Message
 from gitmem.paths import log_day
+from gitmem.promotion.repetitions import is_preferred
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
-from gitmem.provenance.corrections import Account, as_usage_error, gated_text, message_of
+from gitmem.provenance.cited_sources import cited
+from gitmem.provenance.corrections import LASTING_KEYS, Account, as_usage_error, gated_text, message_of
 
-COMPARED = 2_000  # facts, and lines of logs, the newest, that are held against the others
-RECENT_DAYS = 14  # of daily logs whose lines are held against the facts: older ones had their chance
-_UNCOMMITTED = 1 << 62  # seconds: later than any commit
+MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compared with all facts
+RECENT_DAYS = 14  # age of the daily logs, at most, whose lines are compared with the facts
+_UNCOMMITTED = 1 << 62  # time in seconds of an uncommitted line: later than any commit
 
 
 class Answer(StrEnum):
-    """Which of two statements holds; `same`: they say the same, and one of them is enough."""
+    """Which of two statements is true. `same`: they say the same, and one of them is enough."""
 
     LATER = "later"
     EARLIER = "earlier"
@@ -52,8 +54,8 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What an answer did: the statements (earlier, later), and the commit, "" where MEMORY.md had edits that were not
-    committed (the answer stands in the file then) and for a dry run."""
+    """A recorded answer. `commit`: "" when MEMORY.md had uncommitted edits, so that the answer is only in the file, and
+    for a dry run."""
 
     pair: Rival
     answer: Answer
@@ -64,63 +66,65 @@ class Settled:
 
 
 def open_pairs(repo: Repository, config: Config, today: date, told: Told = lambda *_: None) -> list[Rival]:
-    """The pairs of the work tree that wait for a person: those that an agent proposes, disagreements, repetitions.
+    """The pairs of the work tree without an answer: those that an agent proposes, then disagreements, then repetitions.
 
-    Their order, and so their numbers, depend on the files, their history and the day alone. Raises GitMemError in a
-    bare repository. `told` hears how many facts were compared.
+    Their order, and with it their numbers, depends only on the files, their history and `today`. `told` is called with
+    the numbers of compared and of all facts. Raises GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     known = dated(repo, MEMORY, facts_here(repo), today)
-    lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), COMPARED))
-    standing = Standing(known, today)
-    asked = [rival for rival in rivals(lines, standing) if rival.later and not rival.repeats]
+    lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), MAX_COMPARED))
+    disagreeing = [rival for rival in rivals(lines, Standing(known, today)) if rival.later and not rival.repeats]
     proposed = _proposed(lines, known)
-    found = [rival for rival in asked if not any(_same_pair(rival, other) for other in proposed)]
-    return sorted([*proposed, *pairs_of(known, today, told), *found], key=lambda rival: rival.repeats)
+    pairs = [*proposed, *pairs_of(known, today, told), *_without(disagreeing, proposed)]
+    return sorted(pairs, key=lambda rival: rival.repeats)
 
 
 def pairs_of(rows: Sequence[Placed], today: date, told: Told = lambda *_: None) -> list[Rival]:
-    """The open pairs among facts, of which the newest stand first. What an agent proposes comes before disagreements,
-    and these before repetitions."""
+    """The open pairs among facts, in the order of `open_pairs`. `rows`: the facts, newest first."""
     rows = [row for row in rows if not facts.expired(row.fact, today)]
     proposed = _proposed(rows, rows)
-    found = rivals(rows[:COMPARED], Standing(rows, today), told)
-    return [*proposed, *(rival for rival in found if not any(_same_pair(rival, other) for other in proposed))]
+    return [*proposed, *_without(rivals(rows[:MAX_COMPARED], Standing(rows, today), told), proposed)]
 
 
-def _same_pair(one: Rival, other: Rival) -> bool:
-    return {(row.path, row.fact.line) for row in (one.new, one.old)} == {
-        (row.path, row.fact.line) for row in (other.new, other.old)
-    }
+def _without(pairs: Iterable[Rival], others: Iterable[Rival]) -> Iterator[Rival]:
+    """The pairs whose two places are not those of one of `others`."""
+    known = {_places(pair) for pair in others}
+    return (pair for pair in pairs if _places(pair) not in known)
+
+
+def _places(pair: Rival) -> frozenset[tuple[str, int]]:
+    return frozenset((row.path, row.fact.line) for row in (pair.new, pair.old))
 
 
 def dated(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[Placed]:
-    """The facts of a file of the work tree, the newest first: by the day each says it is from, else by the commit that
-    wrote its line; of one time the upper one, since new facts go above older ones."""
+    """The facts of a file of the work tree, newest first: by the day in their comment, else by the commit that wrote
+    their line. Of two facts of one time the upper one comes first, since new facts are added above old ones."""
     found = list(found)
     times = _times(repo, path, [fact.line for fact in found])
     rows = []
     for fact in found:
-        at, day = times.get(fact.line, (_UNCOMMITTED, today.isoformat()))
-        rows.append((fact_date(fact) or day, at, -fact.line, Placed(path, fact, fact_date(fact) or day)))
+        seconds, day = times.get(fact.line, (_UNCOMMITTED, today.isoformat()))
+        day = fact_date(fact) or day
+        rows.append((day, seconds, -fact.line, Placed(path, fact, day)))
     return [row for *_, row in sorted(rows, key=lambda row: row[:3], reverse=True)]
 
 
 def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """(seconds, ISO day) of the commit that wrote each line; none for a line that is not committed."""
+    """Line -> (seconds, ISO day) of the commit that wrote it, for committed lines."""
     if repo.root is None or not lines or repo.head() is None:
         return {}
     try:
         blamed = blame_work_tree(repo, path, min(lines), max(lines))
     except GitMemError:  # no commit has the file
         return {}
-    when: dict[str, tuple[int, str]] = {}
+    times: dict[str, tuple[int, str]] = {}
     for row in blamed:
-        if row.commit.strip("0") and row.commit not in when:
+        if row.commit.strip("0") and row.commit not in times:
             written = repo.commit(row.commit).author_date
-            when[row.commit] = (int(written.timestamp()), written.date().isoformat())
-    return {row.line: when[row.commit] for row in blamed if row.commit in when}
+            times[row.commit] = (int(written.timestamp()), written.date().isoformat())
+    return {row.line: times[row.commit] for row in blamed if row.commit in times}
 
 
 def facts_here(repo: Repository) -> list[Fact]:
@@ -129,31 +133,32 @@ def facts_here(repo: Repository) -> list[Fact]:
 
 
 def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[Placed]:
-    """The statements of the logs of the last days, each text once, the newest first; none that a fact says or cites."""
+    """The statements of the daily logs of the last RECENT_DAYS, newest first, each text once. Statements that a fact of
+    `known` repeats or cites are left out."""
     seen = {fact.id for fact in known}
     first = today - timedelta(days=RECENT_DAYS)
-    spans = [span for fact in known for key, value in fact.meta if key == "src" and (span := parse_span(value))]
+    spans = [span for fact in known for span in cited(fact)]
     logs = [(day, path) for path in memory_paths(repo, config) if (day := log_day(path, config.memory_daily))]
     for day, path in sorted(logs, reverse=True):
         if not first <= day <= today:
             continue
-        cited = [(span.start_line, span.end_line) for span in spans if span.path == path]
+        ranges = [(span.start_line, span.end_line) for span in spans if span.path == path]
         for statement in reversed(_statements(file_bytes(repo, path))):
             fact = fact_of(statement)
-            if fact.id in seen or any(start <= fact.end and fact.line <= end for start, end in cited):
+            if fact.id in seen or any(start <= fact.end and fact.line <= end for start, end in ranges):
                 continue
             seen.add(fact.id)
             yield Placed(path, fact, day.isoformat())
 
 
 def _statements(data: bytes) -> list[Statement]:
-    """What a log says, but for code and tables."""
-    found = read(facts.split_lines(data))
-    return [each for each in found if each.form in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) and each.text]
+    """The items, paragraphs and quotations of a log that have text."""
+    document = read(facts.split_lines(data))
+    return [each for each in document if each.form in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) and each.text]
 
 
 def _proposed(lines: Iterable[Placed], known: Sequence[Placed]) -> list[Rival]:
-    """The statements whose writer, an agent or a model, says that they replace a fact."""
+    """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES)."""
     found = []
     for row in lines:
         for ident in [value for key, value in row.fact.meta if key == PROPOSES and len(value) >= 4]:
@@ -164,22 +169,20 @@ def _proposed(lines: Iterable[Placed], known: Sequence[Placed]) -> list[Rival]:
 
 
 def chosen(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
-    """The open pair with this number (from 1), or the only one of the fact with this id or at this place
-    (`MEMORY.md:9`), and of the fact `other`. Raises UsageError."""
+    """The open pair that `given` names: by its number (from 1), or by the id or place (`MEMORY.md:9`) of one of its
+    statements. `other`: names the second statement, "" for any. Raises UsageError when not exactly one pair matches."""
     if re.fullmatch(r"[0-9]{1,5}", given):
         if not 1 <= int(given) <= len(pairs):
             raise UsageError(Message("there is no open pair {}", given), "git mem settle lists them")
         return pairs[int(given) - 1]
-    named = [name for name in (given, other) if name]
-    found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in named)]
-    if len(found) != 1:
-        which = " and ".join(named)
-        if found:
-            message = Message("{} open pairs of {}", len(found), which)
-        else:
-            message = Message("no open pair of {}", which)
-        raise UsageError(message, "git mem settle lists them")
-    return found[0]
+    names = [name for name in (given, other) if name]
+    found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in names)]
+    if len(found) == 1:
+        return found[0]
+    message = Message("no open pair of {}", " and ".join(names))
+    if found:
+        message = Message("{} open pairs of {}", len(found), " and ".join(names))
+    raise UsageError(message, "git mem settle lists them")
 
 
 def _is_named(row: Placed, given: str) -> bool:
@@ -190,16 +193,16 @@ def _is_named(row: Placed, given: str) -> bool:
 
 
 def ensure_person(config: Config) -> None:
-    """Raise UsageError for an agent."""
+    """Raise UsageError when an agent runs the command."""
     if config.agent:
         raise UsageError("only a person says which of two facts holds", "unset mem.agent, or ask one")
 
 
 def settle(repo: Repository, config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Settled:
-    """Record an answer: one commit, or, where MEMORY.md or the archive has edits, their files alone.
+    """Record an answer in one commit. When MEMORY.md or the archive has uncommitted edits, only the files are written.
 
-    Raises UsageError for an agent and for a text that cannot stand there, Changed where a statement is gone, Refused
-    where the gate or a hook says no; nothing is written then.
+    Raises UsageError for an agent and for a text that no fact can have, Changed when a statement is gone, Refused when
+    the gate or a hook refuses the commit. Nothing is written then.
     """
     ensure_person(config)
     plan = settle_plan(config, pair, answer, today, reason)
@@ -212,7 +215,7 @@ def settle(repo: Repository, config: Config, pair: Rival, answer: Answer, today:
 
 
 def committed_plan(config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Plan:
-    """The plan of `settle_plan` on files that are as HEAD has them. Raises GitMemError where one has edits."""
+    """The plan of `settle_plan` that raises GitMemError when one of its files has uncommitted edits."""
 
     def plan(reading: Reading) -> CommitDraft[Rival]:
         draft = settle_plan(config, pair, answer, today, reason)(reading)
@@ -234,18 +237,18 @@ def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason
         memory = facts.parse(reading.read(MEMORY) or b"")
         earlier, later = pair.earlier_first
         if later.path == MEMORY:
-            done = _between_facts(memory, earlier, later, answer, today)
+            change = _between_facts(memory, earlier, later, answer, today)
         else:
-            done = _with_line(reading, config, memory, pair, answer, today)
-        contents = {MEMORY: done.memory.data()}
-        for moved in done.moved:
+            change = _with_line(reading, config, memory, pair, answer, today)
+        contents = {MEMORY: change.memory.data()}
+        for moved in change.moved:
             old = contents.get(moved.path, reading.read(moved.path) or b"")
             contents[moved.path] = facts.archive(old, [moved])
         rows = [f"- {encode(row.path)}:{row.fact.line} {row.fact.id}" for row in (earlier, later)]
-        lost = sum(moved.fact.end - moved.fact.line + 1 for moved in done.moved)
+        lost = sum(moved.fact.end - moved.fact.line + 1 for moved in change.moved)
         account = Account(
             f"settle 1 pair: {WORDS[answer]}", reason, lines=tuple(rows), rewrites=lost >= BULK_LINES,
-            sources=done.sources,
+            sources=change.sources,
         )  # fmt: skip
         return CommitDraft(contents, pair, message_of(config, account, ()))
 
@@ -262,15 +265,15 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of MEMORY.md, what goes to the archive, and the log lines that a new fact comes from."""
+    """The new MEMORY.md."""
 
     memory: Memory
-    moved: tuple[Moved, ...] = ()
-    sources: tuple[trailers.Link, ...] = ()
+    moved: tuple[Moved, ...] = ()  # facts that go to the archive
+    sources: tuple[trailers.Link, ...] = ()  # log lines that a new fact comes from
 
 
 def _between_facts(memory: Memory, earlier: Placed, later: Placed, answer: Answer, today: date) -> Change:
-    """The answer about two facts of MEMORY.md."""
+    """The change for an answer about two facts of MEMORY.md."""
     match answer:
         case Answer.BOTH:
             return Change(_with_key(memory, later, BESIDE, earlier.fact.id))
@@ -279,56 +282,52 @@ def _between_facts(memory: Memory, earlier: Placed, later: Placed, answer: Answe
         case Answer.EARLIER:
             return put_in_place(memory, earlier, later, today)
         case Answer.SAME:
-            if _better(later.fact, earlier.fact):
-                kept, other = (later, earlier)
-            else:
-                kept, other = (earlier, later)
-            return put_in_place(memory, kept, other, today, same=True)
+            if is_preferred(later.fact, earlier.fact):
+                return put_in_place(memory, later, earlier, today, same=True)
+            return put_in_place(memory, earlier, later, today, same=True)
     assert_never(answer)
 
 
-def _better(fact: Fact, than: Fact) -> bool:
-    """Whether of two facts that say the same this one stays: the pinned one, else the one that cites its source."""
-    return (facts.pinned(fact), bool(fact.get("src"))) > (facts.pinned(than), bool(than.get("src")))
-
-
 def _entry(memory: Memory, row: Placed) -> Entry:
-    """Where a fact stands. Raises Changed where it does not any more."""
+    """The entry of a fact, on its line or on another one. Raises Changed when the fact is gone."""
     same = [entry for entry in memory.entries if entry.fact.id == row.fact.id]
-    found = next((entry for entry in same if entry.fact.line == row.fact.line), same[0] if same else None)
-    if found is None:
-        raise Changed(
-            Message("{}:{} is not what it was", row.path, row.fact.line), "git mem settle lists the open pairs"
-        )
-    return found
+    if not same:
+        raise _changed(row)
+    return next((entry for entry in same if entry.fact.line == row.fact.line), same[0])
+
+
+def _changed(row: Placed) -> Changed:
+    return Changed(Message("{}:{} is not what it was", row.path, row.fact.line), "git mem settle lists the open pairs")
 
 
 def _with_key(memory: Memory, row: Placed, key: str, value: str) -> Memory:
+    """The memory with the key in the comment of a fact."""
     entry = _entry(memory, row)
-    meta: Meta = tuple(dict.fromkeys((*_answered(entry.fact), (key, value))))
+    meta: Meta = tuple(dict.fromkeys((*_without_proposal(entry.fact), (key, value))))
     with as_usage_error(row.path, entry):
         return facts.with_comment(memory, entry, meta)
 
 
-def _answered(fact: Fact) -> Iterator[tuple[str, str]]:
-    """The keys of a fact's comment without the question that an answer settles."""
+def _without_proposal(fact: Fact) -> Iterator[tuple[str, str]]:
+    """The keys of a fact's comment without the proposal that an answer settles."""
     return (pair for pair in fact.meta if pair[0] != PROPOSES)
 
 
 def put_in_place(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: bool = False) -> Change:
-    """The fact `kept` in the place of both; the other in the archive. What is indented below the other stays, below the
-    one that is kept."""
+    """The change that keeps one fact in the place of both and archives the other. Items below the archived fact stay,
+    below the kept one.
+
+    Raises Changed when a fact is gone, UsageError when items are below both or the text cannot be there.
+    """
     entry, other = _entry(memory, kept), _entry(memory, gone)
-    same = same or kept.fact.id == gone.fact.id  # a fact does not replace its own words
-    if same:
-        more = []
-    else:
-        more = [(SUPERSEDES, gone.fact.id)]
+    more, archive_key = [(SUPERSEDES, gone.fact.id)], SUPERSEDED_BY
+    if same or kept.fact.id == gone.fact.id:  # a fact does not supersede its own text
+        more, archive_key = [], SAME_AS
     if facts.pinned(other.fact) and not facts.pinned(entry.fact):
         more.append(("pinned", "true"))
-    meta: Meta = tuple(dict.fromkeys((*_answered(entry.fact), *more)))
+    meta: Meta = tuple(dict.fromkeys((*_without_proposal(entry.fact), *more)))
     with as_usage_error(gone.path, other):
-        moved = facts.superseded(other.fact, kept.fact.id, today, SAME_AS if same else SUPERSEDED_BY)
+        moved = facts.superseded(other.fact, kept.fact.id, today, archive_key)
         if not memory.below(other):
             memory = facts.with_comment(memory, entry, meta)
             return Change(facts.remove(memory, _entry(memory, gone)), (moved,))
@@ -340,7 +339,8 @@ def put_in_place(memory: Memory, kept: Placed, gone: Placed, today: date, *, sam
 
 
 def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, answer: Answer, today: date) -> Change:
-    """The answer about a fact and a later line of a log: the log stays as it is."""
+    """The change for an answer about a fact and a later line of a log. The log is not changed; when the line is true,
+    it becomes a fact in place of the earlier one."""
     earlier, later = pair.earlier_first
     match answer:
         case Answer.BOTH | Answer.SAME:
@@ -354,34 +354,37 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     data = reading.read(later.path) or b""
     line = next((each for each in _statements(data) if fact_id(each.text) == later.fact.id), None)
     if line is None:
-        raise Changed(
-            Message("{}:{} is not what it was", later.path, later.fact.line), "git mem settle lists the open pairs"
-        )
-    committed = is_committed(reading.repo, later.path, data)
-    span = Span(later.path, line.first, line.last, reading.repo.hash_blob(data) if committed else "")
-    topic = topic_of(line, line.text)
-    text = gated_text(f"{topic}: {line.text}" if topic else line.text, MEMORY, config).text
+        raise _changed(later)
+    text = line.text
+    if topic := topic_of(line, text):
+        text = f"{topic}: {text}"
+    text = gated_text(text, MEMORY, config).text
     entry = _entry(memory, earlier)
-    meta = [(key, value) for key, value in entry.fact.meta if key in ("type", "tags", "importance", "pinned")]
-    if committed:
-        meta += [("src", render_span(span))]
+    meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
+    links: tuple[trailers.Link, ...] = ()
+    if is_committed(reading.repo, later.path, data):
+        span = Span(later.path, line.first, line.last, reading.repo.hash_blob(data))
+        meta.append(("src", render_span(span)))
+        links = (trailers.Link(span, MEMORY, text_hash(text)),)
     meta += [(key, value) for key, value in line.meta if key == "origin"]
     if later.day:
-        meta += [("from", later.day)]
+        meta.append(("from", later.day))
     with as_usage_error(earlier.path, entry):
         new = facts.supersede(memory, entry, text, meta)
         moved = facts.superseded(entry.fact, fact_id(text), today)
-    return Change(new, (moved,), (trailers.Link(span, MEMORY, text_hash(text)),) if committed else ())
+    return Change(new, (moved,), links)
 
 
-# -- what it is as JSON --------------------------------------------------------------------------------------
+# -- JSON ----------------------------------------------------------------------------------------------------
 
 
 def as_value(pair: Rival, number: int = 0) -> dict[str, Any]:
-    """One pair of docs/json.md, "settle"."""
+    """One pair of docs/json.md, "settle". `number`: its number in the list, 0 for none."""
     earlier, later = pair.earlier_first
-    rows = {"earlier": _row(earlier), "later": _row(later)}
-    return ({"number": number} if number else {}) | {"relation": pair.kind, "reason": pair.reason, **rows}
+    value = {"relation": pair.kind, "reason": pair.reason, "earlier": _row(earlier), "later": _row(later)}
+    if number:
+        return {"number": number, **value}
+    return value
 
 
 def _row(row: Placed) -> dict[str, Any]:

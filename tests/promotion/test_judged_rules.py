@@ -203,7 +203,7 @@ def test_statements_are_judged_after_examples_in_their_own_language() -> None:
 
 
 def test_progress_is_said_while_it_judges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.promotion.judged_rules.EVERY", 0.0)
+    monkeypatch.setattr("gitmem.promotion.judged_rules.PROGRESS_SECONDS", 0.0)
     said: list[str] = []
     proposed(FakeJudge(lambda text: 0.0), OFFERED, *BESIDE, given=setting(progress=said.append))
     assert said[0] == f"fake:judge@1 judged 1 of {len(calibration('en'))} statements in English, 0 s"

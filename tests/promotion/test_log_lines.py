@@ -9,7 +9,7 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.statements import read
-from gitmem.promotion.log_lines import LONGEST_READ, candidates_of
+from gitmem.promotion.log_lines import MAX_READ_CHARS, candidates_of
 from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.rules_model import LABELS, RulesModel
@@ -190,7 +190,7 @@ def test_a_long_item_whose_lines_wrap_names_the_line_of_each_sentence() -> None:
     text = f"# 2026-03-01\n\n- Decision: the archive keeps its backups for 30 days.\n{rest}\n"
     found = candidates_of(log(text), LABELS)
     assert found[0].number == 3 and [each.number for each in found[:4]] == [3, 4, 5, 6]
-    assert sum(len(each.text) for each in found) <= LONGEST_READ
+    assert sum(len(each.text) for each in found) <= MAX_READ_CHARS
 
 
 @pytest.mark.parametrize(

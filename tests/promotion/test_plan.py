@@ -16,7 +16,7 @@ from gitmem.memory import facts
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import fact_id, text_hash
 from gitmem.memory.similarity import same
-from gitmem.promotion.plan import SOURCE_LINES, TEXT_LIMIT, Plan, Rules, Why, decide, meta_of, shape, sources
+from gitmem.promotion.plan import MAX_SOURCE_LINES, MAX_TEXT_CHARS, Plan, Rules, Why, decide, meta_of, shape, sources
 from gitmem.promotion.promote import apply
 from gitmem.promotion.proposal import Log, Op, Operation
 
@@ -565,10 +565,10 @@ def test_what_would_be_markup_is_no_fact(text: str) -> None:
 
 
 def test_limits_hold_at_their_last_value() -> None:
-    assert not shape(op("a" * TEXT_LIMIT)) and shape(op("a" * (TEXT_LIMIT + 1)))
+    assert not shape(op("a" * MAX_TEXT_CHARS)) and shape(op("a" * (MAX_TEXT_CHARS + 1)))
     log = Log(PATH, BLOB, date(2026, 2, 5), ("- line",) * 40, frozenset({20}))
     read = {(PATH, BLOB): log}
-    assert not sources(op("a", 20, 19 + SOURCE_LINES), read) and sources(op("a", 20, 20 + SOURCE_LINES), read)
+    assert not sources(op("a", 20, 19 + MAX_SOURCE_LINES), read) and sources(op("a", 20, 20 + MAX_SOURCE_LINES), read)
     assert not sources(op("a", 18, 20), read)
     assert sources(op("a", 17, 19), read) and sources(op("a", 21, 22), read)
 

@@ -107,16 +107,16 @@ def test_the_whole_part_of_a_cut_answer_is_used_and_the_rest_asked_for() -> None
 
 
 def test_a_full_reply_is_asked_on_for_the_lines_it_did_not_cite() -> None:
-    full = answer(*(row(lines=[f"L{n}"], text=f"Rate limit {n}") for n in range(1, asking.FACTS + 1)))
+    full = answer(*(row(lines=[f"L{n}"], text=f"Rate limit {n}") for n in range(1, asking.MAX_FACTS + 1)))
     found, prompts, said = asked(Reply(full), Reply(full), log=replace(LONG, new=frozenset(range(1, 61))))
-    assert len(found.operations) == 2 * asking.FACTS and found.whole
+    assert len(found.operations) == 2 * asking.MAX_FACTS and found.whole
     sizes = [len(p.schema["properties"]["facts"]["items"]["properties"]["lines"]["items"]["enum"]) for p in prompts]
-    assert sizes == [60, 60 - asking.FACTS, 60 - 2 * asking.FACTS]
-    assert said[0] == f"batch 1 of 2, 60 lines: {asking.FACTS} facts, 0 s"
+    assert sizes == [60, 60 - asking.MAX_FACTS, 60 - 2 * asking.MAX_FACTS]
+    assert said[0] == f"batch 1 of 2, 60 lines: {asking.MAX_FACTS} facts, 0 s"
 
 
 def test_a_full_reply_that_cites_no_line_is_not_asked_on_for_ever() -> None:
-    full = Reply(answer(*(row(lines=[]) for _ in range(asking.FACTS))))
+    full = Reply(answer(*(row(lines=[]) for _ in range(asking.MAX_FACTS))))
     _, prompts, _ = asked(*[full] * 50)
     assert len(prompts) == 1
 
@@ -370,7 +370,7 @@ def test_a_server_that_refuses_a_form_of_reply_is_asked_in_the_next(tmp_path: Pa
         forms.append(body.get("response_format", {}).get("type", "plain"))
         if forms[-1] == "json_schema" or (status == 422 and forms[-1] == "json_object"):
             return httpx.Response(status, json={"error": {"message": "unknown response_format"}})
-        return said(answer(*(row(lines=[f"L{n}"]) for n in range(1, asking.FACTS + 1))))
+        return said(answer(*(row(lines=[f"L{n}"]) for n in range(1, asking.MAX_FACTS + 1))))
 
     found = remote(tmp_path, handler).propose([LONG], [])
     taken = "plain" if status == 422 else "json_object"

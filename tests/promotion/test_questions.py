@@ -12,7 +12,7 @@ import pytest
 from gitmem.memory import facts
 from gitmem.models.language import Complete, OutOfBudget, Prompt, Reply
 from gitmem.promotion.questions import (
-    MAX_QUESTION_CHARACTERS,
+    MAX_QUESTION_CHARS,
     AskedFact,
     asked_facts,
     by_model,
@@ -52,7 +52,7 @@ def asked() -> list[AskedFact]:
     ],
 )
 def test_a_template_asks_for_what_comes_after_the_topic(text: str, of: str, question: str) -> None:
-    assert template(text, of) == question and len(question) <= MAX_QUESTION_CHARACTERS
+    assert template(text, of) == question and len(question) <= MAX_QUESTION_CHARS
 
 
 def test_a_fact_that_holds_is_asked_once_and_a_question_that_was_reviewed_stays() -> None:
@@ -105,9 +105,7 @@ def test_a_model_writes_questions_for_the_facts_it_was_shown_and_no_others() -> 
     model = Scripted(json.dumps({"facts": rows}))
     items, problems = by_model(asked(), model)
     assert problems == [] and items[0].question == "What is known about Deploy window?"
-    assert (
-        items[1].question.startswith("How do we call back? xxx") and len(items[1].question) == MAX_QUESTION_CHARACTERS
-    )
+    assert items[1].question.startswith("How do we call back? xxx") and len(items[1].question) == MAX_QUESTION_CHARS
     assert model.prompts[0].origins == (("MEMORY.md", ""),)
     items, problems = by_model(asked(), Scripted("nonsense"))
     assert problems and [item.question for item in items] == [item.question for item in asked()]

@@ -85,7 +85,7 @@ def test_a_few_lines_are_not_written_and_a_folder_that_is_none_changes_nothing(t
 
 
 def test_the_last_logs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_cache, "LOGS", 1)
+    monkeypatch.setattr(score_cache, "MAX_LOGS", 1)
     RulesModel(scores=ScoreCache(tmp_path)).propose(logs(), [])
     old, new = logs()
     kept = ScoreCache(tmp_path)

@@ -13,8 +13,8 @@ import pytest
 from gitmem.git.library import open_library
 from gitmem.git.objects import Span
 from gitmem.memory.fact import render_span, text_hash
+from gitmem.promotion.logs import cursor
 from gitmem.provenance.authorship import by_machine, reviewers
-from gitmem.provenance.cursors import cursor
 from gitmem.provenance.ledger import read_ledger, refusals
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
