@@ -33,6 +33,13 @@ def changed_files(repo: Repository, base: str, head: str, layout: Layout) -> lis
     return [change for change in repo.changes(base, head) if is_memory(change.path, layout)]
 
 
+def revisions(base: str, head: str) -> list[str]:
+    """The revision arguments that make Git list the commits of `head` that `base` ("" for none) does not contain."""
+    if base:
+        return [head, f"^{base}"]
+    return [head]
+
+
 def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
     """The facts by path, for blobs by path. A blob with NUL bytes has no facts; one above MAX_MEMORY_FILE_BYTES is left
     out."""
@@ -65,11 +72,8 @@ def fact_changes(
     changes.sort(key=lambda change: (change.path, change.fact.line))
     commits: list[Commit] = []
     if files:
-        revisions = [head]
-        if base:
-            revisions.append(f"^{base}")
-        commits = list(repo.log(revisions))
-        recorded = read_ledger(repo, revisions).recorded
+        commits = list(repo.log(revisions(base, head)))
+        recorded = read_ledger(repo, revisions(base, head)).recorded
         promoted = {digest for digest, rows in recorded.items() if not all(row.replaced(digest) for row in rows)}
         for number, change in enumerate(changes):
             if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted:

@@ -66,7 +66,7 @@ def weight(change: FactChange) -> tuple[bool, bool, bool, bool]:
     return fact.origin not in ("web", "tool"), not fact.get("pinned"), not change.by_machine, bool(fact.get("src"))
 
 
-def way_words(change: FactChange) -> str:
+def move_words(change: FactChange) -> str:
     """Where a moved or reordered fact went, as a phrase."""
     assert change.old is not None and change.new is not None
     path = code(flat(change.path))

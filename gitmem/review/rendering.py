@@ -33,8 +33,8 @@ from gitmem.review.fact_words import (
     edit_words,
     edited_after_promotion,
     former_place,
+    move_words,
     verdict_words,
-    way_words,
     weight,
 )
 from gitmem.review.forges.forge import Forge
@@ -496,7 +496,7 @@ class View:
     def _group_of(self, change: FactChange) -> str:
         """The group of a fact: its origin, commit and author, or where it was moved."""
         if change.op in STAYING:
-            return way_words(change)
+            return move_words(change)
         who = ""
         if change.commit:
             who = f"in {code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}"

@@ -1,5 +1,5 @@
-"""The inspector: memory as pages in a browser, on this machine alone (docs/ui.md).
+"""The inspector: memory as pages in a local browser (docs/ui.md).
 
-An entry point, as the command line is: a page reads its address, calls flows and shows their values. It knows nothing
-of memory that a flow does not tell it, and every change goes through the flow of the command that makes it.
+An entry point like the command line: a page reads its URL, calls functions of other packages and shows the values that
+they return. Every change goes through the same function as the command that makes it.
 """

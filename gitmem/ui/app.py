@@ -1,7 +1,7 @@
-"""The application: its routes, how a page is called, and what an error looks like.
+"""The web application: its routes, the calls of pages and changes, and the error pages.
 
-A page is a function from a `View` to an answer, run in a thread; it borrows the repository alone for that long. A
-change is a function from a `View` and the fields of its form, and is called only where something may be changed at all.
+A page is a function from a `View` to a response. It runs in a thread and has the repository to itself until it returns.
+A change is a function from a `View` and the fields of a form; it is only called when changes are allowed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gitmem.messages import Message
 from gitmem.ui.change_events import events
 from gitmem.ui.page_snapshot import Snapshot, snapshot
 from gitmem.ui.pages import CHANGES, PAGES, PREVIEWED
-from gitmem.ui.rendering import STATIC, Ours, rendered
+from gitmem.ui.rendering import STATIC, Unmasked, rendered
 from gitmem.ui.security import Guard, Refusal, checked_form
 from gitmem.ui.translation import language_of, translate, translated
 from gitmem.ui.view import Site, View
@@ -51,19 +51,19 @@ if TYPE_CHECKING:
 STATUS: dict[type[GitMemError], int] = {
     UsageError: 400, UnknownRevision: 404, MissingFile: 404, OutsideRepository: 404, Changed: 409, Refused: 422,
     GitFailed: 422, Locked: 503, NotARepository: 503, BadConfig: 503, IndexUnusable: 503, ModelUnavailable: 503,
-    GitMemError: 409,  # what the state of the repository does not allow
+    GitMemError: 409,  # the state of the repository does not allow it
 }  # fmt: skip
-FILES = {
+STATIC_FILES = {
     "style.css": "text/css", "keyboard.js": "text/javascript", "ui.js": "text/javascript",
     "htmx.min.js": "text/javascript", "icon.svg": "image/svg+xml",
 }  # fmt: skip
-FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 Page = Callable[[View], Response]
 Change = Callable[[View, dict[str, str]], Response]
 
 
 def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
-    """The application of one repository, behind its guard; `ending` says that its server is."""
+    """The application of one repository, behind its `Guard`. `ending`: set when the server shuts down."""
     routes = [Route(f"/{path}", _page(site, name, page), name=name) for name, (path, page) in PAGES.items()]
     routes += [Route(f"/{path}", _change(site, path, change), methods=["POST"]) for path, change in CHANGES.items()]
     routes += [Route("/preview/{key}", _preview(site), name="preview")]
@@ -71,14 +71,14 @@ def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
     routes += [Route("/live", events(site, ending or threading.Event()))]
     app = Starlette(
         routes=[Mount(site.keys.base, routes=routes)],
-        exception_handlers={404: _no_such_page(site), 405: _no_such_page(site), Refusal: _refused},
+        exception_handlers={404: _unknown_page(site), 405: _unknown_page(site), Refusal: _refused},
     )
     return Guard(app, site.keys)
 
 
 def _page(site: Site, name: str, page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return await to_thread.run_sync(_called, site, name, request, page)
+        return await to_thread.run_sync(_call_page, site, name, request, page)
 
     return answer
 
@@ -87,38 +87,39 @@ def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaita
     async def answer(request: Request) -> Response:
         form = await checked_form(request, site.keys)
         if name in PREVIEWED and not any(form.get(field) for field in PREVIEWED[name]):
-            at = urlencode({"at": value} if (value := request.query_params.get("at")) else {})
-            preview = f"{site.keys.base}/preview/{site.asked.keep(name, form)}"
-            return RedirectResponse(f"{preview}?{at}" if at else preview, 303)
-        return await to_thread.run_sync(answered, request, form)
+            url = f"{site.keys.base}/preview/{site.preview_forms.keep(name, form)}"
+            if at := request.query_params.get("at"):
+                url += f"?{urlencode({'at': at})}"
+            return RedirectResponse(url, 303)
+        return await to_thread.run_sync(make_change, request, form)
 
-    def answered(request: Request, form: dict[str, str]) -> Response:
-        with site.changing:  # whoever presses twice sees the second time what the first one did
-            return _called(site, name, request, lambda view: _changed(view, change, form))
+    def make_change(request: Request, form: dict[str, str]) -> Response:
+        with site.changing:  # a second click sees the result of the first
+            return _call_page(site, name, request, lambda view: _call_change(view, change, form))
 
     return answer
 
 
 def _preview(site: Site) -> Callable[[Request], Awaitable[Response]]:
-    """What a form would change: a page that is asked for by GET, and makes no change whatever the form says."""
+    """The page that shows what a form would change. It is requested by GET and never makes the change."""
 
     async def answer(request: Request) -> Response:
-        return await to_thread.run_sync(previewed, request)
+        return await to_thread.run_sync(show_preview, request)
 
-    def previewed(request: Request) -> Response:
-        found = site.asked.of(request.path_params["key"])
+    def show_preview(request: Request) -> Response:
+        found = site.preview_forms.get(request.path_params["key"])
         if found is None:
-            over = MissingFile("This preview is over", "go back to the form and send it again")
-            return _error_page(site, "", request, over)
+            error = MissingFile("This preview is over", "go back to the form and send it again")
+            return _error_page(site, "", request, error)
         address, form = found
-        asked = {field: value for field, value in form.items() if field not in PREVIEWED[address]}
-        return _called(site, address, request, lambda view: _changed(view, CHANGES[address], asked))
+        fields = {field: value for field, value in form.items() if field not in PREVIEWED[address]}
+        return _call_page(site, address, request, lambda view: _call_change(view, CHANGES[address], fields))
 
     return answer
 
 
-def _changed(view: View, change: Change, form: dict[str, str]) -> Response:
-    """Call a change where one may be made: everything that changes anything comes through here."""
+def _call_change(view: View, change: Change, form: dict[str, str]) -> Response:
+    """Call a change, or return an error page when changes are not allowed. Every change is called here."""
     if view.site.read_only:
         return view.render("error.html", 403, title=view.t("Nothing can be changed: this is read-only"), hint="")
     if view.snapshot.past:
@@ -127,12 +128,12 @@ def _changed(view: View, change: Change, form: dict[str, str]) -> Response:
     return change(view, form)
 
 
-def _called(site: Site, name: str, request: Request, page: Page) -> Response:
-    """The page's answer, or the page of its error. Runs in a thread."""
+def _call_page(site: Site, name: str, request: Request, page: Page) -> Response:
+    """The response of a page, or the error page of the exception that it raised. Runs in a thread."""
     try:
         with _view_of(site, name, request) as view:
             return page(view)
-    except Exception as error:  # noqa: BLE001 - whatever went wrong is a page with a sentence and a way on
+    except Exception as error:  # noqa: BLE001 - every error becomes a page that says what to do
         return _error_page(site, name, request, error)
 
 
@@ -143,28 +144,29 @@ def _view_of(site: Site, name: str, request: Request) -> Iterator[View]:
         shown = snapshot(opened.repo, request.query_params.get("at", "") or site.at, moment)
         yield View(
             site, opened, shown, name, dict(request.query_params), dict(request.path_params),
-            language_of(request.headers.get("accept-language", "")), Ours(request.state.nonce),
+            language_of(request.headers.get("accept-language", "")), Unmasked(request.state.nonce),
             "hx-request" in request.headers, moment,
         )  # fmt: skip
 
 
 def _error_page(site: Site, name: str, request: Request, error: Exception) -> Response:
-    """A sentence and what to do, on a page of the present where that can be shown, as plain text where it cannot."""
-    status, words, hint = _in_words(site, error)
+    """The page of an error: what happened and what to do. When the repository cannot be read, a bare page without its
+    name and navigation."""
+    status, words, hint = _error_words(site, error)
     try:
         with site.pool.opened() as opened:
             view = View(
                 site, opened, Snapshot(), name, {}, {}, language_of(request.headers.get("accept-language", "")),
-                Ours(request.state.nonce), False, now(),
+                Unmasked(request.state.nonce), False, now(),
             )  # fmt: skip
             title = _one_line(view.t(words))
             return view.render("error.html", status, title=title, hint=view.t(hint), stopped=status == 422)
-    except (GitMemError, OSError):  # not even its head can be read: nothing of it is asked any more
+    except (GitMemError, OSError):  # the repository cannot be read at all
         language = language_of(request.headers.get("accept-language", ""))
-        title, again = (Ours(translate(language, text)) for text in ("The repository cannot be read", "Try again"))
+        title, again = (Unmasked(translate(language, text)) for text in ("The repository cannot be read", "Try again"))
         text = rendered(
             "bare.html", language=language, title=title, hint=_one_line(translated(language, words)), again=again,
-            base=Ours(site.keys.base), nonce=Ours(request.state.nonce),
+            base=Unmasked(site.keys.base), nonce=Unmasked(request.state.nonce),
         )  # fmt: skip
         return HTMLResponse(text, 503)
 
@@ -175,26 +177,23 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _in_words(site: Site, error: Exception) -> tuple[int, str, str]:
-    """(status, what happened, what to do). Names no text of memory but what the message of our own error does."""
+def _error_words(site: Site, error: Exception) -> tuple[int, str, str]:
+    """(status, what happened, what to do). Quotes memory text only if the message of a GitMemError does."""
     if isinstance(error, GitMemError):
         status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
         return status, error.message, error.hint
     if isinstance(error, OSError):
-        if error.errno in FULL:
-            words = "The disk is full"
-        else:
-            words = Message("Cannot read or write: {}", error.strerror)
-        return 507 if error.errno in FULL else 503, words, "nothing was changed; make room and try again"
-    where = site.crash_log(error)
-    return (
-        500,
-        Message("A bug: {}", type(error).__name__),
-        Message("details in {}", where) if where else "git mem doctor may say why",
-    )
+        hint = "nothing was changed; make room and try again"
+        if error.errno in DISK_FULL:
+            return 507, "The disk is full", hint
+        return 503, Message("Cannot read or write: {}", error.strerror), hint
+    hint = "git mem doctor may say why"
+    if path := site.crash_log(error):
+        hint = Message("details in {}", path)
+    return 500, Message("A bug: {}", type(error).__name__), hint
 
 
-def _no_such_page(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _unknown_page(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, _: Exception) -> Response:
         unknown = MissingFile("There is no such page", "choose one above")
         return await to_thread.run_sync(_error_page, site, "", request, unknown)
@@ -216,8 +215,8 @@ def _first_page(site: Site) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _static(request: Request) -> Response:
-    """One of the files a page loads, no other."""
+    """A file of STATIC_FILES; 404 for any other name."""
     name = request.path_params["name"]
-    if name not in FILES:
+    if name not in STATIC_FILES:
         return PlainTextResponse("There is no such file.\n", 404)
-    return Response((STATIC / name).read_bytes(), media_type=FILES[name])
+    return Response((STATIC / name).read_bytes(), media_type=STATIC_FILES[name])

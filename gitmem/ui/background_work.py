@@ -1,5 +1,5 @@
-"""What takes longer than a reader waits for a page: done by one thread, one thing after the other, while pages say how
-far it is. The thread ends with the process; the module knows nothing of pages."""
+"""Runs long computations in one background thread, one after the other, and reports their progress. The thread ends
+with the process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Progress:
-    """How far a piece of work is: `done` of `whole` things; `whole` is 0 where their number is not known yet."""
+    """The progress of a job: `done` of `whole` steps. `whole` is 0 while their number is unknown."""
 
     done: int = 0
     whole: int = 0
 
     def __call__(self, done: int, whole: int) -> None:
-        """Say how far it is."""
+        """Set the progress; the job calls this."""
         self.done, self.whole = done, whole
 
 
@@ -32,7 +32,7 @@ class _Job:
 
 
 class BackgroundWork:
-    """The pieces of work by name, of each name the last one that was asked for. Safe between threads."""
+    """The jobs by name; a new job replaces a waiting one of the same name. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,18 +40,20 @@ class BackgroundWork:
         self._queue: deque[_Job] = deque()
         self._running = False
 
-    def left(
+    def wait_for(
         self, name: str, key: object, work: Callable[[Progress], None], until: float, *, first: bool = False
     ) -> Progress | None:
-        """Have `work` done for `key`, and wait for it until the moment `until` (`time.monotonic`): None where it is
-        done, else how far it is. `first`: before all that waits. Raises what the work raised; it is done anew after
-        that."""
+        """Start the job `work` for `key`, unless it is started already, and wait for it until `until`
+        (`time.monotonic`). Returns None when the job is done, else its progress.
+
+        `first`: put the job before all waiting ones. Raises the exception of the job; the next call starts it again.
+        """
         with self._lock:
             job = self._jobs.get(name)
             if job is None or job.key != key:
                 job = self._jobs[name] = _Job(key, work)
-                self._queue.appendleft(job) if first else self._queue.append(job)
-            elif first and job in self._queue:
+                self._queue.append(job)
+            if first and job in self._queue:
                 self._queue.remove(job)
                 self._queue.appendleft(job)
             if not self._running:
@@ -73,10 +75,10 @@ class BackgroundWork:
                     self._running = False
                     return
                 job = self._queue.popleft()
-                if job not in self._jobs.values():  # memory changed since, and nobody waits for it
+                if job not in self._jobs.values():  # a newer job replaced it
                     continue
             try:
                 job.work(job.progress)
-            except Exception as error:  # noqa: BLE001 - it is raised where the work is asked for
+            except Exception as error:  # noqa: BLE001 - `wait_for` raises it
                 job.error = error
             job.ended.set()

@@ -1,6 +1,6 @@
-"""Saying that memory changed, to a page that is open: one line of text for each change, as server-sent events.
+"""Tells an open page that memory changed: a stream of server-sent events with one line of text for each change.
 
-A page is never changed by it: the line says what is new, and the reader loads it.
+The page shows the line and does not change by itself; the reader loads it again.
 """
 
 from __future__ import annotations
@@ -20,73 +20,72 @@ from gitmem.ui.page_snapshot import state
 from gitmem.ui.translation import language_of, translate
 from gitmem.ui.view import Site
 
-PAUSE = 2.0  # seconds between two looks
-POLL_SECONDS = 0.25  # seconds after which the end of the server is seen
-STREAMS = 24  # pages that are told at once: a browser's further tabs are not
+CHECK_SECONDS = 2.0  # between two checks for changes
+POLL_SECONDS = 0.25  # between two checks for the end of the server
+MAX_STREAMS = 24  # open pages with a stream; further ones get none
 
 
 def events(site: Site, ending: threading.Event) -> Callable[[Request], Awaitable[Response]]:
-    """The answer that goes on until the reader leaves or the server is `ending`."""
+    """The endpoint of the event stream, which goes on until the reader leaves or `ending` is set."""
     streams: set[object] = set()
 
     async def answer(request: Request) -> Response:
-        if len(streams) >= STREAMS:
-            return Response(status_code=204)  # a browser does not ask again after that
+        if len(streams) >= MAX_STREAMS:
+            return Response(status_code=204)  # after that a browser does not ask again
         language = language_of(request.headers.get("accept-language", ""))
-        told = _events_since(site, ending, request.query_params.get("since", ""), language)
-        return StreamingResponse(_counted(told, streams), media_type="text/event-stream")
+        stream = _events_since(site, ending, request.query_params.get("since", ""), language)
+        return StreamingResponse(_counted(stream, streams), media_type="text/event-stream")
 
     return answer
 
 
-async def _counted(told: AsyncIterator[str], streams: set[object]) -> AsyncIterator[str]:
-    mark = object()
-    streams.add(mark)
+async def _counted(stream: AsyncIterator[str], streams: set[object]) -> AsyncIterator[str]:
+    """The stream, which is in `streams` while it is open."""
+    streams.add(stream)
     try:
-        async for text in told:
+        async for text in stream:
             yield text
     finally:
-        streams.discard(mark)
+        streams.discard(stream)
 
 
 async def _events_since(site: Site, ending: threading.Event, since: str, language: str) -> AsyncIterator[str]:
-    """An event for each change after the state `since`."""
-    known, seen = await to_thread.run_sync(_current_state, site, "")
+    """One event for each change after the state `since`."""
+    current, facts = await to_thread.run_sync(_current_state, site, "")
     before = None
-    if known == since:
-        before = seen
+    if current == since:
+        before = facts
     last = since
     yield "retry: 5000\n\n"
     while not ending.is_set():
-        state_now, facts = await to_thread.run_sync(_current_state, site, last)
-        if state_now != last:
-            last = state_now
-            words = _words(language, before, facts)
-            yield f"data: {json.dumps({'words': words})}\n\n"
-        for _ in range(int(PAUSE / POLL_SECONDS)):
+        current, facts = await to_thread.run_sync(_current_state, site, last)
+        if current != last:
+            last = current
+            yield f"data: {json.dumps({'words': _words(language, before, facts)})}\n\n"
+        for _ in range(int(CHECK_SECONDS / POLL_SECONDS)):
             if not ending.is_set():
                 await anyio.sleep(POLL_SECONDS)
 
 
 def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
-    """The state, and the ids of all facts where it is not `last`; `last` again where the repository cannot be read."""
+    """(the current state, the ids of all facts, or None when the state is `last`). (`last`, None) when the repository
+    cannot be read."""
     try:
         with site.pool.opened() as opened:
             current = state(opened.repo, opened.config)
             if current == last:
                 return current, None
-            facts = site.facts.of(
-                opened.repo, opened.config, "" if opened.repo.root else opened.repo.head() or "", now().date()
-            )
+            commit = ""
+            if not opened.repo.root:
+                commit = opened.repo.head() or ""
+            facts = site.facts.of(opened.repo, opened.config, commit, now().date())
             return current, frozenset(facts.by_id)
     except (GitMemError, OSError):
         return last, None
 
 
 def _words(language: str, before: frozenset[str] | None, after: frozenset[str] | None) -> str:
-    count = 0
-    if before is not None and after is not None:
-        count = len(after - before)
-    if count:
+    """The line for a change: the number of new fact ids, when both sets are known and there are any."""
+    if before is not None and after is not None and (count := len(after - before)):
         return translate(language, "{count} new facts", count=count)
     return translate(language, "Memory changed")

@@ -1,6 +1,6 @@
-"""Numbers as shapes for SVG: bars of pieces, columns, lines, with their scale. Pure; the templates draw them.
+"""Computes the shapes of SVG charts: stacked bars, columns and lines with their scales. Pure; the templates draw them.
 
-Everything is told by form and by a label as well as by colour, so that a picture reads in black and white.
+Shapes and labels carry all information, besides colours, so that a chart can be read in black and white.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-WIDTH, HEIGHT = 640, 228  # of a picture, in its own units
-LEFT, RIGHT, TOP, BOTTOM = 64, 10, 30, 34  # left free around what is drawn, for the labels
-SHADES = 6  # fills there are (.s0 to .s5)
-LABELS = 5  # below a picture; on a phone every other one
-LETTER = 12  # units that a character of a label is wide at most: on a phone, where a unit is half a pixel
+WIDTH, HEIGHT = 640, 228  # of a chart, in SVG units
+LEFT, RIGHT, TOP, BOTTOM = 64, 10, 30, 34  # margins for the labels
+SHADE_COUNT = 6  # fills in the style sheet (.s0 to .s5)
+MAX_LABELS = 5  # below a chart; a phone shows every other one
+LETTER_WIDTH = 12  # the width of a label's character on a phone, where a unit is half a pixel
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a bar: what it is called, its value, where it begins and how wide it is (of 100), its fill."""
+    """A piece of a stacked bar. `start`, `width`: in percent of the bar. `shade`: the number of its fill."""
 
     name: str
     value: float
@@ -28,21 +28,23 @@ class Piece:
 
 
 def stacked(values: Mapping[str, float], whole: float, order: Sequence[str] = ()) -> list[Piece]:
-    """The values as pieces of one bar that is 100 wide for `whole`; each name of `order` has its own fill."""
+    """The positive values as pieces of one bar, which is 100 wide for the value `whole`. `order`: names with a fixed
+    fill each."""
     pieces, start = [], 0.0
-    shades = {name: at for at, name in enumerate(order)}
-    for at, (name, value) in enumerate((name, value) for name, value in values.items() if value > 0):
+    shades = {name: number for number, name in enumerate(order)}
+    positive = [(name, value) for name, value in values.items() if value > 0]
+    for number, (name, value) in enumerate(positive):
         width = 0.0
         if whole:
             width = 100 * value / whole
-        pieces.append(Piece(name, value, round(start, 2), round(width, 2), shades.get(name, at) % SHADES))
+        pieces.append(Piece(name, value, round(start, 2), round(width, 2), shades.get(name, number) % SHADE_COUNT))
         start += width
     return pieces
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its place and the (top, height, fill) of the parts of it, from the bottom up."""
+    """One column. `x`: its left edge. `parts`: (top, height, fill) of each part from the bottom up."""
 
     x: float
     width: float
@@ -51,8 +53,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture: `columns` or the points of `lines`; `ticks` (y, label) of the scale, `labels` (x, label, whether a
-    phone has room for it) below, and `numbers` (x, y, label) at what is drawn."""
+    """A chart with columns or lines. `lines`: the points of each line as SVG writes them. `dots`: (x, y) of each point.
+    `ticks`: (y, label) of the scale. `labels`: (x, label, whether a phone shows it) below. `numbers`: (x, y, label)
+    above columns or points."""
 
     columns: tuple[Column, ...]
     lines: tuple[str, ...]
@@ -63,43 +66,46 @@ class Chart:
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[float]], most: float = 0) -> Chart:
-    """A column for each name, made of the parts of its row."""
+    """A column chart. `names`: the label of each column. `rows`: the values of each column's parts. `most`: the end of
+    the scale, 0 to compute it."""
     top = most or nice(max((sum(row) for row in rows), default=0))
-    # half of it stands at the scale, and these are things
-    if top == 5:
+    if top == 5:  # half of it is a label of the scale, and there are no half facts
         top = 6
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
-    made, tops = [], []
-    for at, row in enumerate(rows):
-        parts, foot = [], float(HEIGHT - BOTTOM)
+    drawn, tops = [], []
+    for number, row in enumerate(rows):
+        parts, y = [], float(HEIGHT - BOTTOM)
         for fill, value in enumerate(row):
-            tall = _tall(value, top)
-            foot -= tall
-            parts.append((round(foot, 1), round(tall, 1), fill))
-        tops.append((round(LEFT + (at + 0.5) * step, 1), round(foot, 1), sum(row)))
-        made.append(Column(round(LEFT + at * step + step * 0.15, 1), round(step * 0.7, 1), tuple(parts)))
-    return Chart(tuple(made), (), (), _ticks(top), _labels(names, step), _numbers(tops))
+            height = _height(value, top)
+            y -= height
+            parts.append((round(y, 1), round(height, 1), fill))
+        tops.append((round(LEFT + (number + 0.5) * step, 1), round(y, 1), sum(row)))
+        drawn.append(Column(round(LEFT + number * step + step * 0.15, 1), round(step * 0.7, 1), tuple(parts)))
+    return Chart(tuple(drawn), (), (), _ticks(top), _labels(names, step), _numbers(tops))
 
 
 def line(names: Sequence[str], values: Sequence[float | None], most: float = 0) -> Chart:
-    """A point for each name that has a value, joined where neighbours have one."""
+    """A line chart: one point for each name whose value is not None, and lines between neighbours. `most`: the end of
+    the scale, 0 to compute it."""
     top = most or nice(max((value for value in values if value is not None), default=0))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     runs: list[list[tuple[float, float]]] = [[]]
     tops = []
-    for at, value in enumerate(values):
+    for number, value in enumerate(values):
         if value is None:
             runs.append([])
         else:
-            runs[-1].append((round(LEFT + (at + 0.5) * step, 1), round(HEIGHT - BOTTOM - _tall(value, top), 1)))
-            tops.append((*runs[-1][-1], value))
-    joined = tuple(" ".join(f"{x},{y}" for x, y in run) for run in runs if len(run) > 1)
+            x, y = round(LEFT + (number + 0.5) * step, 1), round(HEIGHT - BOTTOM - _height(value, top), 1)
+            runs[-1].append((x, y))
+            tops.append((x, y, value))
+    lines = tuple(" ".join(f"{x},{y}" for x, y in run) for run in runs if len(run) > 1)
     dots = tuple(point for run in runs for point in run)
-    return Chart((), joined, dots, _ticks(top), _labels(names, step), _numbers(tops))
+    return Chart((), lines, dots, _ticks(top), _labels(names, step), _numbers(tops))
 
 
 def nice(value: float) -> float:
-    """The least of 1, 2, 5 times a power of ten that is no less: where a scale ends."""
+    """The end of a scale for values up to `value`: the least number that is 1, 2 or 5 times a power of ten and is not
+    below it."""
     size = 1.0
     while size * 10 < value:
         size *= 10
@@ -108,53 +114,56 @@ def nice(value: float) -> float:
     return next(step * size for step in (1, 2, 5, 10) if step * size >= value)
 
 
-def _tall(value: float, top: float) -> float:
+def _height(value: float, top: float) -> float:
+    """The height of a value on a scale that ends at `top`."""
     if not top:
         return 0.0
     return (HEIGHT - TOP - BOTTOM) * min(value, top) / top
 
 
 def _ticks(top: float) -> tuple[tuple[float, str], ...]:
-    # of one thing there is no half
-    shares = (0, 0.5, 1) if top > 1 else (0, 1)
+    shares: Sequence[float] = (0, 0.5, 1)
+    if top <= 1:  # half of one fact is no number of facts
+        shares = (0, 1)
     return tuple((round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share, 1), number(top * share)) for share in shares)
 
 
 def _labels(names: Sequence[str], step: float) -> tuple[tuple[float, str, bool], ...]:
-    every = max(1, -(-len(names) // LABELS))
-    chosen = [(at, name) for at, name in enumerate(names) if at % every == 0]
-    most = max((len(name) for name in names), default=0) * LETTER
-    halves = any((b - a) * step < most for (a, _), (b, _) in pairwise(chosen))
+    """(x, label, whether a phone shows it) of at most MAX_LABELS names, evenly spaced."""
+    every = max(1, -(-len(names) // MAX_LABELS))
+    chosen = list(enumerate(names))[::every]
+    widest = max((len(name) for name in names), default=0) * LETTER_WIDTH
+    is_crowded = any((b - a) * step < widest for (a, _), (b, _) in pairwise(chosen))
     return tuple(
-        (_inside(LEFT + (at + 0.5) * step, name), name, not (halves and place % 2))
-        for place, (at, name) in enumerate(chosen)
+        (_inside(LEFT + (number + 0.5) * step, name), name, not (is_crowded and place % 2))
+        for place, (number, name) in enumerate(chosen)
     )
 
 
-def _inside(x: float, name: str, left: float = 0) -> float:
-    """The middle of a label, moved so far that it stands within the picture, right of `left`."""
-    half = len(name) * LETTER / 2
+def _inside(x: float, label: str, left: float = 0) -> float:
+    """The middle of a label at `x`, moved so that the label is within the chart and right of `left`."""
+    half = len(label) * LETTER_WIDTH / 2
     return round(min(max(x, left + half), WIDTH - half), 1)
 
 
 def _numbers(tops: Sequence[tuple[float, float, float]]) -> tuple[tuple[float, float, str], ...]:
-    """The values that are written above what is drawn, given as (x, y, value): the last, the highest, the first, then
-    all others from the left that have room beside these."""
+    """The labels above columns or points, given as (x, y, value): the last, the highest and the first value, then from
+    the left every other one that has room beside them."""
     if not tops:
         return ()
-    highest = max(range(len(tops)), key=lambda at: tops[at][2])
-    taken: list[tuple[float, float, str]] = []
-    for at in dict.fromkeys((len(tops) - 1, highest, 0, *range(len(tops)))):
-        x, y, value = tops[at]
+    highest = max(range(len(tops)), key=lambda index: tops[index][2])
+    placed: list[tuple[float, float, str]] = []
+    for index in dict.fromkeys((len(tops) - 1, highest, 0, *range(len(tops)))):
+        x, y, value = tops[index]
         label = number(round(value))
         x = _inside(x, label, LEFT)
-        if all(abs(x - other) >= LETTER * (len(label) + len(words)) / 2 + LETTER / 2 for other, _, words in taken):
-            taken.append((x, round(y - 8, 1), label))
-    return tuple(sorted(taken))
+        if all(abs(x - other) >= LETTER_WIDTH * (len(label) + len(text) + 1) / 2 for other, _, text in placed):
+            placed.append((x, round(y - 8, 1), label))
+    return tuple(sorted(placed))
 
 
 def number(value: float) -> str:
-    """A number as it stands at a scale: 12k for 12,000, 12.3k for 12,345."""
+    """A number as a scale writes it: 12k for 12,000, 12.3k for 12,345."""
     if value >= 1000:
         return f"{round(value / 1000, 1):g}k"
     return f"{value:g}"

@@ -1,10 +1,10 @@
-"""What the gate found in each file of the work tree in this run of the server: a file that stays is examined once."""
+"""A cache of the gate's findings in each file of the work tree, so that an unchanged file is scanned once."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gitmem.gate.detectors.finding import Finding
@@ -12,44 +12,43 @@ from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.work_tree_findings import Contents
 
-FILES = 4096  # files whose findings are kept; the one that was asked for longest ago goes first
+MAX_FILES = 4096  # the least recently used file is dropped first
 
 
-class Examined:
-    """The findings of blobs under one policy, the last one asked for. Safe between threads."""
+class FileFindings:
+    """The findings of blobs under the last policy that was used. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._policy: Policy | None = None
-        self._found: dict[Blob, tuple[Finding, ...]] = {}
+        self._findings: dict[Blob, tuple[Finding, ...]] = {}
 
     def __call__(self, blob: Blob, policy: Policy) -> Sequence[Finding]:
-        """The findings of one blob, as `scan_blob` has them."""
+        """The findings of one blob, as `scan_blob` returns them."""
         key = _key(blob)
         with self._lock:
             if self._policy != policy:
                 self._policy = policy
-                self._found.clear()
-            if (known := self._found.pop(key, None)) is not None:
-                self._found[key] = known
-                return known
-        found = tuple(scan_blob(blob, policy))
+                self._findings.clear()
+            if (cached := self._findings.pop(key, None)) is not None:
+                self._findings[key] = cached
+                return cached
+        findings = tuple(scan_blob(blob, policy))
         with self._lock:
             if self._policy == policy:
-                self._found[key] = found
-                while len(self._found) > FILES:
-                    del self._found[next(iter(self._found))]
-        return found
+                self._findings[key] = findings
+                while len(self._findings) > MAX_FILES:
+                    del self._findings[next(iter(self._findings))]
+        return findings
 
     def unread(self, contents: Contents) -> int:
-        """How many bytes a scan of `contents` would have to examine."""
-        return sum(len(blob.data) for blob in self._without(contents.blobs, contents.policy))
-
-    def _without(self, blobs: Iterable[Blob], policy: Policy) -> list[Blob]:
+        """How many bytes of `contents` are not cached, so that a scan would read them."""
         with self._lock:
-            return [blob for blob in blobs if self._policy != policy or _key(blob) not in self._found]
+            is_current = self._policy == contents.policy
+            blobs = [blob for blob in contents.blobs if not (is_current and _key(blob) in self._findings)]
+        return sum(len(blob.data) for blob in blobs)
 
 
 def _key(blob: Blob) -> Blob:
-    """The blob with a digest in the place of its bytes."""
+    """The blob with a digest instead of its bytes."""
     return replace(blob, data=hashlib.sha256(blob.data).digest())

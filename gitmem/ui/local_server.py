@@ -1,4 +1,4 @@
-"""Serving the pages on the loopback address, for as long as the terminal is there."""
+"""Serves the pages on the loopback address until the command is interrupted."""
 
 from __future__ import annotations
 
@@ -23,38 +23,40 @@ from gitmem.ui.visits import Visit, keep, last_visit
 
 CrashLog = Callable[[BaseException], str]
 LOOPBACK = "127.0.0.1"
-WARM_AFTER = 0.3  # seconds, so that the first page does not wait for it
-CLOSING = 2  # seconds that open answers are waited for at the end
+WARM_UP_DELAY_SECONDS = 0.3  # so that the first page comes first
+SHUTDOWN_SECONDS = 2  # to wait for open responses at the end
 
 
 def bound(port: int) -> socket.socket:
-    """A socket of the loopback address; 0 takes any free port. Raises GitMemError where the port is taken."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    """A socket bound to a port of the loopback address; 0 takes any free port. Raises GitMemError when the port cannot
+    be used."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # What is accepted inherits it. The head and the body of an answer are two packets: without it the second waits
-        # until the browser has acknowledged the first: 40 ms. asyncio sets it where the socket names its protocol.
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        made.bind((LOOPBACK, port))
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Accepted sockets inherit TCP_NODELAY. A response is sent as two packets, its headers and its body; without the
+        # option the second waits 40 ms until the browser acknowledges the first. asyncio only sets the option on
+        # sockets that name their protocol.
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        server.bind((LOOPBACK, port))
     except OSError as error:
-        made.close()
+        server.close()
         raise GitMemError(f"port {port} cannot be used: {error.strerror}", "git mem ui takes any free one") from None
-    return made
+    return server
 
 
 def site_of(
     folder: Path, port: int, *, read_only: bool = False, at: str = "", crash_log: CrashLog = lambda _: ""
 ) -> Site:
-    """The site of the repository that holds `folder`. Remembers this visit, but for a read-only one.
+    """The site of the repository that contains `folder`. Records this visit, unless the site is read-only.
 
-    Raises NotARepository, BadConfig, UnknownRevision for an `at` that is none.
+    Raises NotARepository, BadConfig, and UnknownRevision when `at` names no revision.
     """
     pool = RepositoryPool(folder)
     with pool.lent() as (repo, _):
         snapshot(repo, at, now())
         visit = last_visit(repo.common_dir)
         if not read_only:
-            if (repo.git_dir / RECORD).exists():  # what a killed run began would stand in the way of every change
+            if (repo.git_dir / RECORD).exists():  # finish what a killed run began, since it would block every change
                 with suppress(GitMemError), writer(repo):
                     pass
             keep(repo.common_dir, Visit(repo.head() or "", now()))
@@ -62,36 +64,36 @@ def site_of(
 
 
 class _Server(uvicorn.Server):
-    """One whose open answers hear that it ends."""
+    """A server that sets `ending` at its end, so that open event streams stop."""
 
     def __init__(self, config: uvicorn.Config, ending: threading.Event) -> None:
         super().__init__(config)
         self.ending = ending
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Tell the answers, then end as uvicorn does."""
         self.ending.set()
         super().handle_exit(sig, frame)
 
 
 def _warm(site: Site) -> None:
-    """Read the facts while the first page is looked at: what the first list needs is there then."""
+    """Read the facts in advance, while the reader looks at the first page."""
     with suppress(GitMemError, OSError), site.pool.lent() as (repo, config):
         shown = snapshot(repo, site.at, now())
         site.facts.of(repo, config, shown.commit, (shown.when or now()).date())
 
 
 def serve(site: Site, listening: socket.socket, ready: Callable[[str], None]) -> None:
-    """Answer until interrupted or told to end; `ready` is called with the address to open, once it answers."""
+    """Serve the site until the process is interrupted. `ready`: called with the URL to open, when the server
+    listens."""
     ending = threading.Event()
     config = uvicorn.Config(
         application(site, ending),
         loop="asyncio", http="h11", ws="none", lifespan="off", log_config=None, access_log=False,
-        server_header=False, date_header=False, proxy_headers=False, timeout_graceful_shutdown=CLOSING,
+        server_header=False, date_header=False, proxy_headers=False, timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )  # fmt: skip
     listening.listen()
-    warming = threading.Timer(WARM_AFTER, _warm, (site,))
-    warming.daemon = True
-    warming.start()
+    warm_up = threading.Timer(WARM_UP_DELAY_SECONDS, _warm, (site,))
+    warm_up.daemon = True
+    warm_up.start()
     ready(f"http://{LOOPBACK}:{site.keys.port}{site.keys.base}/")
     _Server(config, ending).run(sockets=[listening])

@@ -1,4 +1,4 @@
-"""What was worked out for an earlier page and still holds: each value with the key that it is of."""
+"""A cache of values that were computed for earlier pages, each with the key that it depends on."""
 
 from __future__ import annotations
 
@@ -7,39 +7,40 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 Value = TypeVar("Value")
-ENTRIES = 32  # values that are kept; the one that was asked for longest ago goes first
+MAX_ENTRIES = 32  # the least recently used value is dropped first
 
 
-class Kept:
-    """The last values that were asked for. Safe between threads: one makes a value, others wait for it."""
+class PageCache:
+    """The last MAX_ENTRIES values. Thread-safe: one thread computes a value while others wait for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: list[tuple[str, Any, Any]] = []
         self._making: dict[str, threading.Lock] = {}
 
-    def of(self, name: str, key: object, make: Callable[[], Value]) -> Value:
-        """The value `name` of `key`, an immutable value that says all that it depends on; what `make` gives where that
-        is not kept."""
+    def get(self, name: str, key: object, make: Callable[[], Value]) -> Value:
+        """The cached value of `name` for `key`, else the result of `make`, which is cached. `key`: an immutable value
+        with everything that the result depends on."""
         with self._lock:
             making = self._making.setdefault(name, threading.Lock())
         with making:
-            if (found := self._cached(name, key)) is not None:
-                return cast("Value", found[0])
-            made = make()
+            if (cached := self._cached(name, key)) is not None:
+                return cast("Value", cached[0])
+            value = make()
             with self._lock:
-                self._entries.append((name, key, made))
-                del self._entries[:-ENTRIES]
-        return made
+                self._entries.append((name, key, value))
+                del self._entries[:-MAX_ENTRIES]
+        return value
 
     def has(self, name: str, key: object) -> bool:
-        """Whether the value is kept now."""
+        """Whether the value of `name` for `key` is cached."""
         return self._cached(name, key) is not None
 
     def _cached(self, name: str, key: object) -> tuple[Any] | None:
+        """(value,), which becomes the most recently used entry; None when it is not cached."""
         with self._lock:
-            for at, (known, of, value) in enumerate(self._entries):
-                if known == name and of == key:
-                    self._entries.append(self._entries.pop(at))
+            for number, (entry_name, entry_key, value) in enumerate(self._entries):
+                if entry_name == name and entry_key == key:
+                    self._entries.append(self._entries.pop(number))
                     return (value,)
         return None

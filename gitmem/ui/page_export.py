@@ -1,7 +1,7 @@
-"""The pages of one snapshot as files: for an auditor, or beside a release. No server, no script, no form; every link is
-relative and leads to a file that is there.
+"""Exports the pages of one snapshot as HTML files, for an auditor or beside a release.
 
-Only what the commit holds is in them: nothing that is not committed, no sessions, whose receipts are of this machine.
+The files need no server and have no script and no form. Every link is relative and leads to an exported file. They
+contain only what the commit contains: no uncommitted changes, and no sessions, whose receipts belong to this machine.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from gitmem.errors import GitMemError, MissingFile, OutsideRepository, UsageErro
 from gitmem.messages import Message
 from gitmem.ui.page_snapshot import snapshot
 from gitmem.ui.pages import PAGES
-from gitmem.ui.rendering import STATIC, Ours, masked_word
+from gitmem.ui.rendering import STATIC, Unmasked, masked_word
 from gitmem.ui.view import NAVIGATION, Site, View
 
-FIELDS: Mapping[str, tuple[str, ...]] = {  # the pages that are exported, with the fields that make another file of them
+FIELDS: Mapping[str, tuple[str, ...]] = {  # exported page -> the query fields for whose values it gets separate files
     "today": (), "facts": ("page",), "fact": ("path",), "file": ("path", "from"), "timeline": ("day", "from"),
     "pictures": (),
 }  # fmt: skip
-LOADED = ("style.css", "icon.svg")
-READABLE = 60  # characters of a file's name that say what it is
-_ODD = re.compile(r"[^A-Za-z0-9.]+")
-_NUMBERS = re.compile(r"[0-9][0-9-]{0,20}")  # of a page of a list, a day
+STATIC_FILES = ("style.css", "icon.svg")
+MAX_NAME_CHARS = 60  # of a file name before its digest
+_UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
+_NUMBERS = re.compile(r"[0-9][0-9-]{0,20}")  # a page number or a day
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A page with its fields: one file."""
+    """One exported file: a page with the variable `parts` of its path and the `fields` of its query."""
 
     page: str
     parts: tuple[str, ...] = ()
@@ -40,40 +40,41 @@ class Target:
 
     @property
     def file(self) -> str:
-        """Its name: what it shows as far as that can be a name, and a digest where that is not all."""
+        """The file name: the page with its values, as far as a file name can have them, and a digest if they are more
+        than one number."""
         if self.page == "today":
             return "index.html"
         values = [masked_word(value) for value in (*self.parts, *(value for _, value in self.fields))]
-        words = "-".join([self.page, *(_ODD.sub("-", value).strip("-.") for value in values)])
+        words = "-".join([self.page, *(_UNSAFE.sub("-", value).strip("-.") for value in values)])
         if not values or (len(values) == 1 and _NUMBERS.fullmatch(values[0])):
             return f"{words}.html"
         key = "\0".join([self.page, *self.parts, *(f"{name}={value}" for name, value in self.fields)])
         digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-        return f"{words[:READABLE].rstrip('-.')}-{digest}.html"
+        return f"{words[:MAX_NAME_CHARS].rstrip('-.')}-{digest}.html"
 
 
 @dataclass(frozen=True)
-class Static(View):
-    """A page of the export. Each page that it links to is one more `wanted`."""
+class ExportView(View):
+    """The view of an exported page. `targets`: collects the pages that it links to, in order."""
 
-    wanted: dict[Target, None] = field(default_factory=dict)
+    targets: dict[Target, None] = field(default_factory=dict)
 
     @property
     def static(self) -> bool:
         return True
 
     def url(self, page: str, /, *parts: str, **fields: object) -> str:
-        """The file of a page; of one that is not exported nothing is there to lead to."""
+        """The file of a page; `#` for a page that is not exported."""
         if page not in FIELDS:
-            return Ours("#")
+            return Unmasked("#")
         kept = tuple((name, str(fields[name])) for name in FIELDS[page] if fields.get(name) not in (None, "", 1, "1"))
         target = Target(page, parts, kept)
-        self.wanted.setdefault(target)
-        return Ours(target.file)
+        self.targets.setdefault(target)
+        return Unmasked(target.file)
 
     def file(self, name: str) -> str:
-        """A file that a page loads lies beside it."""
-        return Ours(name)
+        """The name of a static file, which is in the same folder."""
+        return Unmasked(name)
 
     @property
     def live(self) -> str:
@@ -81,45 +82,41 @@ class Static(View):
 
 
 def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
-    """Write the pages of the site's snapshot (HEAD where it has none) into a new or empty folder; how many they are.
+    """Write the pages of the site's snapshot (default: HEAD) into a new or empty folder, and return how many there are.
 
-    Raises UsageError where something is in the folder, GitMemError where there is no commit or nothing can be written.
+    Raises UsageError when the folder is not empty, GitMemError when there is no commit or a file cannot be written.
     """
-    wanted: dict[Target, None] = {Target(name): None for name, _ in NAVIGATION if name in FIELDS}
+    targets: dict[Target, None] = {Target(name): None for name, _ in NAVIGATION if name in FIELDS}
     done: set[str] = set()
     try:
-        _make(folder)
-        for name in LOADED:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError(f"'{folder}' is not empty", "name a folder that is not there yet")
+        for name in STATIC_FILES:
             _write_file(folder / name, (STATIC / name).read_bytes())
         with site.pool.opened() as opened:
             shown = snapshot(opened.repo, site.at or "HEAD", moment)
-            while target := next((each for each in wanted if each.file not in done), None):
+            while target := next((target for target in targets if target.file not in done), None):
                 done.add(target.file)
-                found: dict[Target, None] = {}
+                links: dict[Target, None] = {}
                 parts = dict(zip(("id",), target.parts, strict=False))
-                view = Static(
+                view = ExportView(
                     site, opened, shown, target.page, dict(target.fields), parts, language, "", False, moment,
-                    wanted=found,
+                    targets=links,
                 )  # fmt: skip
                 _write_file(folder / target.file, _page(view))
-                wanted = {each: None for each in (*wanted, *found) if each.file not in done}
+                targets = {target: None for target in (*targets, *links) if target.file not in done}
     except OSError as error:
         raise GitMemError(Message("cannot write '{}': {}", folder, error.strerror)) from None
     return len(done)
 
 
-def _page(view: Static) -> bytes:
-    """The page, or where what it is about is not in the snapshot a sentence that says so."""
+def _page(view: ExportView) -> bytes:
+    """The HTML of a page, or an error page when the snapshot lacks what the page is about."""
     try:
         return bytes(PAGES[view.page][1](view).body)
     except (MissingFile, OutsideRepository) as error:
         return bytes(view.render("error.html", title=view.t(error.message), hint=view.t(error.hint)).body)
-
-
-def _make(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise UsageError(f"'{folder}' is not empty", "name a folder that is not there yet")
 
 
 def _write_file(path: Path, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Which memory a page shows: the work tree, or that of a commit, a branch or a day, which is read-only."""
+"""The snapshot that a page shows: the work tree, or a commit named by a revision, a branch or a day."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ BRANCH = "refs/heads/"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`named` is what the address says, "" for now; `commit` what that is, "" for the work tree; `day` the commit's."""
+    """`named`: the revision in the URL, "" for the present. `commit`: its oid, "" for the work tree. `when`: the date
+    of the commit, None for the work tree."""
 
     named: str = ""
     commit: str = ""
@@ -23,23 +24,25 @@ class Snapshot:
 
     @property
     def past(self) -> bool:
-        """Whether nothing can be changed here: a commit is not written to, and a bare repository has no files."""
+        """Whether it is a commit, so that nothing can be changed. A bare repository only has such snapshots."""
         return bool(self.commit)
 
 
 def snapshot(repo: Repository, named: str, now: datetime) -> Snapshot:
-    """What `named` (a revision, a branch, a day; "" for now) stands for. Raises UnknownRevision, UsageError."""
+    """The snapshot of `named`: a revision, a branch, a day, or "" for the present. Raises UnknownRevision,
+    UsageError."""
     if not named and repo.root is not None:
         return Snapshot()
+    commit = repo.head() or ""
     if named:
         commit = resolve_at(repo, named, now)
-    else:
-        commit = repo.head() or ""
-    return Snapshot(named, commit, repo.commit(commit).commit_date if commit else None)
+    if not commit:
+        return Snapshot(named)
+    return Snapshot(named, commit, repo.commit(commit).commit_date)
 
 
 def state(repo: Repository, config: Config) -> str:
-    """What stands for the memory there is: equal for equal commits and files."""
+    """A key for the current memory, which is equal for equal commits and memory files."""
     scan = ""
     if repo.root is not None:
         scan = read_work_tree(repo, config.memory_paths).scan.hex()
@@ -47,5 +50,5 @@ def state(repo: Repository, config: Config) -> str:
 
 
 def branches(repo: Repository) -> list[str]:
-    """The names of local branches, to choose from."""
+    """The names of the local branches."""
     return [name.removeprefix(BRANCH) for name, _ in repo.refs(BRANCH)]

@@ -1,8 +1,9 @@
-"""Values as HTML: one environment of templates in which every value is masked, made visible and escaped.
+"""Renders values as HTML, through templates in which every value is masked, made visible and escaped.
 
-What a template writes is collected first and masked all at once, as in a review: secrets and personal data do not reach
-a page, whoever wrote it and whatever value holds them. Characters that cannot be seen or that turn the direction of
-text are spelled out. Memory is Markdown of others: its HTML is text, links show where they lead, images are links.
+A page collects the texts that its template writes, masks all of them at once, and puts them into the HTML at the end.
+So no value brings a secret or personal data into a page. Characters that are invisible or change the direction of text
+are spelled out. Memory is Markdown from others: its HTML is shown as text, its links show their target, and its images
+become links.
 """
 
 from __future__ import annotations
@@ -30,56 +31,56 @@ from gitmem.review.masking import Texts
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-# Characters of one text that are rendered as Markdown; how many more there are is said.
-MAX_MARKDOWN_CHARACTERS = 20_000
-MARKED = 20  # places of one passage that are marked as what was asked for; a mark is longer than most words
+MAX_MARKDOWN_CHARACTERS = 20_000  # of one text that is rendered as Markdown; the page counts the others
+MAX_MARKS = 20  # matches marked in one passage
 _OID = re.compile(r"[0-9a-f]{4,64}")
 _UNSEEN = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 T = TypeVar("T")
 
 
-class Ours(str):
-    """Text that holds nothing of memory, or no secret: words of the interface, addresses, oids. It is not masked."""
+class Unmasked(str):
+    """A text that a page writes without masking, since it has no secret: words of the interface, URLs, oids."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A text on its way into a page: `how` makes HTML of it once it is masked; `person` leaves personal data, as in a
-    name with an address."""
+class PageText:
+    """A text that a page masks and then writes. `to_html`: makes HTML of the masked text. `is_person`: personal data
+    is not masked, as in a name with an e-mail address."""
 
     text: str
-    how: Callable[[str], Markup]
-    person: bool = False
+    to_html: Callable[[str], Markup]
+    is_person: bool = False
 
 
 def plain(text: str) -> Markup:
-    """A text as it is written by a template without a filter."""
+    """The HTML of a text that a template writes without a filter."""
     return escape(visible(text))
 
 
 @dataclass(slots=True)
 class _Page:
-    """What one page writes, each text with a mark that stands for it until all are masked."""
+    """The texts of one page. The HTML has a placeholder for each of them until all are masked."""
 
-    shown: list[Shown] = field(default_factory=list)
+    texts: list[PageText] = field(default_factory=list)
     key: str = field(default_factory=lambda: secrets.token_hex(8))
 
-    def mark(self, value: Shown) -> Markup:
-        self.shown.append(value)
-        return Markup(f"\ue000{self.key}:{len(self.shown) - 1};")
+    def placeholder(self, text: PageText) -> Markup:
+        self.texts.append(text)
+        return Markup(f"\ue000{self.key}:{len(self.texts) - 1};")
 
-    def finished(self, text: str) -> str:
-        """The page with every mark replaced by its text, masked."""
-        kinds = {False: Texts(), True: Texts()}
-        for value in self.shown:
-            kinds[value.person].collect(value.text)
-        kinds[False].mask(Policy(), ())
-        kinds[True].mask(Policy(), frozenset(PERSONAL))
-        html = [value.how(kinds[value.person].masked(value.text)) for value in self.shown]
-        return re.sub(f"\ue000{self.key}:([0-9]+);", lambda match: html[int(match[1])], text)
+    def filled(self, html: str) -> str:
+        """The HTML with every placeholder replaced by its masked text."""
+        others, people = Texts(), Texts()
+        group_of = {False: others, True: people}
+        for text in self.texts:
+            group_of[text.is_person].collect(text.text)
+        others.mask(Policy(), ())
+        people.mask(Policy(), frozenset(PERSONAL))
+        parts = [text.to_html(group_of[text.is_person].masked(text.text)) for text in self.texts]
+        return re.sub(f"\ue000{self.key}:([0-9]+);", lambda match: parts[int(match[1])], html)
 
 
 _PAGE: ContextVar[_Page] = ContextVar("page")
@@ -87,143 +88,133 @@ _PAGE: ContextVar[_Page] = ContextVar("page")
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates: autoescaping everywhere, an unknown name is an error, nothing that cuts a text before it is
-    masked."""
-    made = jinja2.Environment(
+    """The environment of the templates. It escapes every value, an unknown name is an error, and filters that would cut
+    or change a text before it is masked are removed."""
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=_written, auto_reload=False,
     )  # fmt: skip
     for unsafe in ("truncate", "safe", "wordwrap", "striptags", "urlize", "xmlattr", "tojson", "pprint"):
-        del made.filters[unsafe]
-    made.filters.update(
-        markdown=lambda text: Shown(text, markdown), inline=lambda text: Shown(text, inline), short=short,
-        passage=passage, line=line, name=name,
-        person=lambda text: Shown(text, plain, person=True), exact=exact, oid=oid, file_key=file_key, time=time_tag,
-        moment=moment_tag,
-        day=day_tag, number=lambda value: Ours(f"{value:,}"),
+        del templates.filters[unsafe]
+    templates.filters.update(
+        markdown=lambda text: PageText(text, markdown), inline=lambda text: PageText(text, inline), short=short,
+        passage=passage, line=line, name=name, person=lambda text: PageText(text, plain, is_person=True), exact=exact,
+        oid=oid, file_key=file_key, time=time_tag, moment=moment_tag, day=day_tag,
+        number=lambda value: Unmasked(f"{value:,}"),
     )  # fmt: skip
-    return made
+    return templates
 
 
 def rendered(template: str, **values: object) -> str:
-    """The page that a template makes of values."""
+    """The HTML of a template with its values."""
     page = _Page()
     token = _PAGE.set(page)
     try:
-        return page.finished(environment().get_template(template).render(**values))
+        return page.filled(environment().get_template(template).render(**values))
     finally:
         _PAGE.reset(token)
 
 
 def _written(value: Any) -> Any:
-    """What a template is about to write: a mark for a text, anything else as it is."""
-    if isinstance(value, Shown):
-        return _PAGE.get().mark(value)
-    if not isinstance(value, str) or isinstance(value, Markup | Ours):
+    """What a template writes for a value: a placeholder for a text that must be masked, else the value itself."""
+    if isinstance(value, PageText):
+        return _PAGE.get().placeholder(value)
+    if not value or not isinstance(value, str) or isinstance(value, Markup | Unmasked):
         return value
-    if value:
-        return _PAGE.get().mark(Shown(value, plain))
-    return value
+    return _PAGE.get().placeholder(PageText(value, plain))
 
 
 @lru_cache(maxsize=1024)
 def masked_word(text: str) -> str:
-    """A part of an address as it may be shown: the text itself, unless it holds a secret."""
-    lines = Texts()
-    lines.collect(text)
-    lines.mask(Policy(), frozenset(PERSONAL))
-    return lines.masked(text)
+    """A part of a URL, with its secrets masked."""
+    texts = Texts()
+    texts.collect(text)
+    texts.mask(Policy(), frozenset(PERSONAL))
+    return texts.masked(text)
 
 
-def fitting(values: Sequence[T], text_of: Callable[[T], str], most: int) -> Sequence[T]:
-    """The first of the values, as many as a page has room for: those whose texts are at most `most` bytes as HTML; one
-    at least."""
+def fitting(values: Sequence[T], text_of: Callable[[T], str], max_bytes: int) -> Sequence[T]:
+    """The first values whose texts together have at most `max_bytes` bytes as HTML; at least one."""
     size = 0
     for number, value in enumerate(values):
         size += len(escape(text_of(value)).encode("utf-8", "replace"))
-        if number and size > most:
+        if number and size > max_bytes:
             return values[:number]
     return values
 
 
-def short(text: str, most: int) -> Shown:
-    """The beginning of a text, cut after it is masked."""
-    return Shown(text, lambda masked: _cut(masked, most))
+def short(text: str, limit: int) -> PageText:
+    """The first `limit` characters of a text, cut after masking."""
+    return PageText(text, lambda masked: plain(_shortened(masked, limit)))
 
 
-def line(text: str, most: int) -> Shown:
-    """The beginning of a text as one line of Markdown without links: what a link may hold."""
+def line(text: str, limit: int) -> PageText:
+    """The first `limit` characters of a text as one line of Markdown without links, for the text of a link."""
     from gitmem.ui.safe_markdown import parser
 
     without = parser("link", "autolink", "image")
-    return Shown(text, lambda masked: Markup(without.renderInline(visible(_shortened(masked, most)))))
+    return PageText(text, lambda masked: Markup(without.renderInline(visible(_shortened(masked, limit)))))
 
 
 def exact(text: str) -> Markup:
-    """A text as a form sends it back: not masked; what turns the direction of text, or is not seen, by its number."""
+    """A text that a form sends back: not masked, with invisible and direction characters as numeric references."""
     return Markup(_UNSEEN.sub(lambda match: f"&#{ord(match[0])};", escape(text)))
 
 
 def file_key(path: str) -> str:
-    """What stands for a path in a form: the path itself may hold what is masked."""
-    return Ours(hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32])
+    """A digest that identifies a path in a form, since the path itself may contain a secret."""
+    return Unmasked(hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32])
 
 
-def name(text: str) -> Shown:
+def name(text: str) -> PageText:
     """The name of `Name <e-mail>`."""
-    return Shown(text, lambda masked: plain(masked.partition(" <")[0] or masked), person=True)
+    return PageText(text, lambda masked: plain(masked.partition(" <")[0] or masked), is_person=True)
 
 
-def passage(text: str, most: int, marks: re.Pattern[str] | None = None) -> Shown:
-    """The lines of a hit without the marks of their list, cut after they are masked; around the words that `marks`
-    finds, which are marked."""
+def passage(text: str, limit: int, marks: re.Pattern[str] | None = None) -> PageText:
+    """`limit` characters of the lines of a hit, without list markers, around the first match of `marks`. The matches
+    of `marks` become `<mark>` elements."""
 
-    def written(masked: str) -> Markup:
+    def to_html(masked: str) -> Markup:
         whole = "\n".join(unmarked(line) for line in masked.split("\n"))
-        found = None
-        if marks:
-            found = marks.search(whole)
-        first = 0
-        if found and found.end() > most:
-            first = max(0, found.start() - most // 2)
-        text = visible(("\u2026" if first else "") + _shortened(whole[first:], most))
-        if marks:
-            return _marked(text, marks)
-        return escape(text)
+        if marks is None:
+            return escape(visible(_shortened(whole, limit)))
+        match = marks.search(whole)
+        if match and match.end() > limit and (first := match.start() - limit // 2) > 0:
+            return _marked(visible("\u2026" + _shortened(whole[first:], limit)), marks)
+        return _marked(visible(_shortened(whole, limit)), marks)
 
-    return Shown(text, written)
+    return PageText(text, to_html)
 
 
 def _marked(text: str, marks: re.Pattern[str]) -> Markup:
-    """A text with what a pattern finds first as `<mark>`, MARKED times at most."""
-    pieces, at = [], 0
-    for found in islice(marks.finditer(text), MARKED):
-        pieces += [escape(text[at : found.start()]), Markup("<mark>{}</mark>").format(found[0])]
-        at = found.end()
-    return Markup("").join([*pieces, escape(text[at:])])
+    """A text with the first MAX_MARKS matches of `marks` as `<mark>` elements."""
+    pieces, end = [], 0
+    for match in islice(marks.finditer(text), MAX_MARKS):
+        pieces += [escape(text[end : match.start()]), Markup("<mark>{}</mark>").format(match[0])]
+        end = match.end()
+    return Markup("").join([*pieces, escape(text[end:])])
 
 
-def _cut(text: str, most: int) -> Markup:
-    return plain(_shortened(text, most))
-
-
-def _shortened(text: str, most: int) -> str:
-    """Cut at a space where there is one near."""
-    if len(text) <= most:
+def _shortened(text: str, limit: int) -> str:
+    """The first `limit` characters of a text, cut at a space in their last fifth if there is one."""
+    if len(text) <= limit:
         return text
-    at = text[:most].rfind(" ", most - most // 5)
-    return text[: at if at > 0 else most].rstrip() + "\u2026"
+    end = text[:limit].rfind(" ", limit - limit // 5)
+    if end <= 0:
+        end = limit
+    return text[:end].rstrip() + "\u2026"
 
 
 def oid(text: str, length: int = 64) -> str:
-    """The first digits of an oid or an id, which is no secret; any other text as it is."""
+    """The first `length` digits of an oid or an id, not masked; any other text as it is."""
     if _OID.fullmatch(text):
-        return Ours(text[:length])
+        return Unmasked(text[:length])
     return text
 
 
 def time_tag(value: datetime | None) -> Markup:
-    """A moment, machine readable: the page's script writes it in the reader's zone."""
+    """A `<time>` element, which the page's script rewrites in the reader's time zone; empty for None."""
     if value is None:
         return Markup("")
     return Markup('<time datetime="{}">{}</time>').format(
@@ -232,7 +223,7 @@ def time_tag(value: datetime | None) -> Markup:
 
 
 def moment_tag(text: str) -> Markup | str:
-    """A moment as ISO 8601 writes it, as `time_tag` does; a text that is none as it is."""
+    """The `<time>` element of a time in ISO 8601; any other text as it is."""
     try:
         return time_tag(datetime.fromisoformat(text))
     except ValueError:
@@ -240,7 +231,7 @@ def moment_tag(text: str) -> Markup | str:
 
 
 def day_tag(value: date | str) -> Markup | str:
-    """A day, which is of no zone; a text that is none as it is."""
+    """The `<time>` element of a day, which has no time zone; any other text as it is."""
     text = str(value)
     if _DAY.fullmatch(text):
         return Markup('<time datetime="{0}">{0}</time>').format(text)
@@ -248,14 +239,14 @@ def day_tag(value: date | str) -> Markup | str:
 
 
 def markdown(text: str) -> Markup:
-    """Markdown as blocks."""
+    """The HTML of Markdown with paragraphs, lists and other blocks."""
     from gitmem.ui.safe_markdown import parser
 
     return Markup(parser().render(visible(text[:MAX_MARKDOWN_CHARACTERS]))) + _count_of_rest(text)
 
 
 def inline(text: str) -> Markup:
-    """One line of Markdown: emphasis, code, links; no block."""
+    """The HTML of one line of Markdown: emphasis, code and links, no blocks."""
     from gitmem.ui.safe_markdown import parser
 
     return Markup(parser().renderInline(visible(text[:MAX_MARKDOWN_CHARACTERS]))) + _count_of_rest(text)

@@ -1,6 +1,8 @@
-"""What waits for a decision: proposals, findings of the gate, pairs, branches, facts for the archive. Each part is
-worked out once for each state of what it is made of, and kept. A large one is worked out beside the pages, which say
-how far it is. Reads only."""
+"""The queue of what waits for a decision: proposals, findings of the gate, rival facts, branches, facts to archive.
+
+Each part of the queue is computed once for each state of its input and cached. In a large memory a part is computed in
+the background, while the pages show its progress. This module only reads.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.exchange.branch_merge import OpenBranch, open_branches
+from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.examine import Blob
+from gitmem.gate.policy import Policy
 from gitmem.gate.scan import Report
+from gitmem.gate.sources import worktree_policy
 from gitmem.gate.work_tree_findings import Contents, contents
 from gitmem.git.worktree import state_dir
 from gitmem.memory.new_statements import memory_bytes
@@ -26,13 +32,13 @@ from gitmem.ui.background_work import Progress
 from gitmem.ui.page_snapshot import state
 from gitmem.ui.view import View
 
-AT_ONCE = 64_000  # bytes of memory files whose parts are worked out while their page waits: a fraction of a second
-REQUEST = Request(tidy=False, plan_only=True)  # archiving is a step of its own: the page Archive
+MAX_BYTES_AT_ONCE = 64_000  # of memory files whose parts are computed while the page waits: a fraction of a second
+REQUEST = Request(tidy=False, plan_only=True)  # without archiving, which has its own page
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a model answered, and what of it would be promoted."""
+    """The recorded answer of a model, and what promoting it would do."""
 
     recorded: Recorded
     outcome: Outcome
@@ -40,8 +46,9 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part: the title of its tab, `phrase` and `count` say how many wait, `key` is all that its value depends on,
-    `made` works it out, and `reads` says what it is busy with."""
+    """One part of the queue. `title`: of its tab. `phrase`: says how many items wait, by the number that `count`
+    returns for its value. `reads`: says what the computation does. `key`: everything that its value depends on.
+    `made`: computes its value."""
 
     title: str
     phrase: str
@@ -53,7 +60,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab of the queue: `count` None where it is not known yet, or cannot be told."""
+    """The tab of a part. `count`: how many items wait, None when it is unknown. `pending`: the part is being
+    computed."""
 
     name: str
     title: str
@@ -63,57 +71,59 @@ class Tab:
 
 
 def value(view: View, name: str) -> Any:
-    """The value of a part; a Progress where it is being worked out and the page has waited long enough. Raises what
-    working it out raises."""
-    part = PARTS[name]
-    key = part.key(view)
-    if view.site.kept.has(name, key) or _size(view) <= AT_ONCE:
-        return view.site.kept.of(name, key, lambda: part.made(view, Progress()))
-    progress = _left(view, name, key, time.monotonic() + view.site.patience, first=True)
-    if progress is None:
-        return view.site.kept.of(name, key, lambda: part.made(view, Progress()))
-    return progress
+    """The value of a part, or the Progress of its computation when `patience` is over. Raises what the computation
+    raises."""
+    key = PARTS[name].key(view)
+    if not view.site.cache.has(name, key) and _memory_bytes(view) > MAX_BYTES_AT_ONCE:
+        progress = _in_background(view, name, key, time.monotonic() + view.site.patience, first=True)
+        if progress is not None:
+            return progress
+    return _computed(view, name, key)
 
 
 def at_once(view: View, name: str) -> Any:
-    """The value of a part, whatever time it takes: what a decision is made on."""
-    part = PARTS[name]
-    return view.site.kept.of(name, part.key(view), lambda: part.made(view, Progress()))
+    """The value of a part, however long it takes. A decision needs it."""
+    return _computed(view, name, PARTS[name].key(view))
+
+
+def _computed(view: View, name: str, key: object) -> Any:
+    return view.site.cache.get(name, key, lambda: PARTS[name].made(view, Progress()))
 
 
 def tabs(view: View) -> list[Tab]:
-    """The tabs with how many wait in each; of a page of the past without numbers, since nothing is decided there."""
+    """The tabs of all parts. On a page of the past they have no counts, since nothing can be decided there."""
     until = time.monotonic() + view.site.patience
     return [_tab(view, name, until) for name in PARTS]
 
 
 def _tab(view: View, name: str, until: float) -> Tab:
     part = PARTS[name]
+    tab = Tab(name, part.title, part.phrase, None)
     if view.snapshot.past or view.repo.head() is None:
-        return Tab(name, part.title, part.phrase, None)
+        return tab
     try:
         key = part.key(view)
-        if not view.site.kept.has(name, key) and _left(view, name, key, until) is not None:
-            return Tab(name, part.title, part.phrase, None, pending=True)
-        known = view.site.kept.of(name, key, lambda: part.made(view, Progress()))
-        return Tab(name, part.title, part.phrase, part.count(known))
-    except GitMemError:  # its own page says why
-        return Tab(name, part.title, part.phrase, None)
+        if not view.site.cache.has(name, key) and _in_background(view, name, key, until) is not None:
+            return replace(tab, pending=True)
+        return replace(tab, count=part.count(_computed(view, name, key)))
+    except GitMemError:  # the page of the part says why
+        return tab
 
 
-def _left(view: View, name: str, key: object, until: float, *, first: bool = False) -> Progress | None:
-    """None once the value of a part is kept, else how far it is."""
+def _in_background(view: View, name: str, key: object, until: float, *, first: bool = False) -> Progress | None:
+    """Compute a part in the background and wait for it until `until` (`time.monotonic`). None when its value is cached,
+    else its progress. `first`: before all other parts."""
 
     def work(progress: Progress) -> None:
         with view.site.pool.opened() as opened:
-            own = replace(view, opened=opened)
-            view.site.kept.of(name, key, lambda: PARTS[name].made(own, progress))
+            own_view = replace(view, opened=opened)
+            view.site.cache.get(name, key, lambda: PARTS[name].made(own_view, progress))
 
-    return view.site.work.left(name, key, work, until, first=first)
+    return view.site.work.wait_for(name, key, work, until, first=first)
 
 
-def _size(view: View) -> int:
-    """Bytes of the memory files of the work tree."""
+def _memory_bytes(view: View) -> int:
+    """The size of all memory files in the work tree."""
     if view.repo.root is None:
         return 0
     return sum(stat[0] for stat in read_work_tree(view.repo, view.config.memory_paths).file_stats.values())
@@ -123,17 +133,13 @@ def _size(view: View) -> int:
 
 
 def _proposals_key(view: View) -> object:
-    from gitmem.gate.sources import worktree_policy
-
     policy = worktree_policy(view.repo, view.now.date())
     answer = view.site.answers.get(view.config.model)
     return view.repo.head(), tuple(view.repo.refs()), view.config, policy, view.today, id(answer)
 
 
 def _offer(view: View, progress: Progress) -> Offer | None:
-    """What the model in force offers; None where it is a language model that nobody asked yet, and before the first
-    commit."""
-    from gitmem.gate.sources import worktree_policy
+    """What the configured model proposes; None before the first commit, and for a language model that nobody asked."""
     from gitmem.promotion.rules_model import RulesModel
     from gitmem.promotion.score_cache import ScoreCache
 
@@ -147,31 +153,31 @@ def _offer(view: View, progress: Progress) -> Offer | None:
 
 
 def _state_folder(view: View) -> Path | None:
-    """Where this server may keep what it worked out; None for a read-only one, and where there is no such folder."""
+    """The folder in which this server may cache results; None for a read-only server and when there is no such
+    folder."""
+    if view.site.read_only:
+        return None
     try:
-        if view.site.read_only:
-            return None
         return state_dir(view.repo.common_dir, make=False)
     except GitMemError:
         return None
 
 
-def _count_of_offer(offer: Offer | None) -> int:
+def _offer_count(offer: Offer | None) -> int:
     if not offer:
         return 0
     return len(offered(offer.outcome.plan))
 
 
 def _findings_key(view: View) -> object:
-    names = (".gitmem-allow.toml", ".gitmem.toml")
+    files = []
     if view.repo.root:
-        files = [view.repo.root / name for name in names]
-    else:
-        files = []
-    return state(view.repo, view.config), view.config, view.now.date(), tuple(map(_seen, files))
+        files = [_file_state(view.repo.root / name) for name in (".gitmem-allow.toml", ".gitmem.toml")]
+    return state(view.repo, view.config), view.config, view.now.date(), tuple(files)
 
 
-def _seen(path: Any) -> tuple[int, int, int] | None:
+def _file_state(path: Path) -> tuple[int, int, int] | None:
+    """A key that changes when the file does; None when there is no such file."""
     try:
         status = path.stat()
     except OSError:
@@ -180,20 +186,20 @@ def _seen(path: Any) -> tuple[int, int, int] | None:
 
 
 def _findings(view: View, progress: Progress) -> tuple[Contents, Report]:
-    """What the gate looked at, and what it found there."""
+    """(the files that the gate scanned, its report)."""
     read = contents(view.repo, view.now.date())
     return read, report_of(view, read, progress)
 
 
 def report_of(view: View, read: Contents, progress: Progress | None = None) -> Report:
-    """The report of the gate; a file that stays since an earlier one is not examined again."""
-    told = progress or Progress()
+    """The gate's report on some files of the work tree. Files that did not change are not scanned again."""
+    counter = progress or Progress()
 
-    def examined(blob: Any, policy: Any) -> Any:
-        told(told.done + 1, len(read.blobs))
-        return view.site.examined(blob, policy)
+    def scan(blob: Blob, policy: Policy) -> Sequence[Finding]:
+        counter(counter.done + 1, len(read.blobs))
+        return view.site.file_findings(blob, policy)
 
-    return view.site.kept.of("gate", read.key, lambda: read.scanned(examined))
+    return view.site.cache.get("gate", read.key, lambda: read.scanned(scan))
 
 
 def _pairs_key(view: View) -> object:
@@ -201,7 +207,7 @@ def _pairs_key(view: View) -> object:
 
 
 def _pairs(view: View, progress: Progress) -> Sequence[Rival]:
-    """The open pairs; of the past those of its MEMORY.md."""
+    """The open pairs of rival facts; in a past snapshot only those of MEMORY.md."""
     if not view.snapshot.past:
         return settlement.open_pairs(view.repo, view.config, view.today, progress)
     rows = [row for row in view.facts.rows if row.path == MEMORY]
@@ -217,7 +223,7 @@ def _branches(view: View, _: Progress) -> Sequence[OpenBranch]:
     return open_branches(view.repo, view.config, view.today)
 
 
-def _count_of_branches(found: Sequence[OpenBranch]) -> int:
+def _branch_count(found: Sequence[OpenBranch]) -> int:
     return sum(branch.taken_over is None for branch in found)
 
 
@@ -229,17 +235,15 @@ def _archive(view: View, _: Progress) -> Sequence[Due]:
     return due(memory_bytes(view.repo), view.now.date(), view.config.memory_lines)
 
 
-PARTS: Mapping[str, Part] = {  # by the name of its page, in the order of the tabs
-    "review": Part(
-        "Proposals", "{count} proposals", "Reading the logs", _proposals_key, _offer, _count_of_offer
-    ),
+PARTS: Mapping[str, Part] = {  # by the name of the part's page, in the order of the tabs
+    "review": Part("Proposals", "{count} proposals", "Reading the logs", _proposals_key, _offer, _offer_count),
     "findings": Part(
         "Gate findings", "{count} findings", "The gate reads the files", _findings_key, _findings,
         lambda found: len(found[1].findings),
     ),
     "alike": Part("Conflicts and repeats", "{count} pairs", "Comparing the facts", _pairs_key, _pairs, len),
     "branches": Part(
-        "Branches", "{count} branches", "Comparing the branches", _branches_key, _branches, _count_of_branches
+        "Branches", "{count} branches", "Comparing the branches", _branches_key, _branches, _branch_count
     ),
     "archive": Part("Archive", "{count} facts to archive", "Reading the facts", _archive_key, _archive, len),
 }  # fmt: skip

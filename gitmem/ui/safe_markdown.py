@@ -1,4 +1,4 @@
-"""Markdown of others as HTML that can do no harm: their HTML is text, links say where they lead, images are links."""
+"""A Markdown parser for untrusted text: its HTML is shown as text, links show their target, images are not loaded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Safe(RendererHTML):
-    """What of markdown-it's HTML is ours: links that say where they lead, images that are links."""
+    """A renderer that shows the host behind each link, and the text and target of an image instead of the image."""
 
     def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
         target = str(tokens[at].attrGet("href") or "")
@@ -49,7 +49,7 @@ def _host(target: str) -> str:
 
 
 def _href(target: str) -> str:
-    """Where a link of memory may lead: to the web or to a mail address, else nowhere."""
+    """The target of a link to the web or to a mail address; `#` for any other target."""
     try:
         scheme = urlsplit(target).scheme.lower()
     except ValueError:
@@ -61,6 +61,6 @@ def _href(target: str) -> str:
 
 @cache
 def parser(*without: str) -> MarkdownIt:
-    """The parser of this profile, but for the rules `without`."""
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}, renderer_cls=_Safe).enable("table")
-    return made.disable([*without])
+    """The parser for CommonMark with tables, without the rules named in `without`."""
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}, renderer_cls=_Safe).enable("table")
+    return markdown.disable([*without])

@@ -1,17 +1,16 @@
-"""Who may ask the server anything: who has the address that the terminal printed, in a browser on this machine.
+"""Checks every request: only a local browser that opened the printed URL gets a response.
 
-Every address begins with a random token, and every answer but the first needs the cookie that the first one set. A
-request from elsewhere is refused by its Host (DNS rebinding), its Origin and its cookie before any page sees it; a
-change needs the CSRF token of the form too (`checked_form`). What a page may load or run is said by its headers.
+Every URL begins with a random token, and every request but the first needs the cookie that the first response set. The
+`Guard` refuses a request from elsewhere by its Host (against DNS rebinding), its Origin and its cookie, before any page
+sees it. A change also needs the CSRF token of its form (`checked_form`). The headers of a response say what its page
+may load and run.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,11 +20,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gitmem.ui.translation import language_of, translated
 
-SAFE = ("GET", "HEAD")
-FORM_LIMIT = 1 << 18  # bytes of a form: its longest field is a fact, of 4,000 characters at nine bytes each
-FIELDS = 200  # of a form
-NAMES = ("127.0.0.1", "localhost", "[::1]")  # what this machine is called by itself
-CSRF = "csrf"  # the field of a form that holds its token
+SAFE_METHODS = ("GET", "HEAD")
+MAX_FORM_BYTES = 1 << 18  # the longest field is a fact, of 4,000 characters at nine bytes each
+MAX_FIELDS = 200  # of a form
+LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+CSRF = "csrf"  # the field of a form with the CSRF token
 
 
 def _random() -> str:
@@ -34,16 +33,17 @@ def _random() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What only the browser that opened the printed address knows; new with each start."""
+    """The secrets of one server start, which only the browser that opened the printed URL knows. `token`: the first
+    part of every URL's path."""
 
     port: int
-    token: str = field(default_factory=_random)  # the first part of every address
+    token: str = field(default_factory=_random)
     cookie: str = field(default_factory=_random)
     csrf: str = field(default_factory=_random)
 
     @property
     def base(self) -> str:
-        """The address of everything, without a slash at its end."""
+        """The path before every page, without a slash at its end."""
         return f"/{self.token}"
 
     @property
@@ -52,12 +52,12 @@ class Keys:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The values of Host that are this server's."""
-        return frozenset(f"{name}:{self.port}" for name in NAMES)
+        """The accepted values of the Host header."""
+        return frozenset(f"{name}:{self.port}" for name in LOCAL_NAMES)
 
 
 class Refusal(Exception):
-    """A request that is not answered: its status and a sentence."""
+    """A refused request. `status`: the HTTP status. `words`: the reason as a sentence."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -65,15 +65,15 @@ class Refusal(Exception):
 
 
 class Guard:
-    """The application behind the checks; puts the headers of `policy` on every answer, and a nonce for them into
-    `scope["state"]`."""
+    """An ASGI application that checks each request and passes it on to `app`. It adds the headers of `policy` to every
+    response and puts their nonce into `scope["state"]`."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self.app, self.keys = app, keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return  # a web socket is closed unanswered
+            return  # a web socket is closed without a response
         nonce = secrets.token_urlsafe(16)
         scope.setdefault("state", {})["nonce"] = nonce
 
@@ -83,45 +83,37 @@ class Guard:
             await send(message)
 
         try:
-            answer = self._entry(scope)
+            answer = self._checked(scope)
         except Refusal as refusal:
             language = language_of(Headers(scope=scope).get("accept-language", ""))
             answer = PlainTextResponse(translated(language, refusal.words) + "\n", refusal.status)
         await (answer or self.app)(scope, receive, with_headers)
 
-    def _entry(self, scope: Scope) -> Response | None:
-        """None for a request that may go on; the answer that sets the cookie; raises Refusal."""
+    def _checked(self, scope: Scope) -> Response | None:
+        """None for a request that may pass, the response that sets the cookie for a first request. Raises Refusal."""
         headers, keys = Headers(scope=scope), self.keys
         if headers.get("host", "") not in keys.hosts:
             raise Refusal(421, "This server answers to 127.0.0.1 and localhost only.")
         own = f"http://{headers['host']}"
         if headers.get("origin", own) != own or len(headers.getlist("host")) != 1:
             raise Refusal(403, "This came from another site.")
-        if scope["method"] not in SAFE:
-            self._change(headers)
+        is_from_here = "origin" in headers and headers.get("sec-fetch-site", "same-origin") == "same-origin"
+        if scope["method"] not in SAFE_METHODS and not is_from_here:
+            raise Refusal(403, "This came from another site.")
         first, _, rest = scope["path"].lstrip("/").partition("/")
         if not secrets.compare_digest(first.encode(), keys.token.encode()):
             raise Refusal(404, "Open the address that git mem ui printed.")
         if secrets.compare_digest(_cookie(headers, keys.cookie_name).encode(), keys.cookie.encode()):
             return None
-        if rest or scope["method"] not in SAFE:
+        if rest or scope["method"] not in SAFE_METHODS:
             raise Refusal(403, "Open the address that git mem ui printed, in this browser.")
-        return self._with_cookie()
-
-    def _change(self, headers: Headers) -> None:
-        """A request that may change something names where it comes from, and that is here."""
-        if "origin" not in headers or headers.get("sec-fetch-site", "same-origin") != "same-origin":
-            raise Refusal(403, "This came from another site.")
-
-    def _with_cookie(self) -> Response:
-        keys = self.keys
         answer = RedirectResponse(f"{keys.base}/today", 303)
         answer.set_cookie(keys.cookie_name, keys.cookie, path=keys.base, httponly=True, samesite="strict")
         return answer
 
 
 def _cookie(headers: Headers, name: str) -> str:
-    """The value of one cookie, "" where there is none or the header is no list of cookies."""
+    """The value of a cookie; "" when there is none or the header is invalid."""
     jar = SimpleCookie()
     try:
         jar.load("; ".join(part for part in headers.get("cookie", "").split("; ") if part.startswith(f"{name}=")))
@@ -133,7 +125,8 @@ def _cookie(headers: Headers, name: str) -> str:
 
 
 def policy(nonce: str) -> dict[str, str]:
-    """The headers of every answer: nothing is loaded from elsewhere, no script or style runs without the nonce."""
+    """The security headers of every response: a page loads nothing from elsewhere, and only scripts and styles with the
+    nonce run."""
     rules = (
         "default-src 'none'", f"script-src 'nonce-{nonce}'", f"style-src 'nonce-{nonce}'", "img-src 'self'",
         "connect-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
@@ -151,22 +144,22 @@ def policy(nonce: str) -> dict[str, str]:
 
 
 async def checked_form(request: Request, keys: Keys) -> dict[str, str]:
-    """The fields of a form that this server's own page sent, without its token. Raises Refusal for any other.
+    """The fields of a form from a page of this server, without the CSRF token. Raises Refusal for any other request.
 
-    Only `application/x-www-form-urlencoded`; of a field given twice the last value counts.
+    Accepts only `application/x-www-form-urlencoded`. The last value of a repeated field counts.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         raise Refusal(415, "This is not the form of a page.")
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > FORM_LIMIT:
+        if len(body) > MAX_FORM_BYTES:
             raise Refusal(413, "This form is larger than one of these pages sends.")
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError:
         raise Refusal(400, "This form cannot be read.") from None
-    fields: MutableMapping[str, Any] = dict(pairs)
+    fields = dict(pairs)
     if not secrets.compare_digest(fields.pop(CSRF, "").encode(), keys.csrf.encode()):
         raise Refusal(403, "This form is from another start of the server: load the page again.")
     return {name: value.replace("\r\n", "\n") for name, value in fields.items()}

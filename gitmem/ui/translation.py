@@ -1,8 +1,8 @@
-"""The words of the pages in the reader's language, from gettext catalogs in `locale/`.
+"""Translates the words of the pages into the reader's language, with the gettext catalogs in `locale/`.
 
-The English sentence is the id of its translation and is used where a catalog has none. `git mem` writes its messages in
-English; those that hold values are `Message`s, so that a page finds the translation by the template and fills in the
-values again. Text of memory is never translated.
+The English sentence is the id of its translation, and is used when a catalog has none. `git mem` writes its messages in
+English. A message with values is a `Message`, so that a page can look up its template and fill in the values again.
+Memory text is never translated.
 """
 
 from __future__ import annotations
@@ -16,64 +16,65 @@ from gitmem.messages import Message
 ENGLISH, KOREAN = "en", "ko"
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gitmem"
-JOINTS = ("; ", " + ")  # between sentences that one text holds
-MAX_SENTENCE = 600  # characters of a text that may be a sentence of ours
+SENTENCE_SEPARATORS = ("; ", " + ")  # in a text of several sentences
+MAX_SENTENCE_CHARS = 600  # a longer text is not looked up in a catalog
 
 
 def language_of(header: str) -> str:
-    """The language of an Accept-Language header that we have, English where it names none of ours."""
+    """The available language that an Accept-Language header prefers; English when it names none."""
     wanted: list[tuple[float, int, str]] = []
-    for place, part in enumerate(header.split(",")[:20]):
+    for number, part in enumerate(header.split(",")[:20]):
         tag, _, rest = part.strip().partition(";")
         name = tag.split("-")[0].lower()
         if name in (ENGLISH, KOREAN):
-            wanted.append((-_quality(rest), place, name))
+            wanted.append((-_quality(rest), number, name))
     if wanted and min(wanted)[0] < 0:
         return min(wanted)[2]
     return ENGLISH
 
 
 def _quality(text: str) -> float:
+    """The quality value of a language, `q=0.8`; 1 when there is none, 0 when it is no number."""
     name, _, value = text.strip().partition("=")
-    try:
-        if name.strip() == "q":
-            return float(value)
+    if name.strip() != "q":
         return 1.0
+    try:
+        return float(value)
     except ValueError:
         return 0.0
 
 
 @cache
 def catalog(language: str) -> gettext.NullTranslations:
-    """The catalog of a language; English needs none."""
+    """The catalog of a language; an empty one for English."""
     if language == ENGLISH:
         return gettext.NullTranslations()
     return gettext.translation(DOMAIN, str(LOCALE), [language])
 
 
 def is_phrase(text: str) -> bool:
-    """Whether a text is the id of a phrase of the pages: every catalog has the same ids."""
-    return bool(text) and (catalog(KOREAN).gettext(text) != text or text in ONE)
+    """Whether a text is the id of a phrase in the catalogs, which all have the same ids."""
+    return bool(text) and (catalog(KOREAN).gettext(text) != text or text in SINGULARS)
 
 
 def translate(language: str, phrase: str, **values: object) -> str:
-    """The phrase in `language`, with each `{name}` replaced; English has other words for a `count` of one."""
-    words = catalog(language)
-    if phrase in ONE:
-        count = values.get("count")
-        said = words.ngettext(ONE[phrase], phrase, count if isinstance(count, int) else 2)
-    else:
-        said = ""
-        if phrase:
-            said = words.gettext(phrase)
+    """The phrase in `language`, with the value of each `{name}` filled in. A phrase of SINGULARS has other words for
+    the `count` 1."""
+    words = ""
+    if phrase in SINGULARS:
+        words = catalog(language).ngettext(SINGULARS[phrase], phrase, 1 if values.get("count") == 1 else 2)
+    elif phrase:
+        words = catalog(language).gettext(phrase)
     for name, value in values.items():
-        said = said.replace("{" + name + "}", f"{value:,}" if isinstance(value, int) else str(value))
-    return said
+        if isinstance(value, int):
+            value = f"{value:,}"
+        words = words.replace("{" + name + "}", str(value))
+    return words
 
 
 def translated(language: str, text: str) -> str:
-    """A message of `git mem` in `language`, line by line. What is no sentence of the catalog stays as it is, as do
-    commands and text of memory; a value of a message is translated where it is a message or a sentence itself."""
+    """A message of `git mem` in `language`, translated line by line. The values of a Message are translated too. A line
+    that the catalog does not have, as a command or memory text, stays as it is."""
     if language == ENGLISH or not text:
         return text
     if isinstance(text, Message):
@@ -85,17 +86,19 @@ def translated(language: str, text: str) -> str:
 
 
 def _sentence(language: str, text: str) -> str:
-    if len(text) > MAX_SENTENCE:
+    """The translation of a sentence, or of each sentence of a text that joins several; unknown ones stay as they
+    are."""
+    if len(text) > MAX_SENTENCE_CHARS:
         return text
-    if (found := catalog(language).gettext(text)) != text:
-        return found
-    for joint in JOINTS:
-        if joint in text:
-            return joint.join(_sentence(language, part) for part in text.split(joint))
+    if (words := catalog(language).gettext(text)) != text:
+        return words
+    for separator in SENTENCE_SEPARATORS:
+        if separator in text:
+            return separator.join(_sentence(language, part) for part in text.split(separator))
     return text
 
 
-ONE = {  # English phrases for one of a thing, by those for several
+SINGULARS = {  # English phrase for several -> phrase for one
     "{count} facts": "1 fact",
     "{count} files": "1 file",
     "{count} proposals": "1 proposal",

@@ -1,4 +1,4 @@
-"""One request as a page sees it: the repository, the snapshot, the reader's language, addresses, and the answer."""
+"""A request as a page sees it: the repository, the snapshot, the reader's language, URLs and responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from markupsafe import escape
@@ -26,31 +26,40 @@ from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.present_facts import FactList, FactLists, PresentFact, statements_of
 from gitmem.review.fact_diff import FactChange, doer
 from gitmem.review.masking import masked
-from gitmem.ui.asked_forms import AskedForms
 from gitmem.ui.background_work import BackgroundWork
-from gitmem.ui.file_findings import Examined
-from gitmem.ui.model_answers import Answers
-from gitmem.ui.page_cache import Kept
+from gitmem.ui.file_findings import FileFindings
+from gitmem.ui.page_cache import PageCache
 from gitmem.ui.page_snapshot import Snapshot, branches, state
-from gitmem.ui.rendering import Ours, masked_word, rendered
+from gitmem.ui.preview_forms import PreviewForms
+from gitmem.ui.rendering import Unmasked, masked_word, rendered
 from gitmem.ui.security import Keys
 from gitmem.ui.translation import is_phrase, translate, translated
 from gitmem.ui.visits import Visit
 
-NAVIGATION = (  # the name of a page (`pages.PAGES`), its title
+if TYPE_CHECKING:
+    from gitmem.promotion.proposal_review import Recorded
+
+NAVIGATION = (  # (name of a page in `pages.PAGES`, its title)
     ("today", "Today"), ("facts", "Facts"), ("notes", "Files"), ("timeline", "Timeline"), ("review", "Review"),
     ("compare", "Compare"), ("sessions", "Sessions"), ("pictures", "Pictures"),
 )  # fmt: skip
 
-FACT = 400  # characters of a fact in a list
-FACTS = 20_000  # characters of all facts of a list, as HTML
+MAX_FACT_CHARS = 400  # of one fact in a list
+MAX_LIST_CHARS = 20_000  # of all facts in a list, as HTML
+MAX_DIGITS = 7  # of a number in a URL
 
 OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all requests share. `at` is the snapshot of addresses that name none; `visit` the one before this start."""
+    """What all requests of one server run share.
+
+    `at`: the revision that pages show when their URL names none, "" for the work tree. `visit`: the last visit before
+    this start. `crash_log`: writes a bug to a file and returns its path. `answers`: the answer of each language model
+    that a person asked, by its name in the settings. `read_logs`: what the rules model read in each log. `patience`:
+    the seconds that a page waits for background work. `changing`: held during a change, so that changes run one by one.
+    """
 
     keys: Keys
     pool: RepositoryPool
@@ -58,20 +67,21 @@ class Site:
     at: str
     visit: Visit
     facts: FactLists = field(default_factory=FactLists)
-    crash_log: Callable[[BaseException], str] = lambda _: ""  # writes down a bug and says where
-    answers: Answers = field(default_factory=Answers)
-    kept: Kept = field(default_factory=Kept)
-    read_logs: dict[Any, Any] = field(default_factory=dict)  # what the rules model read of each log
-    examined: Examined = field(default_factory=Examined)
-    asked: AskedForms = field(default_factory=AskedForms)
+    crash_log: Callable[[BaseException], str] = lambda _: ""
+    answers: dict[str, Recorded] = field(default_factory=dict)
+    cache: PageCache = field(default_factory=PageCache)
+    read_logs: dict[Any, Any] = field(default_factory=dict)
+    file_findings: FileFindings = field(default_factory=FileFindings)
+    preview_forms: PreviewForms = field(default_factory=PreviewForms)
     work: BackgroundWork = field(default_factory=BackgroundWork)
-    patience: float = 0.3  # seconds that a page waits for what is worked out beside it
-    changing: threading.Lock = field(default_factory=threading.Lock)  # one change after the other
+    patience: float = 0.3
+    changing: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True)
 class View:
-    """One request. `page` is the name of the page, `fields` what the address says after `?`."""
+    """One request. `page`: the name of the page. `fields`: the query of the URL. `parts`: the variable parts of its
+    path. `nonce`: what the scripts and styles of the page must carry. `fragment`: htmx asks for a part of the page."""
 
     site: Site
     opened: OpenRepository
@@ -86,8 +96,8 @@ class View:
 
     @property
     def csrf(self) -> str:
-        """What every form that changes something holds."""
-        return Ours(self.site.keys.csrf)
+        """The CSRF token, which every form of a change contains."""
+        return Unmasked(self.site.keys.csrf)
 
     @property
     def repo(self) -> Repository:
@@ -99,32 +109,32 @@ class View:
 
     @property
     def name(self) -> str:
-        """What the repository is called: its folder."""
+        """The name of the repository's folder."""
         return (self.repo.root or self.repo.git_dir).name
 
     @property
     def today(self) -> date:
-        """The day on which a fact is current or expired: the snapshot's own."""
+        """The day by which facts are current or expired: the day of the snapshot."""
         return (self.snapshot.when or self.now).date()
 
     @property
     def changes(self) -> bool:
-        """Whether anything can be changed from this page."""
+        """Whether this page can make changes."""
         return not self.site.read_only and not self.snapshot.past
 
     @property
     def static(self) -> bool:
-        """Whether this is a file of an export: it can ask for nothing."""
+        """Whether this is a file of an export, which cannot load anything later."""
         return False
 
     @cached_property
     def merging(self) -> bool:
-        """Whether a merge waits here that was begun in a terminal."""
+        """Whether the work tree has an unfinished merge that was begun in a terminal."""
         return not (self.static or self.snapshot.past) and merging(self.repo)
 
     @property
     def done(self) -> str:
-        """The commit that a change has just made, for the page that its form led to; "" for none."""
+        """The oid of the commit that a form just made, on the page that the form led to; else ""."""
         oid = self.fields.get("done", "")
         if not OID.fullmatch(oid):
             return ""
@@ -132,7 +142,7 @@ class View:
 
     @cached_property
     def undoable(self) -> bool:
-        """Whether `done` is what the page Undo would take back."""
+        """Whether the page Undo would undo the commit `done`."""
         from gitmem.provenance.undo import last_write
 
         try:
@@ -142,7 +152,7 @@ class View:
 
     @cached_property
     def something_to_undo(self) -> bool:
-        """Whether git mem remembers a write here: the page Undo says whether it can be taken back."""
+        """Whether a last write is recorded. The page Undo says whether it can be undone."""
         from gitmem.git.undo_record import last_write
 
         try:
@@ -150,43 +160,46 @@ class View:
         except (GitMemError, OSError):
             return False
 
+    def number(self, name: str, default: int = 0) -> int:
+        """A field of the query as a number; `default` when it is no whole number of at most MAX_DIGITS digits."""
+        text = self.fields.get(name, "")
+        if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS:
+            return int(text)
+        return default
+
     @property
     def start(self) -> int:
-        """How many rows of a list come before those of this page: what `and N more` leads to."""
-        given = self.fields.get("start", "")
-        if given.isascii() and given.isdigit() and len(given) < 8:
-            return int(given)
-        return 0
+        """How many rows of a list earlier pages show. The link `and N more` sets it."""
+        return self.number("start")
 
     @property
     def origin(self) -> str:
-        """The address of a page that can be asked for: of the answer to a form the page that it belongs to,
-        "" for this one itself."""
-        section = self.page.partition("/")[0]
-        if "/" not in self.page and self.page:
+        """For the response to a form, the URL of the page that the form belongs to; "" for any other page."""
+        if self.page and "/" not in self.page:
             return ""
-        return self.url("facts" if section == "fact" else section or "today", at="")
+        section = self.page.partition("/")[0]
+        return self.url({"": "today", "fact": "facts"}.get(section, section), at="")
 
     @cached_property
     def facts(self) -> FactList:
-        """The facts of the snapshot, as they stand in their files: mask what is shown of them (`mask`). An earlier
-        snapshot has none that was forgotten since."""
-        found = self.site.facts.of(self.repo, self.config, self.snapshot.commit, self.today)
+        """The facts of the snapshot, not masked (see `mask`). A past snapshot lacks those that were forgotten since."""
+        facts = self.site.facts.of(self.repo, self.config, self.snapshot.commit, self.today)
         if not (self.snapshot.past and self.forgotten):
-            return found
-        rows = tuple(row for row in found.rows if not self.forgotten.says_only(row.fact.text))
-        if len(rows) == len(found.rows):
-            return found
+            return facts
+        rows = tuple(row for row in facts.rows if not self.forgotten.says_only(row.fact.text))
+        if len(rows) == len(facts.rows):
+            return facts
         return FactList(rows)
 
     def statements(self, path: str) -> Sequence[PresentFact]:
-        """The statements of a memory file that are shown: those of a log or a note too. Raises MissingFile,
+        """The statements of a memory file without forgotten ones; those of logs and notes too. Raises MissingFile,
         OutsideRepository."""
         if path not in self._statements:
             rows = statements_of(self.repo, self.config, path, self.snapshot.commit)
-            kept = (row for row in rows if not self.forgotten.says_only(row.fact.text))
-            listed = {(row.path, row.fact.line): row for row in self.facts.rows if row.path == path}
-            self._statements[path] = tuple(listed.get((row.path, row.fact.line), row) for row in kept)
+            listed = {row.fact.line: row for row in self.facts.rows if row.path == path}
+            self._statements[path] = tuple(
+                listed.get(row.fact.line, row) for row in rows if not self.forgotten.says_only(row.fact.text)
+            )
         return self._statements[path]
 
     @cached_property
@@ -195,71 +208,79 @@ class View:
 
     @cached_property
     def forgotten(self) -> Forgotten:
-        """The texts that people took out: shown nowhere."""
+        """The texts that people removed from memory everywhere; no page shows them."""
         return forgotten_texts(self.repo)
 
     def mask(self, value: Any) -> Any:
-        """The value (a list becomes a tuple) with its texts masked: for what does not go through a template."""
-        return masked(tuple(value) if isinstance(value, list) else value, Policy())
+        """A copy of the value with secrets and personal data masked in its strings; a list becomes a tuple. For values
+        that do not reach the page through a template."""
+        if isinstance(value, list):
+            value = tuple(value)
+        return masked(value, Policy())
 
     def done_by(self, change: FactChange) -> str:
-        """What stands before the name of who made a change, "" where it is nobody's."""
+        """The words before the name of who made a change, as "edited by"; "" when nobody is named."""
         return doer(change)
 
     def longest(self, rows: Sequence[PresentFact]) -> int:
-        """Characters of a fact in a list of these: fewer where they are many and long."""
-        size = sum(len(escape(row.fact.text[:FACT])) for row in rows)
-        if size <= FACTS:
-            return FACT
-        return FACT * FACTS // size
+        """How many characters of each fact a list of `rows` shows: fewer when they are many and long."""
+        size = sum(len(escape(row.fact.text[:MAX_FACT_CHARS])) for row in rows)
+        if size <= MAX_LIST_CHARS:
+            return MAX_FACT_CHARS
+        return MAX_FACT_CHARS * MAX_LIST_CHARS // size
 
     def t(self, phrase: str, **values: object) -> str:
-        """The phrase of a page, or the sentence of a flow, in the reader's language; one that is not ours, or that
-        holds a text, is masked."""
+        """A phrase of a page or a message of git-mem in the reader's language. The page masks it unless it is a phrase
+        whose values are all numbers."""
         if isinstance(phrase, Message) or not is_phrase(phrase):
             return translated(self.language, phrase)
         words = translate(self.language, phrase, **values)
-        ours = all(isinstance(value, int) for value in values.values())
-        if ours:
-            return Ours(words)
+        if all(isinstance(value, int) for value in values.values()):
+            return Unmasked(words)
         return words
 
     def url(self, page: str, /, *parts: str, **fields: object) -> str:
-        """The address of a page of this snapshot; `at=""` names the present. Empty fields are left out."""
-        at = str(fields.pop("at", self.snapshot.named if self.snapshot.named != self.site.at else ""))
+        """The URL of a page of this snapshot. `parts`: the variable parts of its path. `fields`: its query, without
+        empty values; `at=""` names the present."""
+        own_at = ""
+        if self.snapshot.named != self.site.at:
+            own_at = self.snapshot.named
+        at = str(fields.pop("at", own_at))
         given = [(name, masked_word(str(value))) for name, value in fields.items() if value not in ("", None, False)]
-        query = urlencode([*given, *([("at", at)] if at else [])], errors="surrogateescape")
+        if at:
+            given.append(("at", at))
         path = "/".join([page, *(quote(masked_word(part), safe="", errors="surrogateescape") for part in parts)])
-        return Ours(f"{self.site.keys.base}/{path}" + (f"?{query}" if query else ""))
+        query = urlencode(given, errors="surrogateescape")
+        return Unmasked("?".join(filter(None, (f"{self.site.keys.base}/{path}", query))))
 
     def again(self, **fields: object) -> str:
-        """The address of this page with other values of some fields."""
+        """The URL of this page with other values for some fields of its query."""
         kept = {name: value for name, value in self.fields.items() if name not in ("at", "done")}
         return self.url(self.page, *self.parts.values(), **{**kept, **fields})
 
     def action(self, address: str) -> str:
-        """Where the form of a change goes."""
-        return Ours(f"{self.site.keys.base}/{address}")
+        """The URL to which the form of a change is sent."""
+        return Unmasked(f"{self.site.keys.base}/{address}")
 
     def file(self, name: str) -> str:
-        """The address of a file that a page loads."""
-        return Ours(f"{self.site.keys.base}/static/{name}")
+        """The URL of a static file."""
+        return Unmasked(f"{self.site.keys.base}/static/{name}")
 
     def render(self, template: str, status: int = 200, **values: object) -> Response:
-        """The template as an answer; `view` and `t` are there beside `values`."""
+        """The response with a rendered template, which gets `values`, `view`, `t`, `url` and `navigation`."""
         text = rendered(template, view=self, t=self.t, url=self.url, navigation=NAVIGATION, **values)
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def redirect(self, page: str, /, *parts: str, **fields: object) -> Response:
-        """Go and look at another page: what a change answers with."""
+        """The response that leads to another page, after a change."""
         return RedirectResponse(self.url(page, *parts, **fields), 303)
 
     @cached_property
     def live(self) -> str:
-        """The address that tells of changes after this page, "" for a page of the past."""
+        """The URL of the event stream that reports changes after this page; "" for a page of the past."""
         if self.snapshot.past:
             return ""
-        return Ours(f"{self.site.keys.base}/live?since={state(self.repo, self.config)}")
+        return Unmasked(f"{self.site.keys.base}/live?since={state(self.repo, self.config)}")
 
     @cached_property
     def branches(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""When somebody last looked, and which commit was there: in the Git directory, private. A damaged file is no visit."""
+"""Reads and writes the time and the commit of the last visit, in a private file in the Git directory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MAX_FILE_BYTES = 4096
 
 
 class Visit(NamedTuple):
-    """`commit` is "" and `at` None before the first."""
+    """A visit. `commit`: the oid of HEAD then. Before the first visit, `commit` is "" and `at` is None."""
 
     commit: str = ""
     at: datetime | None = None
 
 
 def last_visit(common_dir: Path) -> Visit:
-    """The visit that was kept."""
+    """The last recorded visit; an empty one when there is none or the file is damaged."""
     try:
         value = json.loads(read_bytes(common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         return Visit(str(value["commit"]), datetime.fromisoformat(value["at"]).astimezone())
@@ -31,7 +31,7 @@ def last_visit(common_dir: Path) -> Visit:
 
 
 def keep(common_dir: Path, visit: Visit) -> None:
-    """Remember a visit; nothing happens where that cannot be written."""
+    """Record a visit. Does nothing when the file cannot be written."""
     if visit.at is None:
         return
     value = {"commit": visit.commit, "at": visit.at.isoformat(timespec="seconds")}

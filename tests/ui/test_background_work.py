@@ -23,7 +23,7 @@ NEVER, AT_ONCE = time.monotonic() + 3600, 0.0
 
 def test_work_is_done_once_and_asked_for_again() -> None:
     work, made = BackgroundWork(), list[int]()
-    assert work.left("a", 1, lambda _: made.append(1), NEVER) is None
+    assert work.wait_for("a", 1, lambda _: made.append(1), NEVER) is None
     assert made == [1]
 
 
@@ -35,11 +35,11 @@ def test_who_does_not_wait_is_told_how_far_it_is() -> None:
         begun.set()
         go.wait(60)
 
-    first = work.left("a", 1, long, AT_ONCE)
+    first = work.wait_for("a", 1, long, AT_ONCE)
     assert first is not None and begun.wait(60)
-    assert work.left("a", 1, long, AT_ONCE) == Progress(3, 7)
+    assert work.wait_for("a", 1, long, AT_ONCE) == Progress(3, 7)
     go.set()
-    assert work.left("a", 1, long, NEVER) is None
+    assert work.wait_for("a", 1, long, NEVER) is None
 
 
 def test_what_the_work_raised_is_raised_where_it_is_asked_for_and_it_is_tried_again() -> None:
@@ -51,19 +51,19 @@ def test_what_the_work_raised_is_raised_where_it_is_asked_for_and_it_is_tried_ag
 
     for count in (1, 2):
         with pytest.raises(GitMemError, match="no"):
-            work.left("a", 1, fails, NEVER)
+            work.wait_for("a", 1, fails, NEVER)
         assert len(calls) == count
 
 
 def test_what_nobody_waits_for_any_more_is_not_done_and_what_is_first_goes_before_the_rest() -> None:
     work, go, done = BackgroundWork(), threading.Event(), list[str]()
-    work.left("busy", 1, lambda _: go.wait(60) and None, AT_ONCE)
-    work.left("a", 1, lambda _: done.append("old"), AT_ONCE)
-    work.left("a", 2, lambda _: done.append("a"), AT_ONCE)
-    work.left("b", 1, lambda _: done.append("b"), AT_ONCE)
-    work.left("c", 1, lambda _: done.append("c"), AT_ONCE, first=True)
+    work.wait_for("busy", 1, lambda _: go.wait(60) and None, AT_ONCE)
+    work.wait_for("a", 1, lambda _: done.append("old"), AT_ONCE)
+    work.wait_for("a", 2, lambda _: done.append("a"), AT_ONCE)
+    work.wait_for("b", 1, lambda _: done.append("b"), AT_ONCE)
+    work.wait_for("c", 1, lambda _: done.append("c"), AT_ONCE, first=True)
     go.set()
-    assert work.left("b", 1, lambda _: done.append("again"), NEVER) is None
+    assert work.wait_for("b", 1, lambda _: done.append("again"), NEVER) is None
     assert done == ["c", "a", "b"]
 
 
@@ -75,7 +75,7 @@ LOG = "# 2026-02-05\n\n- Decision: the port of {} is 9090\n- we decided to deplo
 @pytest.fixture
 def large(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     """A memory that is too large to be read while a page waits."""
-    monkeypatch.setattr(review_queue, "AT_ONCE", 0)
+    monkeypatch.setattr(review_queue, "MAX_BYTES_AT_ONCE", 0)
     repo.commit(
         "first",
         {

@@ -53,5 +53,5 @@ def test_the_end_of_the_server_ends_what_is_open(memory: Repo) -> None:
 def test_no_more_pages_are_told_at_once_than_the_limit(
     memory: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(change_events, "STREAMS", 0)
+    monkeypatch.setattr(change_events, "MAX_STREAMS", 0)
     assert browse(memory).get("live", 204) == ""

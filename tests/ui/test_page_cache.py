@@ -8,8 +8,8 @@ from datetime import date
 
 from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.gate.work_tree_findings import contents
-from gitmem.ui.file_findings import Examined
-from gitmem.ui.page_cache import ENTRIES, Kept
+from gitmem.ui.file_findings import FileFindings
+from gitmem.ui.page_cache import MAX_ENTRIES, PageCache
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 
@@ -18,21 +18,26 @@ LEAK = "- the key is AKIA" + "Z7QK3M2PXW5LR8TD\n"
 
 
 def test_a_value_is_made_once_for_each_key() -> None:
-    kept, made = Kept(), list[int]()
+    kept, made = PageCache(), list[int]()
 
     def make() -> int:
         made.append(len(made))
         return made[-1]
 
-    assert [kept.of("a", 1, make), kept.of("a", 1, make), kept.of("a", 2, make), kept.of("b", 1, make)] == [0, 0, 1, 2]
-    assert kept.of("a", 1, make) == 0
-    for key in range(ENTRIES):
-        kept.of("c", key, make)
-    assert kept.of("a", 1, make) == made[-1]
+    assert [kept.get("a", 1, make), kept.get("a", 1, make), kept.get("a", 2, make), kept.get("b", 1, make)] == [
+        0,
+        0,
+        1,
+        2,
+    ]
+    assert kept.get("a", 1, make) == 0
+    for key in range(MAX_ENTRIES):
+        kept.get("c", key, make)
+    assert kept.get("a", 1, make) == made[-1]
 
 
 def test_one_thread_makes_a_value_and_the_others_wait_for_it() -> None:
-    kept, made, found = Kept(), list[int](), list[int]()
+    kept, made, found = PageCache(), list[int](), list[int]()
     begun, asked = threading.Event(), threading.Event()
 
     def make() -> int:
@@ -44,7 +49,7 @@ def test_one_thread_makes_a_value_and_the_others_wait_for_it() -> None:
     def ask() -> None:
         if begun.is_set():
             asked.set()
-        found.append(kept.of("a", 1, make))
+        found.append(kept.get("a", 1, make))
 
     first, second = threading.Thread(target=ask), threading.Thread(target=ask)
     first.start()
@@ -56,7 +61,7 @@ def test_one_thread_makes_a_value_and_the_others_wait_for_it() -> None:
 
 
 def test_a_file_that_stays_is_examined_once(memory: Repo) -> None:
-    examined = Examined()
+    examined = FileFindings()
     with RepositoryPool(memory.path).lent() as (repo, _):
         first = contents(repo, TODAY)
         assert examined.unread(first) == sum(len(blob.data) for blob in first.blobs) > 0

@@ -164,7 +164,7 @@ def test_the_answer_of_a_language_model_is_kept_and_not_asked_for_again(proposin
     name = "http:https://models.example/v1#small"
     proposing.git("config", "--global", "mem.model", name)
     browser = browse(proposing)
-    browser.site.answers.keep(name, answered(proposing))
+    browser.site.answers[name] = answered(proposing)
     page = browser.get("review")
     assert len(offers(browser, page)) == 3
     path = "memory/2026-02-05.md"

@@ -91,7 +91,7 @@ def test_every_answer_has_the_headers_and_a_nonce_of_its_own(memory: Repo, brows
 
 
 def test_a_change_needs_the_origin_the_token_and_a_form(memory: Repo, browse: Browse) -> None:
-    from gitmem.ui.security import FORM_LIMIT
+    from gitmem.ui.security import MAX_FORM_BYTES
 
     browser = browse(memory)
     own = {"origin": f"http://127.0.0.1:{PORT}"}
@@ -103,4 +103,4 @@ def test_a_change_needs_the_origin_the_token_and_a_form(memory: Repo, browse: Br
     assert post(address, data=csrf, headers={**own, "sec-fetch-site": "cross-site"}).status_code == 403
     assert post(address, data=csrf, headers={**own, "sec-fetch-site": "same-site"}).status_code == 403
     assert post(address, data=csrf, headers=own).status_code == 404  # only there is no such change
-    assert FORM_LIMIT == 1 << 18
+    assert MAX_FORM_BYTES == 1 << 18

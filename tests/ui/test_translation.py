@@ -15,7 +15,7 @@ from gitmem.review.fact_diff import Op
 from gitmem.ui.pages.facts import FILTERS, PARTS
 from gitmem.ui.pages.today import GROUPS
 from gitmem.ui.rendering import HERE
-from gitmem.ui.translation import ONE, language_of, translate
+from gitmem.ui.translation import SINGULARS, language_of, translate
 from gitmem.ui.view import NAVIGATION
 from tests.harness import SOURCE
 from tests.ui.korean import WORDS
@@ -47,7 +47,7 @@ def test_one_of_a_thing_has_words_of_its_own_in_english() -> None:
         translate("en", "{count} facts", count=1) == "1 fact" and translate("en", "{count} facts", count=2) == "2 facts"
     )
     assert translate("ko", "{count} facts", count=1) == "사실 1개"
-    assert set(ONE) <= set(WORDS)
+    assert set(SINGULARS) <= set(WORDS)
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Forges: where a repository lives, and its API. `forge` says what is asked of one, an adapter each answers."""
+"""The forges: GitHub, GitLab and Forgejo. `forge` is their common interface, and each has an adapter module."""

@@ -14,6 +14,7 @@ from gitmem.gate.policy import MESSAGE
 from gitmem.gate.report import code
 from gitmem.plural import counted
 from gitmem.provenance.ledger import Claim, claims
+from gitmem.review.commit_diff import revisions
 from gitmem.review.markup import Links
 from gitmem.review.page import Row
 from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
@@ -52,8 +53,5 @@ class UnfoundedClaims(ReviewWarning):
 
 def check(commits: Range) -> UnfoundedClaims:
     """Look for unfounded trailers in the messages of the range."""
-    revs = [commits.head]
-    if commits.base:
-        revs.append(f"^{commits.base}")
-    found = claims(commits.repo, revs)
+    found = claims(commits.repo, revisions(commits.base, commits.head))
     return UnfoundedClaims(claims=found, fails=any(claim.forged for claim in found))

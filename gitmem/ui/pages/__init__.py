@@ -1,8 +1,8 @@
-"""The pages, and the changes they can make. One file a page: adding one is a file, a row here and in
-`view.NAVIGATION`, a template, a heading in docs/ui.md.
+"""The registry of pages and changes. A new page is a module, a row here and in `view.NAVIGATION`, a template, and a
+heading in docs/ui.md.
 
-A page takes a `View` and gives an answer; a change takes the fields of its form too. `app` calls a change only where
-something may be changed, after the form was checked.
+A page is a function from a `View` to a response. A change also gets the fields of its form. `app` checks the form and
+calls a change only when changes are allowed.
 """
 
 from __future__ import annotations
@@ -22,39 +22,27 @@ ANSWERS = ("later", "earlier", "both", "same")  # `settlement.Answer`
 
 
 def _lazily(module: str, name: str = "page") -> Callable[..., Response]:
-    """The function `name` of a page's module, which is imported at its first call: no page waits for another."""
+    """The function `name` of a module of this package, which is imported at the first call. So the first page does not
+    wait for the imports of all others."""
 
-    def called(*given: Any) -> Response:
-        answer: Response = getattr(import_module(f"gitmem.ui.pages.{module}"), name)(*given)
-        return answer
+    def call(*args: Any) -> Response:
+        response: Response = getattr(import_module(f"gitmem.ui.pages.{module}"), name)(*args)
+        return response
 
-    return called
+    return call
 
 
 def _settlement(answer: str) -> Change:
-    """What one of ANSWERS does."""
-
-    def called(view: View, form: dict[str, str]) -> Response:
-        from gitmem.promotion.settlement import Answer
-        from gitmem.ui.pages.alike import answered
-
-        return answered(Answer(answer))(view, form)
-
-    return called
+    """The change of one of ANSWERS."""
+    return lambda view, form: _lazily("alike", "settle")(view, form, answer)
 
 
 def _fact_change(action: str) -> Change:
-    """What one of FACT_CHANGES does."""
-
-    def called(view: View, form: dict[str, str]) -> Response:
-        from gitmem.ui.pages.fact_changes import change_of
-
-        return change_of(action)(view, form)
-
-    return called
+    """The change of one of FACT_CHANGES."""
+    return lambda view, form: _lazily("fact_changes", "change")(view, form, action)
 
 
-PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site's, what answers
+PAGES: Mapping[str, tuple[str, Page]] = {  # name -> (path below the site's, page)
     "today": ("today", _lazily("today")),
     "facts": ("facts", _lazily("facts")),
     "add": ("add", _lazily("add")),
@@ -75,7 +63,7 @@ PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site'
     "alike": ("alike", _lazily("alike")),
     "archive": ("archive", _lazily("archive")),
 }
-CHANGES: Mapping[str, Change] = {  # address -> what makes the change
+CHANGES: Mapping[str, Change] = {  # path below the site's -> change
     **{f"fact/{name}": _fact_change(name) for name in FACT_CHANGES},
     **{f"alike/{name}": _settlement(name) for name in ANSWERS},
     "add": _lazily("add", "change"),
@@ -95,12 +83,12 @@ CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     "findings/mask": _lazily("findings", "mask"),
     "findings/allow": _lazily("findings", "allow"),
 }
-PREVIEWED: Mapping[str, tuple[str, ...]] = {  # change that is shown first -> the fields by which a form makes it
+PREVIEWED: Mapping[str, tuple[str, ...]] = {  # change with a preview -> the fields of a form that makes the change
     **{f"fact/{name}": ("shown",) for name in FACT_CHANGES},
     **{f"alike/{name}": ("shown",) for name in ANSWERS},
     "add": ("shown",),
     "archive/move": ("shown",),
-    "review/edit": (),  # it only shows: "review/accept" makes the change
+    "review/edit": (),  # always a preview: "review/accept" makes the change
     "branches/merge": ("shown", "taken"),
     "branches/end": ("shown",),
     "branches/allow": ("shown",),

@@ -1,7 +1,7 @@
-"""The page on which a person adds a fact: a form, a preview of the commit with the facts that the new one repeats or
-may contradict, and the commit. It writes as `git mem add --to memory --commit` does.
+"""The page that adds a fact: a form, then a preview, then the commit, as `git mem add --to memory --commit` makes it.
 
-What was typed survives every refusal.
+The preview shows the diff and the facts that the new one repeats or may contradict. After a refusal the form still has
+what was typed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
@@ -19,7 +18,7 @@ from gitmem.gate.exceptions import parse_date
 from gitmem.gate.quoting import visible
 from gitmem.git.transaction import Reading
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Meta, fact_id, parse_span
+from gitmem.memory.fact import fact_id, parse_span
 from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import MEMORY
 from gitmem.memory.writing import FACT_TYPES, Added, NewLine, committed_addition
@@ -30,23 +29,20 @@ from gitmem.provenance.grounding import unsupported
 from gitmem.provenance.named_source import source_keys
 from gitmem.provenance.preview import Plan, commit_previewed, preview
 from gitmem.provenance.trailers import message_of_line
-from gitmem.ui.pages.fact_changes import found_in
+from gitmem.ui.pages.fact_changes import found_in, refusal_status
 from gitmem.ui.view import View
 
-if TYPE_CHECKING:
-    from gitmem.memory.rivals import Rival
-
 Form = dict[str, str]
-FIELDS = ("text", "type", "until", "source", "beside")  # what a person gives; `beside`: ids with a comma between them
-TOKEN = "shown"  # the field that says which preview a person saw
-MOST_BESIDE = 20  # facts that a new one is said to hold beside
+FIELDS = ("text", "type", "until", "source", "beside")  # that a person fills in; `beside`: ids separated by commas
+TOKEN = "shown"  # the field with the token of the preview that a person saw
+MAX_BESIDE = 20  # facts beside which a new one holds
 _ID = re.compile(r"[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A fact that the new one repeats or may contradict: `kind` is the relation ("same", "replaces", "ends",
-    "conflicts"), `text` and `line` are those of the fact in MEMORY.md."""
+class RivalFact:
+    """An existing fact that the new one repeats or may contradict. `kind`: the relation (same, replaces, ends or
+    conflicts). `line`: its line in MEMORY.md."""
 
     kind: str
     id: str
@@ -55,14 +51,14 @@ class Asked:
 
 
 def page(view: View) -> Response:
-    """The empty form, or the one that the address fills in (`text`)."""
+    """The form, with the `text` of the query filled in."""
     if not view.changes:
         return view.render("error.html", 403, title=view.t("Nothing can be changed: this is read-only"), hint="")
     return _form_page(view, {"text": view.fields.get("text", "")}, None)
 
 
 def change(view: View, form: Form) -> Response:
-    """A preview of what was typed, then the commit of what the preview showed."""
+    """Show the preview of the new fact, or commit the preview whose token the form has."""
     typed = {name: form.get(name, "").strip() for name in FIELDS}
     typed["text"] = visible(" ".join(typed["text"].split()))
     try:
@@ -71,32 +67,29 @@ def change(view: View, form: Form) -> Response:
             return _preview_page(view, typed, plan)
         (added, _), oid = commit_previewed(view.repo, plan, form[TOKEN])
     except Changed:
-        return _after_a_change(view, typed)
+        return _conflict_page(view, typed)
     except (Refused, GitFailed, UsageError) as error:
         return _form_page(view, typed, error)
     return view.redirect("fact", fact_id(added.text), path=added.path, done=oid)
 
 
 def _plan(view: View, typed: Form) -> Plan[tuple[Added, bool]]:
-    """The plan of adding what was typed. Raises UsageError, Refused."""
+    """The plan of the addition. Raises UsageError, Refused."""
     kind = typed["type"]
     if kind and kind not in FACT_TYPES:
         raise UsageError(Message("'{}' is no type of fact", kind[:40]), "choose one of the list")
+    keys: list[tuple[str, str]] = []
     if typed["until"]:
-        keys = [("until", _last_day(typed["until"], view.today).isoformat())]
-    else:
-        keys = []
-    beside = [("beside", ident) for ident in _beside(typed)]
-    more: Meta = (*keys, *source_keys(view.repo, view.config, typed["source"]), *beside)
-    line = NewLine(one_line(typed["text"]), kind, to="memory", more=more)
+        keys.append(("until", _last_day(typed["until"], view.today).isoformat()))
+    keys += source_keys(view.repo, view.config, typed["source"])
+    keys += [("beside", ident) for ident in _beside(typed)]
+    line = NewLine(one_line(typed["text"]), kind, to="memory", more=tuple(keys))
     agent = view.config.agent
-    return committed_addition(
-        view.repo, view.config, line, lambda text: message_of_line(text, agent), now=view.now
-    )  # fmt: skip
+    return committed_addition(view.repo, view.config, line, lambda text: message_of_line(text, agent), now=view.now)
 
 
 def _last_day(text: str, today: date) -> date:
-    """The day that was typed. Raises UsageError for no day and for one that has passed."""
+    """The typed day. Raises UsageError for an invalid day and for one in the past."""
     day = parse_date(text)
     if day < today:
         raise UsageError(Message("{} has passed: the fact would be over already", day), "choose a later day, or none")
@@ -105,7 +98,7 @@ def _last_day(text: str, today: date) -> date:
 
 def _beside(typed: Form) -> Sequence[str]:
     idents = [ident for ident in typed["beside"].split(",") if _ID.fullmatch(ident)]
-    return list(dict.fromkeys(idents))[:MOST_BESIDE]
+    return list(dict.fromkeys(idents))[:MAX_BESIDE]
 
 
 def _preview_page(view: View, typed: Form, plan: Plan[tuple[Added, bool]], status: int = 200) -> Response:
@@ -113,35 +106,31 @@ def _preview_page(view: View, typed: Form, plan: Plan[tuple[Added, bool]], statu
     reading = Reading(view.repo)
     draft = plan(reading)
     added, others = draft.result
-    found = between(reading.raw(MEMORY) or b"", draft.contents.get(MEMORY) or b"", view.today)
-    unlike = _unlike_its_source(view, added.text, typed["source"])
-    typed = typed | {"text": added.text}  # with the gate's own masks
+    rivals = between(reading.raw(MEMORY) or b"", draft.contents.get(MEMORY) or b"", view.today)
+    facts = [RivalFact(row.kind, row.old.fact.id, row.old.fact.text, row.old.fact.line) for row in rivals]
+    problem = _source_problem(view, added.text, typed["source"])
+    typed = typed | {"text": added.text}  # the gate may have masked parts of it
     return view.render(
         "add_preview.html", status, shown=view.mask(shown), fields=typed | {TOKEN: shown.token}, typed=typed,
-        masks=added.masks, others=others, unlike=unlike, asked=view.mask([_asked(rival) for rival in found]),
+        masks=added.masks, others=others, unlike=problem, asked=view.mask(facts),
     )  # fmt: skip
 
 
-def _unlike_its_source(view: View, text: str, place: str) -> str:
-    """Why a text does not follow from the lines of memory that are named as its source, "" where it does, and where
-    none are named."""
-    spans = [span for key, value in source_keys(view.repo, view.config, place) if key == "src"
-             and (span := parse_span(value))]  # fmt: skip
+def _source_problem(view: View, text: str, place: str) -> str:
+    """Why the memory lines named by `place` do not support a text; "" when they do, or when `place` names none."""
     reading = Reading(view.repo)
-    for span in spans:
-        lines = blob_lines(reading.read(span.path) or b"")[span.start_line - 1 : span.end_line]
-        day = log_date(span.path)
-        if problem := unsupported(text, lines, [day] if day else []):
-            return problem
+    for key, value in source_keys(view.repo, view.config, place):
+        span = parse_span(value)
+        if key == "src" and span:
+            lines = blob_lines(reading.read(span.path) or b"")[span.start_line - 1 : span.end_line]
+            day = log_date(span.path)
+            if problem := unsupported(text, lines, [day] if day else []):
+                return problem
     return ""
 
 
-def _asked(rival: Rival) -> Asked:
-    return Asked(rival.kind, rival.old.fact.id, rival.old.fact.text, rival.old.fact.line)
-
-
-def _after_a_change(view: View, typed: Form) -> Response:
-    """The preview on what is there now, or where there is none any more the form; 409."""
+def _conflict_page(view: View, typed: Form) -> Response:
+    """The preview on the current memory, or the form when there is none any more; status 409."""
     try:
         return _preview_page(view, typed, _plan(view, typed), 409)
     except GitMemError as error:
@@ -149,16 +138,15 @@ def _after_a_change(view: View, typed: Form) -> Response:
 
 
 def _form_page(view: View, typed: Form, error: GitMemError | None, status: int = 0) -> Response:
-    """The form as it was filled in, below the reason of a refusal: 422, or 400 for what does not fit."""
+    """The form with what was typed, below the reason of a refusal. Status 422, or 400 for a UsageError."""
+    if error is None:
+        return view.render(
+            "add.html", typed=typed, kinds=FACT_TYPES, found=(), by_hook=False, problem="", hint=""
+        )  # fmt: skip
+    found: Sequence[str] = ()
     if isinstance(error, Refused):
         found = found_in(typed.get("text", ""), MEMORY)
-    else:
-        found = ()
-    refused = 422
-    if isinstance(error, UsageError):
-        refused = 400
     return view.render(
-        "add.html", status or (refused if error else 200), typed=typed, kinds=FACT_TYPES, found=found,
-        by_hook=isinstance(error, GitFailed), problem=view.t(error.message) if error else "",
-        hint=view.t(error.hint) if error else "",
+        "add.html", status or refusal_status(error), typed=typed, kinds=FACT_TYPES, found=found,
+        by_hook=isinstance(error, GitFailed), problem=view.t(error.message), hint=view.t(error.hint),
     )  # fmt: skip

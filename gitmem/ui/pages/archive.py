@@ -1,31 +1,32 @@
-"""The page of facts that have ended or no longer fit: a person chooses which go to the archive, and sees the change
-first. No other decision of the review queue archives anything."""
+"""The page of facts that have expired or no longer fit the budget. A person chooses which ones go to the archive, and
+sees the diff first. No other page of the review queue archives facts."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from starlette.responses import Response
 
 from gitmem.errors import Changed, UsageError
-from gitmem.promotion.archiving import archive_plan
+from gitmem.promotion.archiving import Due, archive_plan
 from gitmem.promotion.proposal_review import ensure_person
 from gitmem.provenance.preview import commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.view import View
 
-MAX_FACTS = 100  # facts on the page: a form has at most 200 fields
-FIELD = "fact-"  # how the fields of the chosen facts begin
-TOKEN = "shown"  # the field that says which preview a person saw
+MAX_FACTS = 100  # on one page, since a form has at most 200 fields
+FIELD = "fact-"  # prefix of the fields of the chosen facts
+TOKEN = "shown"  # the field with the token of the preview that a person saw
 
 
 def page(view: View) -> Response:
-    """The facts that may go, each with why."""
+    """The facts to archive, each with the reason."""
     return _page(view)
 
 
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
-    if view.snapshot.past:
-        rows = []
-    else:
+    rows: Sequence[Due] = ()
+    if not view.snapshot.past:
         rows = review_queue.at_once(view, "archive")
     return view.render(
         "archive.html", status, rows=rows[view.start : view.start + MAX_FACTS], count=len(rows), problem=problem,
@@ -34,7 +35,7 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
 
 
 def move(view: View, form: dict[str, str]) -> Response:
-    """Move the chosen facts: a preview, then the commit of what it showed."""
+    """Archive the chosen facts: show the preview, or commit the preview whose token the form has."""
     ensure_person(view.config)
     chosen = [name.removeprefix(FIELD) for name in form if name.startswith(FIELD)]
     if not chosen:

@@ -1,4 +1,5 @@
-"""The pages of open memory branches: what each would bring, and merging one, its conflicts settled fact by fact."""
+"""The pages of open memory branches: what a merge of each would change, and the merge, with its conflicts settled one
+by one."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from gitmem.exchange.branch_merge import (
     PREFIX,
     BranchMerge,
     Conflict,
+    OpenBranch,
     branch_merge,
     merge_branch,
     outcome,
@@ -37,24 +39,25 @@ from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.compare import pieces_of, rows_of
+from gitmem.ui.pages.fact_changes import refusal_status
 from gitmem.ui.pages.findings import decision_of, without_fingerprints
 from gitmem.ui.view import OID, View
 
-RIVALS = 10  # pairs of facts that a merge makes and the page names
-MAX_OTHER_FILES = 100  # files of a branch that are no memory
-TERMINAL = (  # what ends a merge in a terminal: words, command
+MAX_RIVALS = 10  # new pairs of rival facts that the page lists
+MAX_OTHER_FILES = 100  # files of a branch outside memory that the page lists
+TERMINAL_COMMANDS = (  # (words, command) for a merge that must be ended in a terminal
     ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
     ("Give it up", "git merge --abort"),
 )  # fmt: skip
-GATE = "gate-"  # how the fields of a choice about a line begin in which the gate finds something
-CHOSEN = ("choice-", "text-", GATE)  # how the fields begin that say what was chosen
-OWN_TEXT = "own"  # the choice of a text that is neither side's
+GATE_FIELD = "gate-"  # prefix of the fields with the choice for a line with a finding of the gate
+CHOICE_FIELDS = ("choice-", "text-", GATE_FIELD)  # prefixes of all fields with choices
+OWN_TEXT = "own"  # the choice of a text that a person writes instead of a side's
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """A conflict as it is shown: the text of each side, with its comment where that differs too; `fact` where both are
-    one fact each."""
+    """A conflict as the page shows it. The three texts include the comments only if those differ. `fact`: both sides
+    are a single fact, so that a person may write another text."""
 
     number: int
     path: str
@@ -66,16 +69,17 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Allowing:
-    """What the form that excepts a line holds besides: the merge it is about, with what was chosen; its last day."""
+    """The form that allows a finding. `fields`: the merge and the choices made so far. `until`: the proposed last day
+    of the exception."""
 
     fields: Mapping[str, str]
     until: str
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A merge that a page is about: where its form goes, the fields that say what it was when it was shown, the page
-    to come back to, and what does the same in a terminal."""
+class MergeRequest:
+    """The merge that a page shows. `address`: the path of its form. `fields`: the state of the merge when it was shown;
+    the form sends them back. `back`: the URL of the page. `command`: does the same in a terminal."""
 
     shown: BranchMerge
     address: str
@@ -85,107 +89,108 @@ class Asked:
 
 
 def page(view: View) -> Response:
-    """The open branches, or the one that the address names, or the merge that was begun in a terminal."""
+    """The open branches, or the merge of the branch in the query, or the merge that was begun in a terminal."""
     if view.fields.get("branch"):
-        return _branch(view, view.fields["branch"])
+        return _branch_page(view, view.fields["branch"])
     if view.fields.get("begun"):
         return _unfinished_page(view)
+    rows: Sequence[OpenBranch] | Progress = ()
     if not view.snapshot.past:
         rows = review_queue.value(view, "branches")
-    else:
-        rows = ()
     if isinstance(rows, Progress):
         return work_in_progress.page(view, "branches", rows)
     return view.render("branches.html", branches=rows, closed=_closed(view), tabs=review_queue.tabs(view))
 
 
 def _closed(view: View) -> tuple[str, str] | None:
-    """The branch that was closed before this page, and the command that brings it back."""
+    """(name of the branch that was just closed, the command that restores it); None when the query names none."""
     name, tip = view.fields.get("closed", ""), view.fields.get("tip", "")
     if name and OID.fullmatch(tip):
-        return (name, restoring(name, tip))
+        return name, _restore_command(name, tip)
     return None
 
 
-def restoring(name: str, tip: str) -> str:
-    """The command that makes a branch again that was deleted."""
+def _restore_command(name: str, tip: str) -> str:
     return f"git branch {shlex.quote(name)} {tip}"
 
 
-def _branch(view: View, name: str) -> Response:
-    """What merging a branch would bring; where a file must be settled in a terminal, why, and what to type."""
+def _branch_page(view: View, name: str) -> Response:
+    """What a merge of a branch would change. When a file must be settled in a terminal: why, and the commands."""
     try:
-        return _merge_page(view, _of_branch(view, name), form=_choices(view.fields))
+        return _merge_page(view, _branch_request(view, name), form=_choices(view.fields))
     except UsageError:  # there is no such branch
         raise
     except GitMemError as error:
-        commands = [("Merge it there", f"git merge {shlex.quote(name)}"), *TERMINAL]
-        return view.render(
-            "left_to_terminal.html", 409, reason=error.message, commands=commands, tabs=review_queue.tabs(view)
-        )
+        return _terminal_page(view, error, [("Merge it there", f"git merge {shlex.quote(name)}"), *TERMINAL_COMMANDS])
 
 
 def _unfinished_page(view: View) -> Response:
-    """The merge that was begun in a terminal; where it must be ended there, why, and what to type."""
+    """The merge that was begun in a terminal. When it must be ended there: why, and the commands."""
     try:
         begun = begun_merge(view.repo, view.config, view.today)
     except GitMemError as error:
         if not view.merging:
             raise
-        return view.render(
-            "left_to_terminal.html", 409, reason=error.message, commands=TERMINAL, tabs=review_queue.tabs(view)
-        )
-    return _merge_page(view, _of_begun(view, begun))
+        return _terminal_page(view, error, TERMINAL_COMMANDS)
+    return _merge_page(view, _begun_request(view, begun))
 
 
-def _of_branch(view: View, name: str) -> Asked:
-    shown = branch_merge(view.repo, view.config, name, view.today)
-    fields = {"branch": shown.name, "head": shown.head, "tip": shown.tip}
-    return Asked(
-        shown, "branches/merge", fields, view.url("branches", branch=shown.name), f"git merge {shlex.quote(name)}"
+def _terminal_page(view: View, error: GitMemError, commands: Sequence[tuple[str, str]]) -> Response:
+    return view.render(
+        "left_to_terminal.html", 409, reason=error.message, commands=commands, tabs=review_queue.tabs(view)
     )
 
 
-def _of_begun(view: View, begun: BegunMerge) -> Asked:
-    return Asked(begun.merge, "branches/end", {"state": begun.token}, view.url("branches", begun="yes"), "git commit")
+def _branch_request(view: View, name: str) -> MergeRequest:
+    shown = branch_merge(view.repo, view.config, name, view.today)
+    fields = {"branch": shown.name, "head": shown.head, "tip": shown.tip}
+    url = view.url("branches", branch=shown.name)
+    return MergeRequest(shown, "branches/merge", fields, url, f"git merge {shlex.quote(name)}")
+
+
+def _begun_request(view: View, begun: BegunMerge) -> MergeRequest:
+    url = view.url("branches", begun="yes")
+    return MergeRequest(begun.merge, "branches/end", {"state": begun.token}, url, "git commit")
 
 
 def _merge_page(
-    view: View, asked: Asked, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
+    view: View, request: MergeRequest, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
 ) -> Response:
-    shown = asked.shown
-    if takeover := _takeover(view, asked):
+    shown = request.shown
+    if takeover := _takeover(view, request):
         return _taken_over_page(view, shown.name, shown.tip, takeover, status, problem)
     sides = view.mask([_sides(conflict) for conflict in shown.conflicts])
     return view.render(
-        "merge.html", status, asked=asked, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
+        "merge.html", status, asked=request, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
         conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
         problem=problem, form=form or {}, found=_found(view, outcome(view.repo, shown, {})),
-        allowing=_allowing(view, asked, form or {}), tabs=review_queue.tabs(view),
+        allowing=_allowing(view, request, form or {}), tabs=review_queue.tabs(view),
         others=view.mask([FileDiff(path, ()) for path in shown.others[:MAX_OTHER_FILES]]),
     )  # fmt: skip
 
 
-def _takeover(view: View, asked: Asked) -> Takeover | None:
-    """The takeover of a branch as it is now, None where it waits."""
-    if asked.address != "branches/merge":
+def _takeover(view: View, request: MergeRequest) -> Takeover | None:
+    """The takeover of the branch at its current tip; None when it was not taken over."""
+    if request.address != "branches/merge":
         return None
-    return takeovers(view.repo, {asked.shown.tip}).get(asked.shown.tip)
+    return takeovers(view.repo, {request.shown.tip}).get(request.shown.tip)
 
 
 def _taken_over_page(
     view: View, name: str, tip: str, takeover: Takeover, status: int = 200, problem: str = "", *, closing: bool = False
 ) -> Response:
-    """A branch that waits no longer, and closing it; `closing`: the preview of that."""
-    fields = {"branch": name, "tip": tip} | ({"shown": "yes"} if closing else {})
+    """A branch that was taken over, with the form that closes it. `closing`: the preview of that."""
+    fields = {"branch": name, "tip": tip}
+    if closing:
+        fields["shown"] = "yes"
     return view.render(
         "taken_over.html", status, name=name, takeover=takeover, closing=closing, fields=fields, problem=problem,
-        command=restoring(name, tip), tabs=review_queue.tabs(view),
+        command=_restore_command(name, tip), tabs=review_queue.tabs(view),
     )  # fmt: skip
 
 
 def close(view: View, form: dict[str, str]) -> Response:
-    """Delete a local branch that was taken over: shown first, with what brings it back."""
+    """Delete a local branch that was taken over. A preview with the command that restores it comes first."""
     name = form.get("branch", "")
     tip = dict(view.repo.refs(PREFIX)).get(PREFIX + name)
     if tip is None:
@@ -203,37 +208,39 @@ def close(view: View, form: dict[str, str]) -> Response:
 
 
 def _choices(fields: Mapping[str, str]) -> dict[str, str]:
-    """What a form or an address says of conflicts, and of lines in which the gate finds something."""
-    return {key: visible(value) for key, value in fields.items() if key.startswith(CHOSEN)}
+    """The choices in a form or a query."""
+    return {key: visible(value) for key, value in fields.items() if key.startswith(CHOICE_FIELDS)}
 
 
-def _allowing(view: View, asked: Asked, form: Mapping[str, str]) -> Allowing | None:
-    """None where nothing can be excepted: a merge that was begun in a terminal is ended, or given up, first."""
-    if asked.address != "branches/merge" or not view.changes or view.merging:
+def _allowing(view: View, request: MergeRequest, form: Mapping[str, str]) -> Allowing | None:
+    """The form that allows a finding; None when it cannot be used, as during a merge that was begun in a terminal."""
+    if request.address != "branches/merge" or not view.changes or view.merging:
         return None
-    return Allowing({**asked.fields, **_choices(form)}, (view.now.date() + LIFETIME).isoformat())
+    return Allowing({**request.fields, **_choices(form)}, (view.now.date() + LIFETIME).isoformat())
 
 
 def _sides(conflict: Conflict) -> Sides:
     sides = (conflict.ours, conflict.base, conflict.theirs)
-    one = all(side and _is_one_fact(side) for side in (conflict.ours, conflict.theirs))
-    whole = all(not side or _is_one_fact(side) for side in sides)
-    if whole and len({fact.meta for lines in sides for fact in _facts(lines)}) == 1:  # its text is all that differs
+    one_fact_each = all(side and _is_one_fact(side) for side in (conflict.ours, conflict.theirs))
+    only_facts = all(not side or _is_one_fact(side) for side in sides)
+    if only_facts and len({fact.meta for lines in sides for fact in _facts(lines)}) == 1:  # the comments are equal
         ours, base, theirs = ("".join(fact.text for fact in _facts(lines)) for lines in sides)
     else:
         ours, base, theirs = ("".join(lines).rstrip("\n") for lines in sides)
-    return Sides(conflict.number, conflict.path, base, ours, theirs, one)
+    return Sides(conflict.number, conflict.path, base, ours, theirs, one_fact_each)
 
 
 def _words(side: Sides, text: str) -> Sequence[Piece]:
-    """The text of one side, masked already, with the words that are another than before."""
-    return [piece for piece in pieces_of(side.old_text if text else "", text) if piece.sign != "-"]
+    """The words of one side's text (masked already), with signs at those that the base does not have."""
+    if not text:
+        return []
+    return [piece for piece in pieces_of(side.old_text, text) if piece.sign != "-"]
 
 
 def _is_one_fact(lines: Sequence[str]) -> bool:
-    """Whether lines are those of one list item with nothing below it: its text can be written anew."""
-    found = [(entry.form, entry.start, entry.fact.end) for entry in memory_facts.parse_lines(lines).entries]
-    return found == [(Form.ITEM, 1, len(lines))]
+    """Whether the lines are one list item with nothing below it, so that its text can be replaced."""
+    entries = [(entry.form, entry.start, entry.fact.end) for entry in memory_facts.parse_lines(lines).entries]
+    return entries == [(Form.ITEM, 1, len(lines))]
 
 
 def _facts(lines: Sequence[str]) -> Sequence[Fact]:
@@ -241,127 +248,143 @@ def _facts(lines: Sequence[str]) -> Sequence[Fact]:
 
 
 def merge(view: View, form: dict[str, str]) -> Response:
-    """Merge a branch as it was shown: shows what the files become first, then commits that."""
-    asked = _of_branch(view, form.get("branch", ""))
-    return _merged(view, form, asked, lambda contents: merge_branch(view.repo, asked.shown, contents, view.now.date()))
+    """Merge a branch as it was shown: show what the files become, or commit the merge when the form was shown that."""
+    request = _branch_request(view, form.get("branch", ""))
+    today = view.now.date()
+    return _merge(view, form, request, lambda contents: merge_branch(view.repo, request.shown, contents, today))
 
 
 def end(view: View, form: dict[str, str]) -> Response:
     """End the merge that was begun in a terminal, in the same two steps."""
     begun = begun_merge(view.repo, view.config, view.today)
-    today = view.now.date()
-    asked = _of_begun(view, begun)
-    return _merged(view, form, asked, lambda contents: end_merge(view.repo, begun, contents, view.config, today))
+    request, today = _begun_request(view, begun), view.now.date()
+    return _merge(view, form, request, lambda contents: end_merge(view.repo, begun, contents, view.config, today))
 
 
-def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[Mapping[str, bytes]], str]) -> Response:
-    shown = asked.shown
-    if any(form.get(name) != value for name, value in asked.fields.items()):
-        words = view.t("One of the branches moved meanwhile: this is what it is now")
-        return _merge_page(view, asked, 409, words, form)
+def _merge(
+    view: View, form: dict[str, str], request: MergeRequest, commit: Callable[[Mapping[str, bytes]], str]
+) -> Response:
+    """The next step of a merge. `commit`: makes the merge commit with the settled files and returns its oid."""
+    shown = request.shown
+    if _has_moved(request, form):
+        return _moved_page(view, request, form)
     try:
-        choices = {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts}
-        contents = settled(shown, choices)
-    except (Refused, UsageError) as error:  # what was typed stays in its field
-        status = 400
-        if isinstance(error, Refused):
-            status = 422
-        return _merge_page(view, asked, status, view.t(error.message), form)
-    if takeover := _takeover(view, asked):
+        contents = _settled_contents(view, shown, form)
+    except (Refused, UsageError) as error:  # the form keeps what was typed
+        return _merge_page(view, request, refusal_status(error), view.t(error.message), form)
+    if takeover := _takeover(view, request):
         return _taken_over_page(view, shown.name, shown.tip, takeover, 409)
     if shown.others:
-        raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), asked.command)
+        raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), request.command)
     after = outcome(view.repo, shown, contents)
-    taken = _about_lines(form)
-    if not form.get("taken"):  # a conflict may be settled so that a line does not come at all
-        taken = {row.key: taken[row.key] for row in _found(view, after) if row.key in taken}
-    if taken and asked.address == "branches/merge":
-        return _taken_over(view, form, asked, after, taken)
+    choices = _line_choices(form)
+    if not form.get("taken"):  # the settlement of a conflict may have removed a line
+        choices = {row.key: choices[row.key] for row in _found(view, after) if row.key in choices}
+    if choices and request.address == "branches/merge":
+        return _take_over(view, form, request, after, choices)
     if form.get("shown") != "yes":
-        return _settled_page(view, asked, after, form)
+        return _settled_page(view, request, after, form)
     try:
-        made = made_of(contents)
+        oid = commit(contents)
     except Changed as error:
-        return _merge_page(view, asked, 409, error.message, form)
+        return _merge_page(view, request, 409, error.message, form)
     except (Refused, GitFailed) as error:
-        return _settled_page(view, asked, after, form, error)
-    return view.redirect("branches", done=made)
+        return _settled_page(view, request, after, form, error)
+    return view.redirect("branches", done=oid)
 
 
-def _about_lines(form: Mapping[str, str]) -> dict[str, Choice]:
-    """What a form says of lines in which the gate finds something, by `GateLine.key`."""
+def _has_moved(request: MergeRequest, form: Mapping[str, str]) -> bool:
+    """Whether the merge is no longer the one that the form was shown."""
+    return any(form.get(name) != value for name, value in request.fields.items())
+
+
+def _moved_page(view: View, request: MergeRequest, form: Mapping[str, str]) -> Response:
+    words = view.t("One of the branches moved meanwhile: this is what it is now")
+    return _merge_page(view, request, 409, words, form)
+
+
+def _line_choices(form: Mapping[str, str]) -> dict[str, Choice]:
+    """The choices for lines with a finding of the gate, by `GateLine.key`."""
     return {
-        key.removeprefix(GATE): Choice(value)
+        key.removeprefix(GATE_FIELD): Choice(value)
         for key, value in form.items()
-        if key.startswith(GATE) and value in list(Choice)
+        if key.startswith(GATE_FIELD) and value in list(Choice)
     }
 
 
-Outcome = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after a merge
+Outcome = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> (bytes before the merge, bytes after it)
 
 
 def _settled_page(
-    view: View, asked: Asked, after: Outcome, form: Mapping[str, str], refused: GitMemError | None = None
+    view: View, request: MergeRequest, after: Outcome, form: Mapping[str, str], refused: GitMemError | None = None
 ) -> Response:
-    """What the merge makes of every file, and what the gate finds in it; 422 where it was refused."""
-    fields = {key: visible(value) for key, value in form.items() if not key.startswith(GATE)} | {"shown": "yes"}
+    """What the merge makes of every file, and the gate's findings there; status 422 after the refusal `refused`."""
+    fields = {key: visible(value) for key, value in form.items() if not key.startswith(GATE_FIELD)} | {"shown": "yes"}
     files = [FileDiff(path, tuple(diff(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
-    memory = [data or b"" for data in after.get(MEMORY, ())]
-    differs = [placed_sentence(rival) for rival in between(memory[0], memory[1], view.today)[:RIVALS]] if memory else ()
+    differs: list[str] = []
+    if MEMORY in after:
+        before, now = (data or b"" for data in after[MEMORY])
+        differs = [placed_sentence(rival) for rival in between(before, now, view.today)[:MAX_RIVALS]]
     found = _found(view, after)
     return view.render(
-        "settled.html", 422 if refused else 200, asked=asked, shown=asked.shown, files=view.mask(files), fields=fields,
-        differs=differs, found=found, refused=refused, taken=False, form=form, stopped=_stopped(asked, found, {}),
-        allowing=_allowing(view, asked, form),
+        "settled.html", 422 if refused else 200, asked=request, shown=request.shown, files=view.mask(files),
+        fields=fields, differs=differs, found=found, refused=refused, taken=False, form=form,
+        stopped=_is_blocked(request, found, {}), allowing=_allowing(view, request, form),
     )  # fmt: skip
 
 
-def _stopped(asked: Asked, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> bool:
-    """Whether a line is left that the gate stops and that this page has a choice for: the commit would be refused. A
-    merge that was begun in a terminal has no such choice, and the gate answers when it is ended."""
-    return asked.address == "branches/merge" and any(row.blocks and row.key not in choices for row in found)
+def _is_blocked(request: MergeRequest, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> bool:
+    """Whether the gate would refuse the commit, because of a line for which the page offers a choice that was not made.
+    A merge that was begun in a terminal offers none: the gate runs when it is ended."""
+    return request.address == "branches/merge" and any(row.blocks and row.key not in choices for row in found)
 
 
 def _found(view: View, after: Outcome) -> list[GateLine]:
     return gate_lines(view.repo, after, view.now.date())
 
 
-def _taken_over(
-    view: View, form: Mapping[str, str], asked: Asked, after: Outcome, choices: Mapping[str, Choice]
+def _take_over(
+    view: View, form: Mapping[str, str], request: MergeRequest, after: Outcome, choices: Mapping[str, Choice]
 ) -> Response:
-    """Bring the files of the branch without the lines chosen, in one commit: shows it first."""
+    """Take over the files of the branch without the chosen lines, in one commit: show the preview, or commit the
+    preview whose token the form has."""
     found = _found(view, after)
     if not set(choices) <= {row.key for row in found}:
-        return _merge_page(view, asked, 409, view.t("This finding is not as it was shown any more"), form)
-    plan = takeover_plan(asked.shown.name, asked.shown.tip, after, found, choices)
+        return _merge_page(view, request, 409, view.t("This finding is not as it was shown any more"), form)
+    plan = takeover_plan(request.shown.name, request.shown.tip, after, found, choices)
     if not form.get("taken"):
         shown = preview(view.repo, plan)
         fields = {key: visible(value) for key, value in form.items()} | {"taken": shown.token, "shown": ""}
         return view.render(
-            "settled.html", asked=asked, shown=asked.shown, files=view.mask(shown.files), fields=fields, differs=(),
-            found=found, refused=None, taken=True, form=form, stopped=_stopped(asked, found, choices),
-            allowing=_allowing(view, asked, form),
+            "settled.html", asked=request, shown=request.shown, files=view.mask(shown.files), fields=fields, differs=(),
+            found=found, refused=None, taken=True, form=form, stopped=_is_blocked(request, found, choices),
+            allowing=_allowing(view, request, form),
         )  # fmt: skip
     try:
-        _, made = commit_previewed(view.repo, plan, form["taken"])
+        _, oid = commit_previewed(view.repo, plan, form["taken"])
     except Changed as error:
-        return _merge_page(view, asked, 409, error.message, form)
+        return _merge_page(view, request, 409, error.message, form)
     except (Refused, GitFailed) as error:
-        return _settled_page(view, asked, after, form, error)
-    return view.redirect("branches", done=made)
+        return _settled_page(view, request, after, form, error)
+    return view.redirect("branches", done=oid)
 
 
 def allow(view: View, form: dict[str, str]) -> Response:
-    """Except what the gate finds in one line that a branch brings, until a day: a commit on the current branch, shown
-    first. The exceptions of a branch do not count for itself, so that it is written to the branch that takes it."""
-    asked = _of_branch(view, form.get("branch", ""))
-    if any(form.get(name) != value for name, value in asked.fields.items()):
-        words = view.t("One of the branches moved meanwhile: this is what it is now")
-        return _merge_page(view, asked, 409, words, form)
-    after = outcome(view.repo, asked.shown, _contents(view, asked.shown, form))
+    """Allow the gate's findings in one line of a branch until a day: show the preview, or commit it.
+
+    The commit goes to the current branch, since the exceptions of a branch do not count for the branch itself.
+    """
+    request = _branch_request(view, form.get("branch", ""))
+    if _has_moved(request, form):
+        return _moved_page(view, request, form)
+    try:
+        contents = _settled_contents(view, request.shown, form)
+    except (Refused, UsageError):  # some conflicts are not settled yet: the lines of the branch as they are
+        contents = {}
+    after = outcome(view.repo, request.shown, contents)
     row = next((row for row in _found(view, after) if row.key == form.get("line")), None)
     if row is None:
-        return _merge_page(view, asked, 409, view.t("This finding is not as it was shown any more"), form)
+        return _merge_page(view, request, 409, view.t("This finding is not as it was shown any more"), form)
     try:
         decision = decision_of(view, form)
         plan = allow_line_plan(view.repo, view.config, after[row.path][1] or b"", row, decision)
@@ -369,31 +392,24 @@ def allow(view: View, form: dict[str, str]) -> Response:
             shown = preview(view.repo, plan)
             fields = {key: visible(value) for key, value in form.items()} | {"salt": decision[3], "shown": shown.token}
             return view.render(
-                "decision.html", title="Allow this finding", address="branches/allow", fields=fields, back=asked.back,
+                "decision.html", title="Allow this finding", address="branches/allow", fields=fields, back=request.back,
                 shown=view.mask(without_fingerprints(shown)),
             )  # fmt: skip
-        _, made = commit_previewed(view.repo, plan, form["shown"])
+        _, oid = commit_previewed(view.repo, plan, form["shown"])
     except Changed as error:
-        return _merge_page(view, asked, 409, view.t(error.message), form)
+        return _merge_page(view, request, 409, view.t(error.message), form)
     except (Refused, GitFailed, UsageError) as error:
-        status = 422
-        if isinstance(error, UsageError):
-            status = 400
-        return _merge_page(view, asked, status, view.t(error.message), form)
-    return view.redirect("branches", branch=asked.shown.name, done=made, **_choices(form))
+        return _merge_page(view, request, refusal_status(error), view.t(error.message), form)
+    return view.redirect("branches", branch=request.shown.name, done=oid, **_choices(form))
 
 
-def _contents(view: View, shown: BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
-    """The files that both sides changed as the form settles them; {} where it does not settle all, as the page of the
-    branch has them."""
-    try:
-        return settled(shown, {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts})
-    except (Refused, UsageError):
-        return {}
+def _settled_contents(view: View, shown: BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
+    """The files that both sides changed, as the form settles their conflicts. Raises Refused, UsageError."""
+    return settled(shown, {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts})
 
 
 def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Sequence[str]:
-    """What the form says of a conflict: a side, or the line of the text that the person wrote."""
+    """The choice for a conflict: the name of a side, or the lines of the item with the text that a person wrote."""
     choice = form.get(f"choice-{conflict.number}", "")
     if choice != OWN_TEXT:
         return choice

@@ -1,13 +1,14 @@
-"""The page Compare: two commits, branches or days as facts: what came, what changed in which words, what went.
+"""The page Compare: the facts that were added, changed and removed between two commits, branches or days.
 
-Of two that parted, what the second did since: it is compared with their merge base, so that what the first has got
-meanwhile is not told as taken out.
+When the two have diverged, the second is compared with their merge base. Otherwise facts that only the first has got
+since would be shown as removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from starlette.responses import Response
 
@@ -22,13 +23,13 @@ from gitmem.review.word_diff import Piece
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
-MAX_FACTS = 50  # facts of one page, shared by its groups
-TEXT = 16_000  # bytes of their texts
-FEWEST = 10  # facts that a group may have, whatever the others have
-MAX_FACT_CHARACTERS = 600  # characters of one of them
-AROUND = 60  # characters of what is the same on either side of a difference, in a longer text
-LOGS = "logs"  # the group of an address: lines of logs and sessions
-GROUPS = (  # title, the operations it has
+MAX_FACTS = 50  # on one page, divided among its groups
+MAX_TEXT_BYTES = 16_000  # of all texts on one page
+FEWEST = 10  # facts that a group shows in any case
+MAX_FACT_CHARACTERS = 600  # of one text
+CONTEXT_CHARS = 60  # unchanged characters shown on each side of a change in a long text
+LOGS = "logs"  # the name of the group with lines of logs and sessions in a URL
+GROUPS = (  # (title, operations)
     ("Added", (Op.ADDED, Op.PROMOTED)),
     ("Changed", (Op.CHANGED,)),
     ("Removed", (Op.REMOVED,)),
@@ -39,7 +40,7 @@ GROUPS = (  # title, the operations it has
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A change as it is shown: its text in pieces, and the keys of its comment that differ, with both values."""
+    """A change with its differences, as in `StatementDiff`."""
 
     change: FactChange
     pieces: tuple[Piece, ...]
@@ -47,85 +48,85 @@ class Row:
 
 
 def page(view: View) -> Response:
-    """The facts of `to` beside those of `from`, or of a `commit` beside those before it; without any of them only what
-    may be compared."""
+    """The changed facts from the revision `from` to `to` of the query, or of one `commit`. Without any of them only the
+    suggestions of what to compare."""
     first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
-    base = head = parted_from = subject = ""
+    base = head = diverged_from = subject = ""
     only = view.fields.get("commit", "").strip()
     groups: list[tuple[str, int, Sequence[Row]]] = []
-    sharing = 1
+    group_count = 1
     skipped = lines_skipped = 0
     logged: list[FactChange] = []
     if only:
         head = resolve_at(view.repo, only, view.now)
-        made = view.repo.commit(head)
-        base = ""
-        if made.parents:
-            base = made.parents[0]
-        first, last, subject = base[:12], head[:12], view.forgotten.masked(made.subject)
+        commit = view.repo.commit(head)
+        base = next(iter(commit.parents), "")
+        first, last, subject = base[:12], head[:12], view.forgotten.masked(commit.subject)
     elif first:
         base = resolve_at(view.repo, first, view.now)
+        head = view.snapshot.commit or view.repo.head() or ""
         if last:
             head = resolve_at(view.repo, last, view.now)
-        else:
-            head = view.snapshot.commit or view.repo.head() or ""
-        base, parted_from = _start_of(view, base, head)
+        base, diverged_from = _compared_with(view, base, head)
     if head:
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
         changes = without_forgotten(changes, view.forgotten)
-        lasting, logged = parted(changes, view.config.memory_daily)
+        lasting, logged = without_logs(changes, view.config.memory_daily)
         own = {title: [change for change in lasting if change.op in ops] for title, ops in GROUPS}
-        sharing = sum(map(bool, (*own.values(), logged)))
-        if (group := view.fields.get("group", "")) in own:  # one group, from one of its facts on
-            skipped = start_of(view, len(own[group]))
+        group_count = sum(map(bool, (*own.values(), logged)))
+        if (group := view.fields.get("group", "")) in own:
+            skipped = _start(view, len(own[group]))
             groups, logged = [(group, len(own[group]), rows_of(view, own[group][skipped:], 1))], []
         elif group == LOGS:
-            lines_skipped, sharing = start_of(view, len(logged)), 1
+            lines_skipped, group_count = _start(view, len(logged)), 1
         else:
-            groups = [(title, len(some), rows_of(view, some, sharing)) for title, some in own.items()]
+            groups = [(title, len(members), rows_of(view, members, group_count)) for title, members in own.items()]
     return view.render(
         "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
-        newer=_newer(view, base, head), parted_from=parted_from, logged=len(logged), skipped=skipped, only=only,
-        lines=rows_of(view, logged[lines_skipped:], sharing), lines_skipped=lines_skipped, subject=subject,
+        newer=_is_reversed(view, base, head), parted_from=diverged_from, logged=len(logged), skipped=skipped, only=only,
+        lines=rows_of(view, logged[lines_skipped:], group_count), lines_skipped=lines_skipped, subject=subject,
     )  # fmt: skip
 
 
-def _start_of(view: View, first: str, head: str) -> tuple[str, str]:
-    """(the commit to compare `head` with, `first` where that is another): their merge base where the two parted;
-    `first` itself where one is an ancestor of the other, or where they share no history."""
-    meeting = None
+def _compared_with(view: View, first: str, head: str) -> tuple[str, str]:
+    """(the commit that `head` is compared with, `first` if that is another commit). It is the merge base when the two
+    have diverged, else `first`."""
+    base = None
     if first and head:
-        meeting = view.repo.merge_base(first, head)
-    if meeting and meeting not in (first, head):
-        return (meeting, first)
-    return (first, "")
+        base = view.repo.merge_base(first, head)
+    if base and base not in (first, head):
+        return base, first
+    return first, ""
 
 
-def start_of(view: View, count: int) -> int:
-    """How many facts of its group the address passes over."""
-    text = view.fields.get("start", "")
-    number = 0
-    if text.isascii() and text.isdigit() and len(text) < 7:
-        number = int(text)
-    if number < count:
-        return number
+def _start(view: View, count: int) -> int:
+    """How many of the `count` facts of a group earlier pages show; 0 when the query names too many."""
+    if view.start < count:
+        return view.start
     return 0
 
 
-def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[FactChange], list[FactChange]]:
-    """The changes of what lasts, and those of logs and episodes, whose lines are told as facts too."""
-    passing = [change for change in changes if passes(change.path, daily)]
-    return [change for change in changes if not passes(change.path, daily)], passing
+def without_logs(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[FactChange], list[FactChange]]:
+    """(changes outside logs and episodes, changes in them). `daily`: the path patterns of daily logs."""
+    lasting: list[FactChange] = []
+    logged: list[FactChange] = []
+    for change in changes:
+        if passes(change.path, daily):
+            logged.append(change)
+        else:
+            lasting.append(change)
+    return lasting, logged
 
 
-def rows_of(view: View, changes: Sequence[FactChange], sharing: int = 2) -> Sequence[Row]:
-    """The first changes of a group, as many as a page of that many groups has room for: one at least."""
-    rows = [row_of(change) for change in view.mask(changes[: max(FEWEST, MAX_FACTS // max(1, sharing))])]
-    return fitting(rows, lambda row: "".join(piece.text for piece in row.pieces), TEXT // max(1, sharing))
+def rows_of(view: View, changes: Sequence[FactChange], group_count: int = 2) -> Sequence[Row]:
+    """The rows of the first changes of a group, as many as fit on a page with `group_count` groups; at least one."""
+    share = max(1, group_count)
+    rows = [row_of(change) for change in view.mask(changes[: max(FEWEST, MAX_FACTS // share)])]
+    return fitting(rows, lambda row: "".join(piece.text for piece in row.pieces), MAX_TEXT_BYTES // share)
 
 
 def row_of(change: FactChange) -> Row:
-    """A change, masked already, with its differences; what is the same in a long text is left out around them."""
+    """The row of a change that is masked already."""
     old, new = change.old, change.new
     if old is None or new is None:
         return Row(change, _shortened([Piece("=", change.fact.text)]))
@@ -134,21 +135,29 @@ def row_of(change: FactChange) -> Row:
 
 
 def pieces_of(old: str, new: str) -> tuple[Piece, ...]:
-    """The words of two texts, masked already: what differs and, where they are long, what is near it."""
+    """The difference of two texts that are masked already; of long texts only the changes and what is near them."""
     return _shortened(text_diff(old, new))
 
 
 def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """The pieces within MAX_FACT_CHARACTERS: of a longer text the differences and what is near them, with `…` for the
-    rest."""
+    """The pieces cut to MAX_FACT_CHARACTERS: of a longer text the changes with CONTEXT_CHARS around them, and `…` for
+    the rest."""
     if sum(len(piece.text) for piece in pieces) <= MAX_FACT_CHARACTERS:
         return tuple(pieces)
     shown: list[Piece] = []
     left = MAX_FACT_CHARACTERS
-    for at, (sign, text) in enumerate(pieces):
-        if sign == "=" and len(pieces) > 1 and len(text) > 2 * AROUND:
-            text = f"{text[:AROUND] if at else ''} … {text[-AROUND:] if at + 1 < len(pieces) else ''}"
-        shown.append(Piece(sign, text if len(text) <= left else f"{text[:left]}…"))
+    for number, (sign, text) in enumerate(pieces):
+        if sign == "=" and len(pieces) > 1 and len(text) > 2 * CONTEXT_CHARS:
+            before, after = text[:CONTEXT_CHARS], text[-CONTEXT_CHARS:]
+            if number == 0:
+                before = ""
+            if number == len(pieces) - 1:
+                after = ""
+            text = f"{before} … {after}"
+        if len(text) > left:
+            shown.append(Piece(sign, f"{text[:left]}…"))
+            break
+        shown.append(Piece(sign, text))
         left -= len(text)
         if left <= 0:
             break
@@ -156,26 +165,22 @@ def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _ways(view: View) -> list[tuple[str, str, str]]:
-    """(words, from, to) of what one may want to compare here: the other branches, the last commit, the last week."""
+    """(words, from, to) of each suggested comparison: the other branches, the last commit, the last week."""
     here = view.repo.branch() or ""
     ways = [(f"{here} -> {name}", here, name) for name in view.branches if here and name != here][:8]
     head = view.snapshot.commit or view.repo.head()
     if head and view.repo.commit(head).parents:
         ways.append((view.t("the last commit"), f"{head[:12]}~1", head[:12]))
-        week = next((c for c in view.repo.log([head], first_parent=True) if _week_before(view, c.commit_date)), None)
-        if week:
-            ways += [(view.t("the last seven days"), week.oid[:12], head[:12])]
+        week_ago = (view.snapshot.when or view.now) - timedelta(days=7)
+        for commit in view.repo.log([head], first_parent=True):
+            if commit.commit_date <= week_ago:
+                ways.append((view.t("the last seven days"), commit.oid[:12], head[:12]))
+                break
     return ways
 
 
-def _week_before(view: View, when: object) -> bool:
-    from datetime import timedelta
-
-    return (view.snapshot.when or view.now) - timedelta(days=7) >= when  # type: ignore[operator]
-
-
-def _newer(view: View, base: str, head: str) -> bool:
-    """Whether `base` is the later of the two: then one reads the page the wrong way round."""
+def _is_reversed(view: View, base: str, head: str) -> bool:
+    """Whether `base` is the newer commit, so that the comparison runs backwards."""
     try:
         return bool(base) and base != head and view.repo.is_ancestor(head, base)
     except GitMemError:

@@ -1,4 +1,5 @@
-"""The page of one fact: its text, where it comes from and whether that holds, what happened to it, who was given it."""
+"""The page of one fact: its text, its sources and whether they support it, its history, and the sessions that got
+it."""
 
 from __future__ import annotations
 
@@ -23,14 +24,14 @@ from gitmem.review.commit_diff import fact_changes
 from gitmem.sessions import receipts
 from gitmem.ui.view import View
 
-MOST_EDITS = 20  # edits of one fact that its old address is followed through
+MAX_EDITS = 20  # that an old URL of a fact is followed through
 _ID = re.compile(r"[0-9a-f]{12}")
-CONTEXT = 3  # lines above and below a source
+CONTEXT_LINES = 3  # above and below a source
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a quoted file; `cited` where it is one of the source's own."""
+    """A line of a quoted file. `cited`: it belongs to the source, not to the lines around it."""
 
     number: int
     text: str
@@ -39,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Recalls:
-    """How often sessions were given the fact, the last time, and by how many sessions."""
+    """How often sessions got the fact. `sessions`: how many different ones. `last`: the last time, None for never."""
 
     times: int
     sessions: int
@@ -47,91 +48,93 @@ class Recalls:
 
 
 def page(view: View) -> Response:
-    """The fact that the address names by its id; of several with one text that of `path`, else the first."""
+    """The page of the fact that the URL names (see `chosen`). The URL of an edited fact redirects to its new id."""
     try:
         row = chosen(view)
     except MissingFile:
-        if (became := _became(view, view.parts.get("id", ""))) is None:
+        successor = _edited_form(view, view.parts.get("id", ""))
+        if successor is None:
             raise
-        return view.redirect("fact", became.fact.id, path=became.path)
+        return view.redirect("fact", successor.fact.id, path=successor.path)
     answer = why.why(view.repo, view.config, row.path, row.fact.line, view.snapshot.commit, now=view.now)
     quotes = [(source, _quoted(view, source)) for source in answer.sources]
-    code = [
-        (one, _numbered(one.then), _numbered(one.now))
-        for one in compared(view.repo, (value for key, value in row.fact.meta if key == "code"), view.snapshot.commit)
-    ]
+    cited_code = compared(view.repo, (value for key, value in row.fact.meta if key == "code"), view.snapshot.commit)
+    code = [(citation, _numbered(citation.then), _numbered(citation.now)) for citation in cited_code]
+    equal = view.facts.by_id.get(row.fact.id, [])
     older = [(value, view.facts.by_id.get(value, [None])[0]) for key, value in row.fact.meta if key == "supersedes"]
     newer = view.facts.successors.get(row.fact.id, [])
     replaced = [other for _, other in older if other]
     return view.render(
-        "fact.html", row=row, amended_by=_told_once(answer.links.amended_by, newer), was=_was(view, row, answer),
-        amends=_told_once(answer.links.supersedes, replaced), answer=answer, quotes=quotes, older=older, code=code,
-        newer=newer,
-        alike=[other for other in view.facts.by_id.get(row.fact.id, ()) if other != row],
-        listed=row in view.facts.by_id.get(row.fact.id, ()),
-        recalls=_recalls(view, row.fact.id), promotions=_promotions(view, answer),
+        "fact.html", row=row, was=_former_text(view, row, answer), answer=answer, quotes=quotes, older=older, code=code,
+        newer=newer, amended_by=_not_among(answer.links.amended_by, newer),
+        amends=_not_among(answer.links.supersedes, replaced), alike=[other for other in equal if other != row],
+        listed=row in equal, recalls=_recalls(view, row.fact.id), promotions=_promotions(view, answer),
         legible=view.mask(row).fact.text == row.fact.text,
     )  # fmt: skip
 
 
-def _told_once(ends: Sequence[Amendment], replaced: Sequence[PresentFact]) -> list[Amendment]:
-    """The links to other statements without those that are told as a replacement already."""
+def _not_among(amendments: Sequence[Amendment], rows: Sequence[PresentFact]) -> list[Amendment]:
+    """The amendments whose statement is none of `rows`, which the page shows as replacements already."""
     return [
         end
-        for end in ends
-        if not any(row.path == end.path and end.start_line <= row.fact.line <= end.end_line for row in replaced)
+        for end in amendments
+        if not any(row.path == end.path and end.start_line <= row.fact.line <= end.end_line for row in rows)
     ]
 
 
 def _edits_in(view: View, commit: str) -> list[tuple[Fact, Fact]]:
-    """(what it was, what it became) of the facts whose text a commit changed, compared with its first parent; nothing
-    for the first commit. A text that is another altogether is one where no other fact of the file came or went, and
-    the comment stays."""
+    """(old, new) of each fact whose text a commit changed, compared with its first parent; none for a root commit.
+
+    A removed and an added fact with entirely different texts count as an edit when they are the only ones in the
+    commit, in the same file, and have the same comment.
+    """
     parents = view.repo.commit(commit).parents
     if not parents:
         return []
     layout = layout_at(view.repo, commit, view.config)
     changes = fact_changes(view.repo, parents[0], commit, layout, view.today, authors=False)
     pairs = [(change.old, change.new) for change in changes if change.old and change.new]
-    gone = [(change.path, change.old) for change in changes if change.old and not change.new]
-    came = [(change.path, change.new) for change in changes if change.new and not change.old]
-    if len(gone) == len(came) == 1 and gone[0][0] == came[0][0] and gone[0][1].meta == came[0][1].meta:
-        pairs.append((gone[0][1], came[0][1]))
+    removed = [(change.path, change.old) for change in changes if change.old and not change.new]
+    added = [(change.path, change.new) for change in changes if change.new and not change.old]
+    if len(removed) == len(added) == 1:
+        (old_path, old_fact), (new_path, new_fact) = removed[0], added[0]
+        if old_path == new_path and old_fact.meta == new_fact.meta:
+            pairs.append((old_fact, new_fact))
     return [(old, new) for old, new in pairs if old.id != new.id]
 
 
-def _was(view: View, row: PresentFact, answer: why.Answer) -> str:
-    """The text that the commit of a fact changed into it, "" where it came new and where an edit tells it already, or
-    where people took that text out."""
+def _former_text(view: View, row: PresentFact, answer: why.Answer) -> str:
+    """The text that the fact's commit edited; "" when it added the fact, when the page shows the edit already, or when
+    the text was forgotten."""
     if not answer.commit or answer.edited:
         return ""
-    for old, new in _edits_in(view, answer.commit):
-        if new.id == row.fact.id:
-            if view.forgotten.says_only(old.text):
-                return ""
-            return old.text
-    return ""
+    text = next((old.text for old, new in _edits_in(view, answer.commit) if new.id == row.fact.id), "")
+    if view.forgotten.says_only(text):
+        return ""
+    return text
 
 
-def _became(view: View, wanted: str) -> PresentFact | None:
-    """The fact that an edited one became, by the commits that name the old text; None where it went."""
+def _edited_form(view: View, ident: str) -> PresentFact | None:
+    """The present fact that the fact `ident` became by edits, followed through the commits that name its text; None
+    when there is none."""
     head = view.snapshot.commit or view.repo.head()
-    for _ in range(MOST_EDITS):
-        if head is None or not _ID.fullmatch(wanted):
+    for _ in range(MAX_EDITS):
+        if head is None or not _ID.fullmatch(ident):
             return None
-        commits = view.repo.log([head], grep=(f"sha256:{wanted}",))
-        new = (new for commit in commits for old, new in _edits_in(view, commit.oid) if old.id == wanted)
-        if (fact := next(new, None)) is None:
+        commits = view.repo.log([head], grep=(f"sha256:{ident}",))
+        edited = (new for commit in commits for old, new in _edits_in(view, commit.oid) if old.id == ident)
+        fact = next(edited, None)
+        if fact is None:
             return None
         if found := view.facts.by_id.get(fact.id):
             return found[0]
-        wanted = fact.id
+        ident = fact.id
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """A commit that promoted an earlier text of the fact."""
+    """The promotion of an earlier text of the fact."""
 
     model: str
     author: str
@@ -140,11 +143,13 @@ class Promotion:
 
 
 def _promotions(view: View, answer: why.Answer) -> list[Promotion]:
-    """The promotions of what the fact said before it was edited, the oldest first."""
+    """The promotions of the texts that the fact had before its edits, oldest first."""
     digests = [text_hash(before) for what, before, _ in answer.edited if what == "text" and before]
     head = view.snapshot.commit or view.repo.head()
-    known = read_ledger(view.repo, [head] if head and digests else [], digests)
-    records = [(record, digest) for digest in digests for record in reversed(known.recorded.get(digest, ()))]
+    if not head or not digests:
+        return []
+    recorded = read_ledger(view.repo, [head], digests).recorded
+    records = [(record, digest) for digest in digests for record in reversed(recorded.get(digest, ()))]
     return [
         Promotion(model, f"{author.name} <{author.email}>", record.commit.author_date, record.commit.oid)
         for record, digest in records
@@ -153,13 +158,14 @@ def _promotions(view: View, answer: why.Answer) -> list[Promotion]:
 
 
 def chosen(view: View) -> PresentFact:
-    """The fact of an address or a form. Raises MissingFile where the snapshot has none with that id."""
-    wanted, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
-    found = view.facts.by_id.get(wanted, [])
-    if path and not any(row.path == path for row in found):  # a line of a log or of a note
+    """The fact whose id the URL names, in the file `path` if it has it, else the first. Raises MissingFile when the
+    snapshot has no such fact."""
+    ident, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
+    found = view.facts.by_id.get(ident, [])
+    if path and not any(row.path == path for row in found):  # it may be a line of a log or a note
         try:
-            found = [row for row in view.statements(path) if row.fact.id == wanted] or found
-        except (MissingFile, OutsideRepository):  # a path that is shown masked is no file's
+            found = [row for row in view.statements(path) if row.fact.id == ident] or found
+        except (MissingFile, OutsideRepository):  # a masked path names no file
             if not found:
                 raise
     if not found:
@@ -168,19 +174,20 @@ def chosen(view: View) -> PresentFact:
 
 
 def _quoted(view: View, source: Source) -> tuple[Line, ...]:
-    """The lines of a source as its blob has them, with those around it; none where the source is not there."""
+    """The lines of a source from its blob, with CONTEXT_LINES around them; empty when the source was not found."""
     if source.problem or not source.blob:
         return ()
     try:
         lines = blob_lines(view.repo.read(source.blob))
     except GitMemError:
         return ()
-    first = max(1, source.start_line - CONTEXT)
-    last = min(len(lines), source.end_line + CONTEXT)
-    return tuple(
-        Line(number, lines[number - 1], source.start_line <= number <= source.end_line)
-        for number in range(first, last + 1)
-    )
+    return with_context(lines, source.start_line, source.end_line)
+
+
+def with_context(lines: Sequence[str], first: int, last: int) -> tuple[Line, ...]:
+    """The lines `first` to `last` (1-based) of a file as `cited`, with CONTEXT_LINES above and below."""
+    start, end = max(1, first - CONTEXT_LINES), min(len(lines), last + CONTEXT_LINES)
+    return tuple(Line(number, lines[number - 1], first <= number <= last) for number in range(start, end + 1))
 
 
 def _numbered(quoted: Quoted) -> tuple[Line, ...]:

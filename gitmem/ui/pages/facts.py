@@ -1,4 +1,4 @@
-"""The page Facts: the facts of the snapshot by what is known of them, or the answer of a search with why it ranked."""
+"""The page Facts: the facts of the snapshot with filters, or the hits of a search with the parts of their scores."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gitmem.provenance.present_facts import AGES, ORDERS, STATES, TRUST, Choice,
 from gitmem.search.hits import Hit
 from gitmem.search.weights import MEANING, WORDS
 from gitmem.ui.pages.first_steps import first_steps
-from gitmem.ui.pages.notes import file_paths
+from gitmem.ui.pages.notes import file_paths, page_of
 from gitmem.ui.view import View
 
-MAX_FACTS = 50  # facts of one page
-HITS = 30
-MORE = 120  # hits that are looked at where filters take some of them
-FILTERS = ("type", "origin", "tag", "state", "trust", "age", "author", "path")  # of the address and of Choice
+MAX_FACTS = 50  # on one page
+MAX_HITS = 30  # on one page
+MAX_HITS_BEFORE_FILTERS = 120  # that are searched when filters may remove some
+FILTERS = ("type", "origin", "tag", "state", "trust", "age", "author", "path")  # fields of the query and of Choice
 
-ORDERS_NAMED = {  # value of `sort` in the address -> what it is called
+ORDER_TITLES = {  # value of `sort` in the query -> title
     "": "as in the files", "newest": "newest", "type": "type", "importance": "importance", "ending": "ending soon",
 }  # fmt: skip
 
 SAME_WORDS = "the same words"
 AROUND = "words of the lines and headings around it"
-OWN_WORDS = ("lexical0", "cover0")  # evidence of the line itself; a word of its headings counts there too
-# What a score is made of, as a reader is told: the pieces of its bar, in the order of their colours.
+OWN_WORDS = ("lexical0", "cover0")  # evidence of the line itself, including the words of its headings
+# (title, names of the evidence) of each part of a score, in the order of the bar's colours.
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (SAME_WORDS, OWN_WORDS),
     ("a like meaning", MEANING),
@@ -40,13 +40,13 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("its length and form", ("length", "long", "fence", "asks", "duplicate", "amended")),
     (AROUND, tuple(name for name in WORDS if name not in OWN_WORDS)),
 )
-_PLACES = {title: number for number, (title, _) in enumerate(PARTS)}
+_PART_NUMBERS = {title: number for number, (title, _) in enumerate(PARTS)}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a score: what it is called, what it adds (of 1), where its piece of the bar begins and how wide it is
-    (of 100), its colour."""
+    """A part of a hit's score. `value`: its share of the score, 0..1. `start`, `width`: its piece of the bar, in
+    percent."""
 
     name: str
     value: float
@@ -56,47 +56,41 @@ class Part:
 
 
 def page(view: View) -> Response:
-    """The list, or the answer where the address has `q`."""
-    asked = view.fields.get("q", "").strip()
+    """The list of facts, or the hits of the question `q`."""
+    question = view.fields.get("q", "").strip()
     choice = Choice(**{name: view.fields.get(name, "") for name in FILTERS})
-    if asked:
-        return _search_page(view, asked, choice)
+    if question:
+        return _search_page(view, question, choice)
     rows = view.facts.chosen(choice, view.today)
     if choice.author:
         rows = view.facts.by_author(view.repo, view.snapshot.commit, rows, choice.author)
-    order = ""
-    if view.fields.get("sort", "") in ORDERS:
-        order = view.fields.get("sort", "")
+    order = view.fields.get("sort", "")
+    if order not in ORDERS:
+        order = ""
     rows = view.facts.in_order(view.repo, view.snapshot.commit, rows, order, view.today)
-    count = max(1, -(-len(rows) // MAX_FACTS))
-    number = min(max(1, _page_number(view.fields.get("page", "1"))), count)
-    shown = rows[(number - 1) * MAX_FACTS : number * MAX_FACTS]
+    number, count, shown = page_of(view, rows, MAX_FACTS)
+    files = 0
+    if not view.facts.rows:
+        files = len(file_paths(view))
     return view.render(
         "facts.html", rows=shown, total=len(rows), number=number, pages=count, asked="", choice=choice,
-        options=options(view), hits=(), notes=(), answered=False, marks=None, order=order, orders=ORDERS_NAMED,
-        kinds=FACT_TYPES,
-        files=0 if view.facts.rows else len(file_paths(view)), steps=first_steps(view),
+        options=options(view), hits=(), notes=(), answered=False, marks=None, order=order, orders=ORDER_TITLES,
+        kinds=FACT_TYPES, files=files, steps=first_steps(view),
     )  # fmt: skip
 
 
-def _page_number(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 7:
-        return int(text)
-    return 1
-
-
 def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
-    """(filter, its values with how many facts have each, 0 for unknown): those in use."""
+    """(filter, (value, number of facts with it, 0 for unknown) of each value in use)."""
     counts = view.facts.counts
 
-    def listed(name: str, values: Sequence[str]) -> tuple[str, list[tuple[str, int]]]:
+    def in_use(name: str, values: Sequence[str]) -> tuple[str, list[tuple[str, int]]]:
         return name, [(value, counts[name][value]) for value in values if counts[name][value]]
 
     return [
         ("type", counts["type"].most_common(20)),
-        listed("state", STATES),
-        listed("trust", TRUST),
-        listed("origin", (*ORIGINS, "none")),
+        in_use("state", STATES),
+        in_use("trust", TRUST),
+        in_use("origin", (*ORIGINS, "none")),
         ("age", [(name, 0) for name in (*AGES, "older")]),
         ("tag", counts["tag"].most_common(40)),
         ("author", [*view.facts.author_names(view.repo, view.snapshot.commit)]),
@@ -104,85 +98,88 @@ def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
     ]
 
 
-def _search_page(view: View, asked: str, choice: Choice) -> Response:
-    """What `git mem search` answers: the same hits in the same order."""
-    from gitmem.provenance.forgotten_texts import forgotten_texts
+def _search_page(view: View, question: str, choice: Choice) -> Response:
+    """The hits of `git mem search` in the same order, without those that the filters exclude."""
     from gitmem.search.results import marked_words
     from gitmem.search.search import Query, search
 
-    others = replace(choice, type="", tag="", path="") != Choice()  # what a search cannot be asked
+    has_filters = replace(choice, type="", tag="", path="") != Choice()  # filters that a Query does not have
+    limit = MAX_HITS
+    if has_filters:
+        limit = MAX_HITS_BEFORE_FILTERS
+    types, tags, paths = (tuple(filter(None, (value,))) for value in (choice.type, choice.tag, choice.path))
     query = Query(
-        asked, limit=MORE if others else HITS, commit=view.snapshot.commit, types=(choice.type,) if choice.type else (),
-        tags=(choice.tag,) if choice.tag else (), paths=(choice.path,) if choice.path else (), explain=True,
-        everything=others, forgotten=forgotten_texts(view.repo),
+        question, limit=limit, commit=view.snapshot.commit, types=types, tags=tags, paths=paths, explain=True,
+        everything=has_filters, forgotten=view.forgotten,
     )  # fmt: skip
     answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
     rows = {(row.path, row.fact.line): row for row in view.facts.rows}
-    if others:
-        found = _hits_of_choice(view, answer.hits, rows, choice)
-    else:
-        found = answer.hits
-    marks = marked_words(asked)
+    found: Sequence[Hit] = answer.hits
+    if has_filters:
+        found = _filtered_hits(view, answer.hits, rows, choice)
+    marks = marked_words(question)
     hits = [(hit, _statement_of(view, hit, rows, marks), parts(hit, marks)) for hit in found]
-    answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
-    uncertain = view.t("Nothing here seems to answer this; what is shown comes nearest.")
-    notes = [
-        *([] if answered else [view.t("No search is possible now.")]),
-        *([uncertain] if hits and not answer.answered else []),
-        *answer.notes,
-        *([answer.reason] if answer.stale else []),
-    ]
+    has_index = bool(answer.lanes) or not answer.stale
+    notes = [*answer.notes]
+    if hits and not answer.answered:
+        notes.insert(0, view.t("Nothing here seems to answer this; what is shown comes nearest."))
+    if not has_index:
+        notes.insert(0, view.t("No search is possible now."))
+    if answer.stale:
+        notes.append(answer.reason)
     return view.render(
-        "facts.html", rows=(), total=len(hits), number=1, pages=1, asked=asked, choice=choice,
-        options=options(view), hits=hits, notes=notes, answered=answered, marks=marks, files=0,
-        order="", orders=ORDERS_NAMED, kinds=FACT_TYPES, steps=(),
+        "facts.html", rows=(), total=len(hits), number=1, pages=1, asked=question, choice=choice,
+        options=options(view), hits=hits, notes=notes, answered=has_index, marks=marks, files=0,
+        order="", orders=ORDER_TITLES, kinds=FACT_TYPES, steps=(),
     )  # fmt: skip
 
 
 def _statement_of(
     view: View, hit: Hit, rows: Mapping[tuple[str, int], PresentFact], marks: re.Pattern[str] | None
 ) -> str:
-    """The id of the statement that a hit leads to: the fact, or of the lines of a log or a note the one with most of
-    the words that were asked for. "" for a commit and for lines that are in no statement."""
+    """The id of the statement that a hit links to: the fact at its first line, else the statement in its lines with
+    the most words of the question (`marks`). "" for a commit and for lines without a statement."""
     if not hit.path:
         return ""
     if (row := rows.get((hit.path, hit.start_line))) is not None:
         return row.fact.id
     try:
-        here = view.statements(hit.path)
+        statements = view.statements(hit.path)
     except GitMemError:
         return ""
-    own = [row for row in here if row.fact.line <= hit.end_line and hit.start_line <= row.fact.end]
-    found = [(len(marks.findall(row.fact.text)) if marks else 0, -row.fact.line, row.fact.id) for row in own]
-    if not found:
+    own = [row for row in statements if row.fact.line <= hit.end_line and hit.start_line <= row.fact.end]
+    if not own:
         return ""
-    return max(found)[2]
+    return max(own, key=lambda row: (len(marks.findall(row.fact.text)) if marks else 0, -row.fact.line)).fact.id
 
 
-def _hits_of_choice(
+def _filtered_hits(
     view: View, hits: Sequence[Hit], rows: Mapping[tuple[str, int], PresentFact], choice: Choice
 ) -> Sequence[Hit]:
-    """The hits with a fact that is wanted, HITS at most; where only the age is asked for, other lines by their day."""
-    aged = replace(choice, type="", tag="", path="", age="") == Choice()
+    """The first MAX_HITS hits with a fact that passes the filters. When `age` is the only filter that a Query does not
+    have, hits without a fact pass by their own date."""
+    age_only = replace(choice, type="", tag="", path="", age="") == Choice()
     kept: dict[tuple[str, int], Hit] = {}
     for hit in hits:
         own = [row for line in range(hit.start_line, hit.end_line + 1) if (row := rows.get((hit.path, line)))]
-        taken = [choice.matches(row, view.today) for row in own] or [aged and choice.ages(hit.date, view.today)]
-        if any(taken):
+        passes = any(choice.matches(row, view.today) for row in own)
+        if not own:
+            passes = age_only and choice.ages(hit.date, view.today)
+        if passes:
             kept[hit.path, hit.start_line] = hit
     if choice.author:
         facts = [rows[key] for key in kept if key in rows]
-        named = view.facts.by_author(view.repo, view.snapshot.commit, facts, choice.author)
-        wanted = {(row.path, row.fact.line) for row in named}
+        by_author = view.facts.by_author(view.repo, view.snapshot.commit, facts, choice.author)
+        wanted = {(row.path, row.fact.line) for row in by_author}
         kept = {key: hit for key, hit in kept.items() if key in wanted}
-    return list(kept.values())[:HITS]
+    return list(kept.values())[:MAX_HITS]
 
 
 def parts(hit: Hit, marks: re.Pattern[str] | None) -> list[Part]:
-    """What adds to a hit's score, as pieces of a bar that is as long as the score; what takes from it shortens all.
+    """The parts that add to a hit's score, as pieces of a bar as long as the score. Negative parts shorten the others.
 
-    `marks`: what finds the words that were asked for. A text without any of them has its words from its headings and
-    the lines around it, and no piece says that it has the same words.
+    `marks`: finds the words of the question. When the text has none of them, its lexical evidence comes from headings
+    and lines around it, so it counts as AROUND.
     """
     explained = hit.explain or {}
     scale = explained.get("scale") or 1.0
@@ -191,13 +188,13 @@ def parts(hit: Hit, marks: re.Pattern[str] | None) -> list[Part]:
         values[name] = values.get(name, 0.0) + value
     sums = [sum(values.get(name, 0.0) for name in names) for _, names in PARTS]
     if marks is None or not marks.search(hit.text):
-        own, around = _PLACES[SAME_WORDS], _PLACES[AROUND]
+        own, around = _PART_NUMBERS[SAME_WORDS], _PART_NUMBERS[AROUND]
         sums[around], sums[own] = sums[around] + sums[own], 0.0
     whole = sum(value for value in sums if value > 0)
     pieces, start = [], 0.0
     for colour, ((title, _), value) in enumerate(zip(PARTS, sums, strict=True)):
         if value > 0:
-            width = 100 * hit.score * value / whole
-            pieces.append(Part(title, hit.score * value / whole, round(start, 1), round(width, 1), colour))
-            start += width
+            share = hit.score * value / whole
+            pieces.append(Part(title, share, round(start, 1), round(100 * share, 1), colour))
+            start += 100 * share
     return pieces

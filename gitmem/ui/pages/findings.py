@@ -1,4 +1,4 @@
-"""The page of what the gate finds in the work tree: each to be masked, or excepted with a reason until a day."""
+"""The page of the gate's findings in the work tree. A person masks each, or allows it with a reason until a day."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from gitmem.ui.pages import work_in_progress
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View
 
-MAX_FINDINGS = 40
+MAX_FINDINGS = 40  # on one page
 FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
-UNREAD = re.compile(r"(?:fingerprints?|salt) = ")  # lines of the file of exceptions that no person reads
+DIGEST_LINE = re.compile(r"(?:fingerprints?|salt) = ")  # a line of the exceptions file that means nothing to a person
 SALT = re.compile(r"[0-9a-f]{32}")
 
 
 def page(view: View) -> Response:
-    """The findings, those that block first; as many files are read as `git mem status` reads."""
+    """The findings, blocking ones first, in the files that `git mem status` scans too."""
     return _page(view)
 
 
@@ -48,19 +48,19 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
     read = contents(view.repo, view.now.date())
     report = review_queue.report_of(view, read)
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
-    here = rows[view.start : view.start + MAX_FINDINGS]
-    shown = {row.path for row in here}
-    masks = {  # (path, rule) that a mask mends without a word of the text going
+    shown = rows[view.start : view.start + MAX_FINDINGS]
+    paths = {row.path for row in shown}
+    masks = {  # (path, rule) of the findings that masking mends
         (blob.path, rule)
         for blob in read.blobs
-        if blob.path in shown
+        if blob.path in paths
         for rule in redaction(decode(blob.data)[0], blob.path, read.policy, only_secrets=True).rules
     }
     until = (view.now.date() + exceptions.LIFETIME).isoformat()
     return view.render(
         "findings.html",
         status,
-        rows=here,
+        rows=shown,
         count=len(rows),
         whole=read.whole,
         problem=problem,
@@ -72,58 +72,58 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
 
 
 def mask(view: View, form: dict[str, str]) -> Response:
-    """Mask what is found in one file."""
-    path = _path(view, form)
-    return _changed(
-        view, form, "findings/mask", "Mask what the gate finds", mask_plan(view.repo, path, view.now.date())
-    )
+    """Mask the findings in one file."""
+    plan = mask_plan(view.repo, _path(view, form), view.now.date())
+    return _preview_or_commit(view, form, "findings/mask", "Mask what the gate finds", plan)
 
 
 def allow(view: View, form: dict[str, str]) -> Response:
-    """Except one finding until a day."""
+    """Allow one finding until a day."""
     path = _path(view, form)
     reason, until, today, salt = decision_of(view, form)
     fingerprint = form.get("fingerprint", "")
     if not FINGERPRINT.fullmatch(fingerprint):
         raise UsageError(view.t("This is no fingerprint"))
     plan = allow_plan(view.repo, view.config, (fingerprint, path), reason, until, today, salt)
-    return _changed(view, {**form, "reason": reason, "salt": salt}, "findings/allow", "Allow this finding", plan)
+    form = {**form, "reason": reason, "salt": salt}
+    return _preview_or_commit(view, form, "findings/allow", "Allow this finding", plan)
 
 
 def decision_of(view: View, form: Mapping[str, str]) -> tuple[str, date, date, str]:
-    """(reason, last day, today, salt of a new file of exceptions) of a form that excepts a finding. Raises UsageError
-    for no reason and for a day that is none."""
+    """(reason, last day, today, salt for a new exceptions file) of a form that allows a finding. Raises UsageError for
+    a missing reason and for an invalid day."""
     reason = visible(" ".join(form.get("reason", "").split()))
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
-    if SALT.fullmatch(form.get("salt", "")):
-        salt = form["salt"]
-    else:
+    salt = form.get("salt", "")
+    if not SALT.fullmatch(salt):
         salt = secrets.token_hex(16)
     return reason, exceptions.parse_date(form.get("until", "")), view.now.date(), salt
 
 
 def without_fingerprints(shown: Preview) -> Preview:
-    """The preview without the fingerprints and the salt of the file of exceptions, which tell a person nothing."""
+    """The preview without the fingerprints and the salt in the exceptions file, which mean nothing to a person."""
     files = list(shown.files)
-    for at, file in enumerate(files):
+    for number, file in enumerate(files):
         if file.path == exceptions.FILE:
-            files[at] = replace(file, lines=tuple(line for line in file.lines if not UNREAD.match(line.text)))
+            lines = tuple(line for line in file.lines if not DIGEST_LINE.match(line.text))
+            files[number] = replace(file, lines=lines)
     return replace(shown, files=tuple(files))
 
 
 def _path(view: View, form: dict[str, str]) -> str:
-    """The file that the form names, which is one of the repository."""
+    """The path in Git's index that the form names. Raises MissingFile."""
     path = next((entry.path for entry in view.repo.staged() if file_key(entry.path) == form.get("file")), None)
     if path is None:
         raise MissingFile(view.t("There is no such file in Git"), view.t("look at it as it is now"))
     return path
 
 
-def _changed(view: View, form: dict[str, str], address: str, title: str, plan: Plan[Any]) -> Response:
+def _preview_or_commit(view: View, form: dict[str, str], address: str, title: str, plan: Plan[Any]) -> Response:
+    """Show the preview of a plan, or commit the preview whose token the form has."""
     if not form.get("shown"):
         shown = without_fingerprints(preview(view.repo, plan))
-        fields = {name: visible(value) for name, value in form.items() if name != "shown"} | {"shown": shown.token}
+        fields = {name: visible(value) for name, value in form.items()} | {"shown": shown.token}
         return view.render(
             "decision.html",
             title=title,

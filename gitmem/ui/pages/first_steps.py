@@ -1,6 +1,7 @@
-"""What a person whose memory is empty or new can do next, each step with the command to type: Today and Facts show it.
+"""The first steps for a new memory, each with its commands. The pages Today and Facts show them.
 
-A step is done once memory says so: an agent asked (receipts), a session left an episode, a fact is there. Reads only.
+A step is done when there is a sign of it: a receipt of an agent, an episode of a session, a fact. This module only
+reads.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from gitmem.sessions import receipts
 from gitmem.sessions.episode import FOLDER
 from gitmem.ui.view import View
 
-FEW = 5  # facts of MEMORY.md below which a memory is a new one
+MIN_FACTS = 5  # in MEMORY.md; a memory with fewer is a new one
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`title` and `words` are phrases; `commands` what to type, each with what it does; `form`: a form stands below."""
+    """One step. `title`, `words`: phrases to translate. `commands`: what to type. `form`: the page shows a form
+    below."""
 
     title: str
     words: str
@@ -28,15 +30,12 @@ class Step:
 
 
 def first_steps(view: View) -> Sequence[Step]:
-    """The steps of a new memory; none where there are FEW facts, and where nothing can be changed."""
+    """The steps of a new memory; none when it has MIN_FACTS facts, or when the page cannot make changes."""
     count = sum(kind(row.path) is Kind.MEMORY for row in view.facts.rows)
-    if count >= FEW or not view.changes:
+    if count >= MIN_FACTS or not view.changes:
         return ()
     root = view.repo.root
-    folder = None
-    if root is not None:
-        folder = root / FOLDER
-    remembered = folder is not None and folder.is_dir() and any(folder.glob("*.md"))
+    has_episode = root is not None and any((root / FOLDER).glob("*.md"))
     return (
         Step(
             "Connect an agent", "It asks memory by itself then, and writes down what was decided.", ("git mem setup",),
@@ -45,7 +44,7 @@ def first_steps(view: View) -> Sequence[Step]:
         Step(
             "Import old sessions",
             "What an agent or a chat service kept becomes daily logs. The first command only lists it.",
-            ("git mem import claude", "git mem import claude --yes", "git mem import chatgpt export.zip"), remembered,
+            ("git mem import claude", "git mem import claude --yes", "git mem import chatgpt export.zip"), has_episode,
         ),
         Step(
             "Add a fact", "Here, or in a terminal:",

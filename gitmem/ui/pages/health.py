@@ -1,13 +1,12 @@
-"""The page Health: the index, the gate, sources, the set-up, each with what was looked at; and what it takes to mend
-what is wrong.
+"""The page Health: the state of the index, the gate, the sources and the set-up, with the commands that mend faults.
 
-A part that would keep the page waiting is a link, which the page follows of itself once it is shown.
+A part that would take long is left out at first; the page loads it by itself after it is shown.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -15,25 +14,27 @@ from starlette.responses import Response
 
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import one_line
+from gitmem.gate.work_tree_findings import contents
 from gitmem.ui.view import View
 
 if TYPE_CHECKING:
     from gitmem.gate.setup_checks import Check
 
-MAX_BYTES_AT_ONCE = 50_000  # bytes that the gate reads, and
-CITATIONS = 300  # of code that are compared with it, and
-VERIFIED = 100  # facts with a source that are verified, before the page is shown: about a tenth of a second for each
+# The work of each part before the page is shown, about a tenth of a second; a part with more is loaded later.
+MAX_BYTES_AT_ONCE = 50_000  # scanned by the gate
+MAX_CITATIONS_AT_ONCE = 300  # of code that are compared with it
+MAX_FACTS_AT_ONCE = 100  # with a source that are verified
 
-MOST_GONE = 20  # facts that are named whose code is gone
+MAX_GONE = 20  # listed facts whose code is gone
 CITED = "{count} citations of code compared with it; gone: {gone}, changed: {changed}"
 GONE = "{place} cites {code}, which is not in the code any more"
 
-State = Literal["good", "quiet", "note", "bad"]  # holds; nothing to judge; to be looked at; wrong
+State = Literal["good", "quiet", "note", "bad"]  # fine; nothing to check; to be looked at; wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """One line: what was looked at and how it is; `hint` says what to type."""
+    """One row: what was checked and the result. `hint`: what to type, "" for nothing."""
 
     name: str
     words: str
@@ -43,7 +44,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the page: `rows` None where it is yet to be asked for by its `key`."""
+    """One part of the page. `rows`: None when the page loads the part later, by its `key`."""
 
     key: str
     title: str
@@ -51,28 +52,30 @@ class Part:
 
 
 def page(view: View) -> Response:
-    """Everything that can be asked of the present, or the `part` that the address names; a part that cannot answer
-    says why. With `whole` no part is left for later; `line` asks for all of it as one line, as Today shows it."""
+    """All parts, or the one `part` that the query names. With `whole` no part is left for later. With `line` the
+    response is the one line that Today shows."""
     if view.fields.get("line"):
         return _line_page(view)
-    asked = view.fields.get("part", "")
-    whole = asked in PARTS or bool(view.fields.get("whole"))
-    chosen = {asked: PARTS[asked]} if asked in PARTS else PARTS
-    parts = [Part(key, title, _rows(view, title, part, whole)) for key, (title, part) in chosen.items()]
-    return view.render("health.html", parts=parts, only=asked in PARTS)
+    key = view.fields.get("part", "")
+    chosen, whole = PARTS, bool(view.fields.get("whole"))
+    if key in PARTS:
+        chosen, whole = {key: PARTS[key]}, True
+    parts = [Part(key, title, _rows(view, title, check, whole)) for key, (title, check) in chosen.items()]
+    return view.render("health.html", parts=parts, only=key in PARTS)
 
 
 def _line_page(view: View) -> Response:
-    """One line, which opens where something is wrong: all parts, the faults first."""
-    rows = [row for title, part in PARTS.values() for row in _rows(view, title, part, True) or ()]
+    """The one line for Today, with the faults and notes of all parts."""
+    rows = [row for title, check in PARTS.values() for row in _rows(view, title, check, True) or ()]
     faults = [row for row in rows if row.state == "bad"]
     notes = [row for row in rows if row.state == "note"]
     return view.render("health_line.html", faults=faults, notes=notes, looked_at=len(rows))
 
 
-def _rows(view: View, title: str, part: Ask, whole: bool) -> tuple[Health, ...] | None:
+def _rows(view: View, title: str, check: PartCheck, whole: bool) -> tuple[Health, ...] | None:
+    """The rows of a part; a part that cannot be checked has one row that says why. None when it is left for later."""
     try:
-        if (rows := part(view, whole)) is None:
+        if (rows := check(view, whole)) is None:
             return None
         return tuple(rows)
     except GitMemError as error:
@@ -80,7 +83,7 @@ def _rows(view: View, title: str, part: Ask, whole: bool) -> tuple[Health, ...] 
 
 
 def index(view: View, _: bool) -> Iterator[Health]:
-    """Whether the index is current, and what is left out of it."""
+    """Whether the index is current, and what it leaves out."""
     from gitmem.index import status as index_status
 
     status = index_status.status(view.repo, view.config)
@@ -100,7 +103,7 @@ def index(view: View, _: bool) -> Iterator[Health]:
 
 
 def _state(*, bad: bool, note: bool) -> State:
-    """The state of a row; `bad` wins."""
+    """The state of a row: `bad` before `note` before good."""
     if bad:
         return "bad"
     if note:
@@ -109,15 +112,15 @@ def _state(*, bad: bool, note: bool) -> State:
 
 
 def gate(view: View, whole: bool) -> list[Health] | None:
-    """The findings of the gate in the work tree, and the last commit that the gate refused."""
+    """The gate's findings in the work tree, and the last commit that the gate refused."""
     from gitmem.gate import last_refusal
-    from gitmem.gate.work_tree_findings import contents
     from gitmem.ui.review_queue import report_of
 
     if view.repo.root is None:
         return []
     read = contents(view.repo, view.now.date())
-    if not whole and not view.site.kept.has("gate", read.key) and view.site.examined.unread(read) > MAX_BYTES_AT_ONCE:
+    is_ready = whole or view.site.cache.has("gate", read.key)
+    if not is_ready and view.site.file_findings.unread(read) > MAX_BYTES_AT_ONCE:
         return None
     found = read.counts(report_of(view, read))
     words = [
@@ -126,20 +129,28 @@ def gate(view: View, whole: bool) -> list[Health] | None:
             "findings that block: {blocking}, that warn: {warnings}", blocking=found.blocking, warnings=found.warnings
         ),
     ]
-    words += [] if found.whole else [view.t("more files are not looked at here")]
+    if not found.whole:
+        words.append(view.t("more files are not looked at here"))
     if found.accepted:
-        words += [view.t("{count} accepted when this memory was adopted", count=found.accepted)]
+        words.append(view.t("{count} accepted when this memory was adopted", count=found.accepted))
     state = _state(bad=bool(found.blocking), note=bool(found.warnings or not found.whole))
-    row = Health("Gate", "; ".join(words), state, "" if state == "good" else "git mem scan")
+    rows = [_row("Gate", words, state, "git mem scan")]
     last = last_refusal.read(view.repo.common_dir)
-    if last is None:
-        return [row]
-    words_of_last = view.t(
-        "the gate refused a commit or a push at {time}, and none has passed since: {why}",
-        time=last.at[:16].replace("T", " "),
-        why=one_line(last.why),
-    )
-    return [row, Health("Last commit", words_of_last, "bad", "git mem scan")]
+    if last:
+        refused = view.t(
+            "the gate refused a commit or a push at {time}, and none has passed since: {why}",
+            time=last.at[:16].replace("T", " "),
+            why=one_line(last.why),
+        )
+        rows.append(Health("Last commit", refused, "bad", "git mem scan"))
+    return rows
+
+
+def _row(name: str, words: Sequence[str], state: State, hint: str) -> Health:
+    """A row with joined words; the hint is left out when the state is good."""
+    if state == "good":
+        hint = ""
+    return Health(name, "; ".join(words), state, hint)
 
 
 def sources(view: View, whole: bool) -> list[Health] | None:
@@ -150,50 +161,49 @@ def sources(view: View, whole: bool) -> list[Health] | None:
     if (head := view.snapshot.commit or view.repo.head()) is None:
         return []
     sourced = sum(bool(row.fact.get("src")) for row in view.facts.rows)
-    if not whole and not view.site.kept.has("sources", head) and sourced > VERIFIED:
+    if not whole and not view.site.cache.has("sources", head) and sourced > MAX_FACTS_AT_ONCE:
         return None
 
     def verified() -> tuple[Counter[Support], int]:
         verdict = verify(view.repo, head=head, globs=view.config.memory_paths)
         return Counter(row.attribution.support for row in verdict.facts), len(verdict.flaws)
 
-    kinds, flaws = view.site.kept.of("sources", head, verified)
+    kinds, flaws = view.site.cache.get("sources", head, verified)
     if not kinds:
         return [Health("Sources", view.t("no fact was promoted here"), "quiet")]
     counts = ", ".join(f"{view.t(text)}: {kinds[support]}" for support, text in WORDS.items() if kinds[support])
     words = [view.t("{count} promoted facts compared with their sources", count=kinds.total()), counts]
     if flaws:
-        words += [view.t("{count} faults", count=flaws)]
+        words.append(view.t("{count} faults", count=flaws))
     state = _state(bad=bool(flaws), note=set(kinds) != {Support.IN_SOURCE})
-    return [Health("Sources", "; ".join(words), state, "" if state == "good" else "git mem verify")]
+    return [_row("Sources", words, state, "git mem verify")]
 
 
-def cited(view: View, whole: bool) -> list[Health] | None:
-    """The facts that cite deleted code, and the number of facts that cite changed code."""
+def code(view: View, whole: bool) -> list[Health] | None:
+    """The number of facts that cite deleted or changed code, and the former one by one."""
     from gitmem.claims.cited_code import cited_code
     from gitmem.memory.code_state import CodeState, of_code
 
     values = tuple(value for row in view.facts.rows for key, value in row.fact.meta if key == "code")
     if not values:
         return []
-    if not whole and len(values) > CITATIONS:
+    if not whole and len(values) > MAX_CITATIONS_AT_ONCE:
         return None
-    code = cited_code(view.repo, values, view.snapshot.commit, len(values))
-    said = [(row, found[0]) for row in view.facts.rows if (found := of_code(row.fact.meta, code))]
-    gone = [(row, one) for row, one in said if one.state is CodeState.GONE]
-    rows = [
-        Health("Code", view.t(GONE, place=f"{one_line(row.path)}:{row.fact.line}", code=one_line(one.place)), "bad",
-               f"git mem why {one_line(row.path)}:{row.fact.line}")
-        for row, one in gone[:MOST_GONE]
-    ]  # fmt: skip
-    changed = sum(one.state is CodeState.CHANGED for _, one in said)
+    cited = cited_code(view.repo, values, view.snapshot.commit, len(values))
+    states = [(row, found[0]) for row in view.facts.rows if (found := of_code(row.fact.meta, cited))]
+    gone = [(row, citation) for row, citation in states if citation.state is CodeState.GONE]
+    changed = sum(citation.state is CodeState.CHANGED for _, citation in states)
     words = view.t(CITED, count=len(values), gone=len(gone), changed=changed)
-    state = _state(bad=bool(gone), note=bool(changed))
-    return [Health("Code", words, state, "git mem check --suspect" if gone or changed else ""), *rows]
+    rows = [_row("Code", [words], _state(bad=bool(gone), note=bool(changed)), "git mem check --suspect")]
+    for row, citation in gone[:MAX_GONE]:
+        place = f"{one_line(row.path)}:{row.fact.line}"
+        words = view.t(GONE, place=place, code=one_line(citation.place))
+        rows.append(Health("Code", words, "bad", f"git mem why {place}"))
+    return rows
 
 
 def set_up(view: View, _: bool) -> Iterator[Health]:
-    """What `git mem doctor` says of hooks, settings, hosts and runs that were killed."""
+    """The checks of `git mem doctor`: hooks, settings, hosts and killed runs."""
     from gitmem.agents import host_checks
     from gitmem.gate import setup_checks
     from gitmem.git.hook_files import hooks_folder
@@ -205,33 +215,31 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
     if view.repo.root is not None:
         checks += setup_checks.examine(view.repo, view.config, hooks_folder(view.repo), view.now.date())
     for check in checks:
-        words = HOLDS.get(check.name) or check.detail or "nothing is wrong"
-        yield _checked(view, check, words, "note" if check.hint else "good")
-    of_hosts = host_checks.examine(view.repo, view.now)
-    yield from (_checked(view, check, check.detail, "note") for check in of_hosts)
-    if not any(check.wrong for check in of_hosts):
+        words = GOOD_WORDS.get(check.name) or check.detail or "nothing is wrong"
+        yield _check_row(view, check, words, _state(bad=False, note=bool(check.hint)))
+    host_results = host_checks.examine(view.repo, view.now)
+    yield from (_check_row(view, check, check.detail, "note") for check in host_results)
+    if not any(check.wrong for check in host_results):
         words = view.t("no failure was logged in {count} days", count=host_checks.LOG_DAYS)
         yield Health("hooks of hosts", words, "good")
 
 
-def _checked(view: View, check: Check, words: str, state: State) -> Health:
-    """One check of `git mem doctor`: what is wrong, else `words` in `state`."""
+def _check_row(view: View, check: Check, words: str, state: State) -> Health:
+    """The row of a check of `git mem doctor`: what is wrong, else `words` in `state`."""
     if check.wrong:
-        words, state = (check.wrong, "bad")
-    else:
-        words, state = (words, state)
+        words, state = check.wrong, "bad"
     return Health(check.name, one_line(view.t(words)), state, one_line(view.t(check.hint)))
 
 
-Ask = Callable[[View, bool], "Iterator[Health] | list[Health] | None"]
-PARTS: Mapping[str, tuple[str, Ask]] = {  # key -> its title, its rows (None: later)
+PartCheck = Callable[[View, bool], "Iterator[Health] | list[Health] | None"]
+PARTS: Mapping[str, tuple[str, PartCheck]] = {  # key -> (title, check, which returns None to be loaded later)
     "index": ("Index", index),
     "gate": ("Gate", gate),
     "sources": ("Sources", sources),
-    "code": ("Code", cited),
+    "code": ("Code", code),
     "set-up": ("Set-up", set_up),
 }
-HOLDS = {  # what a check of the set-up looked at, without the folder of this machine that doctor names
+GOOD_WORDS = {  # words of a good check, without the local folder that doctor names
     "modes": "nobody else can read or write what git mem keeps here",
     "settings": "All settings are valid",
 }

@@ -1,7 +1,7 @@
-"""The last seven days of a memory in numbers, and what sessions asked and were given in them: parts of the page Today.
+"""The last seven days of a memory in numbers, and the sessions that asked last: two parts of the page Today.
 
-Facts are counted by the day on which their text first came to long-term memory (`provenance/writers`), of those that
-are there still; what sessions were given, by the receipts of this machine. Reads only.
+A present fact counts for the day on which its text first came to long-term memory (`provenance/writers`). What sessions
+got is counted by the receipts of this machine. This module only reads.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from gitmem.sessions.receipts import SEARCH, Receipt
 from gitmem.ui.view import View
 
 DAYS = 7
-SESSIONS = 5  # that are shown
-HIGH = 24  # units that the bar of the day with the most facts is high
+MAX_SESSIONS = 5  # shown
+MAX_BAR_HEIGHT = 24  # in SVG units, of the day with the most facts
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day: facts written, files of logs and episodes, tokens given, and how high its bar is."""
+    """One day. `facts`: how many were written. `files`: of logs and episodes. `tokens`: that sessions got. `height`: of
+    its bar."""
 
     day: date
     facts: int
@@ -36,8 +37,8 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """Seven days up to the snapshot's. `before`: facts of the seven days before them; `sessions`, `asked` and `tokens`:
-    sessions with a receipt, contexts and searches, tokens in all."""
+    """The seven days up to the day of the snapshot. `before`: facts of the seven days before. `logged`: days with a log
+    or an episode. `sessions`: with a receipt. `asked`: contexts and searches."""
 
     days: tuple[Day, ...]
     facts: int
@@ -49,9 +50,9 @@ class Week:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A session by its receipts: `title` is the first line of its episode, "" while it has none; `facts`: how many of
-    the facts that are there it was given."""
+class SessionSummary:
+    """A session by its receipts. `title`: the first line of its episode, "" for none. `facts`: how many present facts
+    it got."""
 
     name: str
     title: str
@@ -63,53 +64,57 @@ class Asked:
 
 
 def last_week(view: View, known: Mapping[str, Writer], given: Sequence[Receipt]) -> Week:
-    """The week that ends on the day of the snapshot."""
+    """The week that ends on the day of the snapshot. `known`: the writer of each fact by its id."""
     last = view.today
     first = last - timedelta(days=DAYS - 1)
-    own = (known[ident] for ident in view.facts.by_id if ident in known)
-    written = Counter(one.commit.author_date.astimezone().date() for one in own)
+    present = (known[ident] for ident in view.facts.by_id if ident in known)
+    written = Counter(writer.commit.author_date.astimezone().date() for writer in present)
     files = timeline.days_of(view.repo, view.snapshot.commit, view.config.memory_daily)
     within = [receipt for receipt in given if first <= receipt.at.date() <= last]
     tokens: Counter[date] = Counter()
     for receipt in within:
         tokens[receipt.at.date()] += receipt.total
-    days = [first + timedelta(days=at) for at in range(DAYS)]
-    most = max((written[day] for day in days), default=0)
+    dates = [first + timedelta(days=number) for number in range(DAYS)]
+    most = max(1, *(written[day] for day in dates))
+    days = tuple(
+        Day(day, written[day], files.get(day, 0), tokens[day], round(MAX_BAR_HEIGHT * written[day] / most, 1))
+        for day in dates
+    )
     return Week(
-        tuple(
-            Day(day, written[day], files.get(day, 0), tokens[day], round(HIGH * written[day] / most, 1) if most else 0)
-            for day in days
-        ),
-        sum(written[day] for day in days), sum(written[day - timedelta(days=DAYS)] for day in days),
-        sum(bool(files.get(day)) for day in days), len({receipt.session for receipt in within}), len(within),
-        tokens.total(),
-    )  # fmt: skip
+        days,
+        facts=sum(day.facts for day in days),
+        before=sum(written[day - timedelta(days=DAYS)] for day in dates),
+        logged=sum(day.files > 0 for day in days),
+        sessions=len({receipt.session for receipt in within}),
+        asked=len(within),
+        tokens=tokens.total(),
+    )
 
 
 def receipts_here(view: View) -> Sequence[Receipt]:
-    """The receipts of this machine; none of a page of the past and of an export."""
+    """The receipts of this machine; none for an export and for a page of the past."""
     if view.static or view.snapshot.past:
         return []
     return receipts.read(view.repo.common_dir)
 
 
-def asked(view: View, given: Iterable[Receipt]) -> tuple[Sequence[Asked], int]:
-    """(the sessions that asked last, the latest first, how many there are in all)."""
-    own = receipts.by_session(given)
-    latest = sorted(own, key=lambda name: -max(receipt.at for receipt in own[name]).timestamp())[:SESSIONS]
-    root = view.repo.root
-    if root is not None and latest:
-        titles = {each.session: each.title for each in episodes(root)}
-    else:
-        titles = {}
-    rows = []
+def latest_sessions(view: View, given: Iterable[Receipt]) -> tuple[Sequence[SessionSummary], int]:
+    """(the MAX_SESSIONS sessions with the newest receipts, newest first; the number of all sessions)."""
+    by_session = receipts.by_session(given)
+    last_of = {name: max(receipt.at for receipt in rows) for name, rows in by_session.items()}
+    latest = sorted(by_session, key=lambda name: -last_of[name].timestamp())[:MAX_SESSIONS]
+    titles: dict[str, str] = {}
+    if view.repo.root is not None and latest:
+        titles = {episode.session: episode.title for episode in episodes(view.repo.root)}
+    summaries = []
     for name in latest:
-        searches = sum(receipt.kind == SEARCH for receipt in own[name])
-        parts = {part for receipt in own[name] for part in receipt.parts}
-        rows.append(
-            Asked(
-                name, titles.get(name, ""), max(receipt.at for receipt in own[name]), len(own[name]) - searches,
-                searches, sum(receipt.total for receipt in own[name]), sum(part in view.facts.by_id for part in parts),
+        rows = by_session[name]
+        searches = sum(receipt.kind == SEARCH for receipt in rows)
+        parts = {part for receipt in rows for part in receipt.parts}
+        summaries.append(
+            SessionSummary(
+                name, titles.get(name, ""), last_of[name], len(rows) - searches, searches,
+                sum(receipt.total for receipt in rows), sum(part in view.facts.by_id for part in parts),
             )
         )  # fmt: skip
-    return rows, len(own)
+    return summaries, len(by_session)

@@ -1,12 +1,12 @@
-"""The newest facts of a memory, by who wrote them, each with the line it comes from: what Today begins with.
+"""The newest facts of a memory by writer, each with its source line, for the page Today.
 
-Who wrote a fact is what `provenance/writers` says: the commit that first brought its text. A fact that came back, was
-copied, moved or archived was written before, and is not among the new ones.
+The writer of a fact is the author of the commit that first brought its text (`provenance/writers`). So a fact that was
+put back, copied, moved or archived is not a new one.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,8 +23,7 @@ from gitmem.ui.view import View
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The lines that a fact cites first, and what they say: "" where they cannot be shown, or hold the fact word for
-    word."""
+    """The first source of a fact. `text`: its lines, "" when they were not found or contain the fact word for word."""
 
     span: Span
     text: str
@@ -32,7 +31,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A fact with the time of its writer's commit, and its source, None where it names none."""
+    """A fact with the time of its writer's commit. `quote`: its source, None when it cites none."""
 
     path: str
     fact: Fact
@@ -42,8 +41,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class ByWriter:
-    """The newest facts of one writer, the newest first; `agent`: an agent wrote them. `count`: how many there are
-    with those that are not shown."""
+    """The newest facts of one writer, newest first. `agent`: the writer is an agent. `count`: the number of all its
+    facts, including those not shown."""
 
     name: str
     agent: bool
@@ -52,71 +51,73 @@ class ByWriter:
 
 
 def writers_of(view: View, head: str, changes: Sequence[FactChange]) -> Mapping[str, Writer]:
-    """Fact id -> who wrote it, of the facts that changes brought to the commit `head`."""
+    """The writer of each present fact at `head`, and of each fact that `changes` brought, by fact id; {} without
+    changes."""
     if not changes:
         return {}
     known = dict(view.facts.writers(view.repo, head))
-    left = [change.new for change in changes if change.new and change.new.id not in known]
-    return known | (dict(writers(view.repo, head, left)) if left else {})
+    missing = [change.new for change in changes if change.new and change.new.id not in known]
+    if missing:
+        known |= writers(view.repo, head, missing)
+    return known
 
 
 def learned(changes: Sequence[FactChange], known: Mapping[str, Writer], within: Collection[str]) -> list[FactChange]:
-    """The changes that brought a fact which nobody had written before: its first commit is one of `within`."""
-    return [
-        change
-        for change in changes
-        if change.op in (Op.ADDED, Op.PROMOTED)
-        and kind(change.path) in KINDS
-        and not archives(change)
-        and (one := known.get(change.fact.id)) is not None
-        and one.commit.oid in within
-    ]
+    """The changes that added a fact whose text was first written by one of the commits `within`."""
+    new = []
+    for change in changes:
+        is_added = change.op in (Op.ADDED, Op.PROMOTED) and kind(change.path) in KINDS and not archives(change)
+        writer = known.get(change.fact.id)
+        if is_added and writer and writer.commit.oid in within:
+            new.append(change)
+    return new
 
 
 def newest(view: View, known: Mapping[str, Writer], without: Collection[str], most: int) -> list[tuple[str, Fact]]:
-    """(path, fact) of the facts that were written last, `most` at most; none of `without` (ids), none that is archived
-    or replaced."""
+    """(path, fact) of the `most` facts that were written last. Facts with an id in `without` and archived or replaced
+    facts are left out."""
     rows = [
         (known[row.fact.id].commit.commit_date.timestamp(), row)
         for row in view.facts.rows
         if row.fact.id in known and row.fact.id not in without and row.state not in ("archived", "superseded")
     ]
     rows.sort(key=lambda pair: -pair[0])
-    first = {row.fact.id: (row.path, row.fact) for _, row in reversed(rows[: 2 * most])}  # a copy is named once
-    return list(reversed(first.values()))[:most]
+    by_id = {row.fact.id: (row.path, row.fact) for _, row in reversed(rows[: 2 * most])}  # a copied fact counts once
+    return list(reversed(by_id.values()))[:most]
 
 
 def by_writer(
-    view: View, head: str, known: Mapping[str, Writer], facts: Sequence[tuple[str, Fact]], shown: int
+    view: View, head: str, known: Mapping[str, Writer], facts: Sequence[tuple[str, Fact]], most: int
 ) -> list[ByWriter]:
-    """The newest `shown` of the facts (path, fact) by their writers, the writer of the newest first. Writers with the
-    same name are one where both are agents or both are not."""
-    counts = Counter(_named(known[fact.id]) for _, fact in facts)
-    latest = sorted(facts, key=lambda row: -known[row[1].id].commit.commit_date.timestamp())[:shown]
+    """The newest `most` of the facts (path, fact), grouped by writer; the writer of the newest fact comes first. Two
+    agents of one name are one writer, and so are two people."""
+    counts = Counter(_writer_key(known[fact.id]) for _, fact in facts)
+    latest = sorted(facts, key=lambda row: -known[row[1].id].commit.commit_date.timestamp())[:most]
     reader = SourceReader(view.repo, head, view.config.memory_paths)
-    rows: dict[tuple[str, bool], list[Written]] = {}
+    rows: dict[tuple[str, bool], list[Written]] = defaultdict(list)
     for path, fact in latest:
-        one = known[fact.id]
-        written = Written(path, fact, one.commit.author_date, _quote(view, reader, fact))
-        rows.setdefault(_named(one), []).append(written)
+        writer = known[fact.id]
+        rows[_writer_key(writer)].append(
+            Written(path, fact, writer.commit.author_date, _quote(view, reader, fact))
+        )  # fmt: skip
     return [ByWriter(name, agent, counts[name, agent], tuple(own)) for (name, agent), own in rows.items()]
 
 
-def _named(one: Writer) -> tuple[str, bool]:
-    return one.name, bool(one.agent)
+def _writer_key(writer: Writer) -> tuple[str, bool]:
+    return writer.name, bool(writer.agent)
 
 
 def _quote(view: View, reader: SourceReader, fact: Fact) -> Quote | None:
-    """The first source in the fact's own comment, None where it names none."""
+    """The first source in the fact's comment; None when it cites none."""
     span = next((span for key, value in fact.meta if key == "src" and (span := parse_span(value))), None)
     if span is None:
         return None
     source = reader.read(fact, span)
     if source.problem:
         return Quote(span, "")
+    text = source.text
     if view.forgotten:
-        text = view.forgotten.masked(source.text)
-    else:
-        text = source.text
-    said = fact.text.casefold() in " ".join(text.split()).casefold()
-    return Quote(Span(source.path, source.start_line, source.end_line), "" if said else text)
+        text = view.forgotten.masked(text)
+    if fact.text.casefold() in " ".join(text.split()).casefold():
+        text = ""
+    return Quote(Span(source.path, source.start_line, source.end_line), text)

@@ -1,10 +1,11 @@
-"""The page Files: every memory file, folder by folder, adopted notes too, by title; or those with some words."""
+"""The page Files: all memory files folder by folder with their titles, or those whose name has some words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from unicodedata import normalize
 
 from starlette.responses import Response
@@ -18,14 +19,17 @@ from gitmem.paths import log_date
 from gitmem.ui.page_snapshot import state
 from gitmem.ui.view import View
 
-MAX_FILES = 100  # files of one page
-FOLDERS = 200  # folders of one page
-BEGINNING = 4_000  # bytes of a file in which its title is looked for
+MAX_FILES = 100  # on one page
+MAX_FOLDERS = 200  # on one page
+MAX_TITLE_BYTES = 4_000  # at the beginning of a file, in which its title is searched
+
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder below the one that is shown, and how many memory files are in it and below it."""
+    """A subfolder. `files`: the number of memory files in it and below it."""
 
     path: str
     name: str
@@ -33,33 +37,36 @@ class Folder:
 
 
 def page(view: View) -> Response:
-    """The files of the folder that the address names, or all whose path or title has the words of `name`."""
-    folder, asked = view.fields.get("folder", "").strip("/"), " ".join(view.fields.get("name", "").split())
+    """The files and subfolders of `folder`, or the files below it whose path or title has all words of `name`."""
+    folder, name = view.fields.get("folder", "").strip("/"), " ".join(view.fields.get("name", "").split())
     paths = [path for path in file_paths(view) if not folder or path.startswith(f"{folder}/")]
-    if asked:
-        words = _plain(asked).split()
-        named = _all_titles(view, paths)
-        plain = {path: _plain(f"{path} {named.get(path, '')}") for path in paths}
-        files, folders = [path for path in paths if all(word in plain[path] for word in words)], list[Folder]()
+    if name:
+        words = _comparable(name).split()
+        title_of = _all_titles(view, paths)
+        text_of = {path: _comparable(f"{path} {title_of.get(path, '')}") for path in paths}
+        files, folders = [path for path in paths if all(word in text_of[path] for word in words)], list[Folder]()
     else:
         files, folders = _inside(paths, folder)
-    count = max(1, -(-len(files) // MAX_FILES))
-    number = min(max(1, _number(view.fields.get("page", "1"))), count)
-    if folder:
-        steps = folder.split("/")
-    else:
-        steps = []
-    above = [("/".join(steps[: at + 1]), step) for at, step in enumerate(steps)]
-    here = files[(number - 1) * MAX_FILES : number * MAX_FILES]
+    number, count, shown = page_of(view, files, MAX_FILES)
+    steps = list(filter(None, folder.split("/")))
+    above = [("/".join(steps[:depth]), step) for depth, step in enumerate(steps, 1)]
     return view.render(
-        "notes.html", files=here, titles=titles(view, here), total=len(files), folders=folders[:FOLDERS],
-        left=max(0, len(folders) - FOLDERS), above=above, folder=folder, asked=asked, number=number, pages=count,
+        "notes.html", files=shown, titles=titles(view, shown), total=len(files), folders=folders[:MAX_FOLDERS],
+        left=max(0, len(folders) - MAX_FOLDERS), above=above, folder=folder, asked=name, number=number, pages=count,
         everything=len(paths),
     )  # fmt: skip
 
 
+def page_of(view: View, rows: Sequence[Row], size: int) -> tuple[int, int, Sequence[Row]]:
+    """(the page number that the query names, the number of pages, the rows of that page) of a list with `size` rows on
+    a page."""
+    count = max(1, -(-len(rows) // size))
+    number = min(max(1, view.number("page", 1)), count)
+    return number, count, rows[(number - 1) * size : number * size]
+
+
 def file_paths(view: View) -> Sequence[str]:
-    """The paths of the memory files of the snapshot, in order."""
+    """The sorted paths of the memory files of the snapshot."""
     if not view.snapshot.commit:
         return memory_paths(view.repo, view.config)
     files, _ = tree_files(view.repo, view.repo.tree(view.snapshot.commit), view.config.memory_paths)
@@ -67,14 +74,16 @@ def file_paths(view: View) -> Sequence[str]:
 
 
 def _all_titles(view: View, paths: Sequence[str]) -> Mapping[str, str]:
-    """The titles of many files, kept for the state of memory that they are of."""
+    """As `titles`, cached while memory does not change."""
     key = view.snapshot.commit or state(view.repo, view.config), view.config, tuple(paths)
-    return view.site.kept.of("titles", key, lambda: titles(view, paths))
+    return view.site.cache.get("titles", key, lambda: titles(view, paths))
 
 
 def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
-    """path -> what a note calls itself: `title` or `name` of its front matter, else its first heading; none for a file
-    that has no such thing or cannot be read, for a daily log, and for a title that people took out."""
+    """The title of each note by its path: `title` or `name` of its front matter, else its first heading.
+
+    No title: daily logs, files without one, unreadable files, and forgotten titles.
+    """
     oids: Mapping[str, str] = {}
     if view.snapshot.commit:
         oids = view.repo.blobs(view.snapshot.commit, list(paths))
@@ -87,7 +96,7 @@ def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
             data = view.repo.read(oids[path]) if view.snapshot.commit else reading.raw(path)
         except (GitMemError, KeyError):  # the page of the file says why
             continue
-        title = _title((data or b"")[:BEGINNING], path)
+        title = _title((data or b"")[:MAX_TITLE_BYTES], path)
         if title and not view.forgotten.says_only(title):
             found[path] = title
     return found
@@ -105,21 +114,16 @@ def _title(data: bytes, path: str) -> str:
 
 
 def _inside(paths: Sequence[str], folder: str) -> tuple[list[str], list[Folder]]:
-    """The files that stand in a folder itself, and the folders in it."""
-    start = 0
+    """(the files directly in a folder, its subfolders). `paths`: all files below the folder."""
+    prefix = ""
     if folder:
-        start = len(folder) + 1
+        prefix = f"{folder}/"
+    start = len(prefix)
     files = [path for path in paths if "/" not in path[start:]]
     below = Counter(path[start:].partition("/")[0] for path in paths if "/" in path[start:])
-    return files, [Folder(f"{folder}/{name}" if folder else name, name, below[name]) for name in sorted(below)]
+    return files, [Folder(f"{prefix}{name}", name, below[name]) for name in sorted(below)]
 
 
-def _plain(text: str) -> str:
-    """A text as names are compared: some systems write 회 as three letters."""
+def _comparable(text: str) -> str:
+    """A text for comparing names, in NFC since some systems write 회 as three characters."""
     return normalize("NFC", text).casefold()
-
-
-def _number(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 7:
-        return int(text)
-    return 1

@@ -1,4 +1,4 @@
-"""The page Pictures: how memory grew, how much of it has a source, what the gate found, how well search answers."""
+"""The page Pictures: charts of the number of facts, their sources, the gate's findings, and the recall of search."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from gitmem.errors import UsageError
+from gitmem.provenance import trends
+from gitmem.provenance.trends import Period
 from gitmem.sessions import receipts
 from gitmem.ui.charts import Chart, columns, line
-from gitmem.ui.rendering import Ours
+from gitmem.ui.rendering import Unmasked
 from gitmem.ui.view import View
 
 if TYPE_CHECKING:
-    from gitmem.provenance.trends import Period
     from gitmem.search.evaluation import LabelledQuestion
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart with its table: `keys` the names of its fills, `rows` a cell for each of `heads`, a period a row."""
+    """A chart and its table. `keys`: the names of its fills. `heads`: the columns of the table. `rows`: one for each
+    period."""
 
     name: str
     words: str
@@ -34,54 +36,51 @@ class Picture:
 
 
 def page(view: View) -> Response:
-    """The pictures of the snapshot's history; recall is measured where the address asks for it.
+    """The charts of the snapshot's history. `measure=recall` in the query adds the recall.
 
-    What the gate finds is worked out once the page is shown (`part=gate`), or with it where the address says `whole`.
+    The gate's findings are loaded after the page is shown (`part=gate`), or with it when they are cached or the query
+    has `whole`.
     """
-    from gitmem.provenance import trends
-
     head = view.snapshot.commit or view.repo.head() or ""
-    among = tuple(trends.periods(view.repo, head))
+    periods = tuple(trends.periods(view.repo, head))
     only = view.fields.get("part") == "gate"
     whole = only or view.static or bool(view.fields.get("whole"))
-    if only or not among:
-        pictures = []
-    else:
-        pictures = [*_growth(view, among), *_token_pictures(view, among)]
-    later = not whole and bool(among) and not view.site.kept.has("findings", (head, among, view.today))
-    if among and not later:
-        pictures.append(_gate(view, head, among))
-    asked, problem = ([], "") if only else _asked(view)
-    measured = bool(asked) and view.fields.get("measure") == "recall"
+    pictures: list[Picture] = []
+    questions: Sequence[LabelledQuestion] = ()
+    problem = ""
+    if not only:
+        questions, problem = _questions(view)
+        if periods:
+            pictures = [*_growth(view, periods), *_token_pictures(view, periods)]
+    later = not whole and bool(periods) and not view.site.cache.has("findings", (head, periods, view.today))
+    if periods and not later:
+        pictures.append(_gate(view, head, periods))
+    measured = bool(questions) and view.fields.get("measure") == "recall"
     if measured:
-        pictures.append(_recall(view, asked, among))
+        pictures.append(_recall(view, questions, periods))
     return view.render(
-        "pictures.html", pictures=pictures, questions=len(asked), measured=measured, file=trends.QUESTIONS,
-        commits=min(trends.MAX_MEASURED, len(among)), later=later, only=only,
-        problem=problem,
+        "pictures.html", pictures=pictures, questions=len(questions), measured=measured, file=trends.QUESTIONS,
+        commits=min(trends.MEASURED, len(periods)), later=later, only=only, problem=problem,
     )  # fmt: skip
 
 
-def _asked(view: View) -> tuple[Sequence[LabelledQuestion], str]:
-    """(the questions, what is wrong with their file): one that cannot be read takes away the recall alone."""
-    from gitmem.provenance import trends
-
+def _questions(view: View) -> tuple[Sequence[LabelledQuestion], str]:
+    """(the questions of the tests file, what is wrong with the file, "" for nothing)."""
     try:
         return trends.questions(view.repo, view.snapshot.commit), ""
     except UsageError as error:
         return [], error.message
 
 
-def _names(among: Sequence[Period]) -> list[str]:
-    return [Ours(period.last.isoformat()) for period in among]
+def _names(periods: Sequence[Period]) -> list[str]:
+    return [Unmasked(period.last.isoformat()) for period in periods]
 
 
-def _growth(view: View, among: Sequence[Period]) -> list[Picture]:
-    from gitmem.provenance import trends
-
-    key = (among, view.config)
-    sizes = view.site.kept.of("sizes", key, lambda: tuple(trends.sizes(view.repo, view.config, among)))
-    names = _names(among)
+def _growth(view: View, periods: Sequence[Period]) -> list[Picture]:
+    """The charts of the facts, of their share with a source, and of the tokens."""
+    key = (periods, view.config)
+    sizes = view.site.cache.get("sizes", key, lambda: tuple(trends.sizes(view.repo, view.config, periods)))
+    names = _names(periods)
     facts = [(size.sourced, size.facts - size.sourced) for size in sizes]
     shares = [100 * size.sourced / size.facts if size.facts else None for size in sizes]
     tokens = [float(size.tokens) for size in sizes]
@@ -103,18 +102,20 @@ def _growth(view: View, among: Sequence[Period]) -> list[Picture]:
     ]  # fmt: skip
 
 
-def _token_pictures(view: View, among: Sequence[Period]) -> list[Picture]:
-    """Tokens that sessions were given, by receipts; nothing where there are none."""
-    counts: Counter[int] = Counter()
-    for receipt in () if view.static else receipts.read(view.repo.common_dir):
-        day = receipt.at.date()
-        at = next((at for at, period in enumerate(among) if period.first <= day <= period.last), None)
-        if at is not None:
-            counts[at] += receipt.total
+def _token_pictures(view: View, periods: Sequence[Period]) -> list[Picture]:
+    """The chart of the tokens that sessions got, by receipts; none without receipts and in an export."""
+    if view.static:
+        return []
+    counts: Counter[Period] = Counter()
+    for receipt in receipts.read(view.repo.common_dir):
+        for period in periods:
+            if period.first <= receipt.at.date() <= period.last:
+                counts[period] += receipt.total
+                break
     if not counts:
         return []
-    names = _names(among)
-    rows = [(float(counts[at]),) for at in range(len(among))]
+    names = _names(periods)
+    rows = [(float(counts[period]),) for period in periods]
     return [
         Picture(
             "Tokens given", "Tokens of memory that sessions were given, by their records.", columns(names, rows), (),
@@ -123,36 +124,38 @@ def _token_pictures(view: View, among: Sequence[Period]) -> list[Picture]:
     ]  # fmt: skip
 
 
-def _gate(view: View, head: str, among: Sequence[Period]) -> Picture:
-    from gitmem.provenance import trends
-
-    key = (head, among, view.today)
-    found = view.site.kept.of("findings", key, lambda: tuple(trends.findings(view.repo, head, among, view.today)))
-    names = _names(among)
-    rows = [(row.blocking, row.warnings) if row else (0, 0) for row in found]
-    words = "What the gate finds in what each period brought."
+def _gate(view: View, head: str, periods: Sequence[Period]) -> Picture:
+    """The chart of the gate's findings in each period; `-` in the table for a period that was not scanned."""
+    key = (head, periods, view.today)
+    found = view.site.cache.get("findings", key, lambda: tuple(trends.findings(view.repo, head, periods, view.today)))
+    names = _names(periods)
+    counts, rows = [], []
+    for name, row in zip(names, found, strict=True):
+        if row:
+            counts.append((row.blocking, row.warnings))
+            rows.append((name, _cell(row.blocking), _cell(row.warnings)))
+        else:
+            counts.append((0, 0))
+            rows.append((name, "-", "-"))
     return Picture(
-        "Gate findings", words, columns(names, rows), ("blocking", "warnings"), ("until", "blocking", "warnings"),
-        tuple(
-            (name, _cell(row.blocking), _cell(row.warnings)) if row else (name, "-", "-")
-            for name, row in zip(names, found, strict=True)
-        ),
+        "Gate findings", "What the gate finds in what each period brought.", columns(names, counts),
+        ("blocking", "warnings"), ("until", "blocking", "warnings"), tuple(rows),
     )  # fmt: skip
 
 
-def _recall(view: View, asked: Sequence[LabelledQuestion], among: Sequence[Period]) -> Picture:
-    from gitmem.provenance import trends
-
-    values = trends.recall(view.repo, view.config, asked, among, view.now, time.perf_counter)
-    names = _names(among)
-    shares = [None if value is None else 100 * value for value in values]
-    chosen = [at for at, share in enumerate(shares) if share is not None]
+def _recall(view: View, questions: Sequence[LabelledQuestion], periods: Sequence[Period]) -> Picture:
+    """The chart of recall@5 at the end of each measured period."""
+    values = trends.recall(view.repo, view.config, questions, periods, view.now, time.perf_counter)
+    measured = [(name, 100 * value) for name, value in zip(_names(periods), values, strict=True) if value is not None]
     return Picture(
         "Recall", "Of a hundred lines that answer the questions, those among the first five hits.",
-        line([names[at] for at in chosen], [shares[at] for at in chosen], 100), (), ("until", "recall@5 %"),
-        tuple((names[at], _cell(shares[at])) for at in chosen),
+        line([name for name, _ in measured], [share for _, share in measured], 100), (), ("until", "recall@5 %"),
+        tuple((name, _cell(share)) for name, share in measured),
     )  # fmt: skip
 
 
 def _cell(value: float | None) -> str:
-    return Ours("-" if value is None else f"{value:,.0f}")
+    """A number in a table, `-` for None."""
+    if value is None:
+        return Unmasked("-")
+    return Unmasked(f"{value:,.0f}")

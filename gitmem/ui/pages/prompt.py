@@ -1,4 +1,4 @@
-"""The page of a prompt that is tried: the context it would get now, part by part, within a budget one can change."""
+"""The page that tries a prompt: the context that it would get now, part by part, within a budget."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from gitmem.environment import cache_folder
 from gitmem.ui.charts import stacked
 from gitmem.ui.pages.sessions import LAYERS
 from gitmem.ui.rendering import fitting
@@ -15,15 +16,16 @@ from gitmem.ui.view import View
 if TYPE_CHECKING:
     from gitmem.context.layers import Part
 
-MAX_BUDGET_TOKENS = 100_000  # tokens of a budget
-DROPPED = 40  # parts left out that are listed
-TEXT = 24_000  # bytes of the parts that are shown
-DROPPED_TEXT = 8_000  # and of those left out
+MAX_BUDGET_TOKENS = 100_000
+MAX_DROPPED_PARTS = 40  # listed
+MAX_TEXT_BYTES = 24_000  # of the parts on the page
+MAX_DROPPED_TEXT_BYTES = 8_000  # of the dropped parts on the page
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A part of a context: its place, what it says, what it takes; `problem` why it was left out."""
+class PartRow:
+    """A part of a context. `first`, `last`: its lines (1-based) in `path`. `problem`: why it was left out, "" for a
+    part of the context."""
 
     layer: str
     heading: str
@@ -38,45 +40,39 @@ class Given:
 
 
 def page(view: View) -> Response:
-    """The context of `prompt`; without one only the form."""
+    """The context of `prompt`, or for the file `for`; without both only the form."""
     prompt, subject = view.fields.get("prompt", "").strip(), view.fields.get("for", "").strip()
-    typed = view.fields.get("budget", "")
-    if typed.isascii() and typed.isdigit() and len(typed) < 7:
-        budget = int(typed)
-    else:
-        budget = view.config.context_budget
-    budget = min(max(1, budget), MAX_BUDGET_TOKENS)
+    budget = min(max(1, view.number("budget", view.config.context_budget)), MAX_BUDGET_TOKENS)
     if not prompt and not subject:
         return view.render("prompt.html", prompt="", subject="", budget=budget, context=None)
     from gitmem.context.request import build, repository_path, request_of
-    from gitmem.environment import cache_folder
 
-    request = request_of(
-        view.config, prompt, budget=budget, subjects=(repository_path(view.repo, subject),) if subject else ()
-    )
+    subjects: tuple[str, ...] = ()
+    if subject:
+        subjects = (repository_path(view.repo, subject),)
+    request = request_of(view.config, prompt, budget=budget, subjects=subjects)
     context = build(
         view.repo, view.config, request, view.now, view.snapshot.commit, environ=view.repo.environ, cache=cache_folder()
     )
     tokens: dict[str, float] = {}
     for part in context.parts:
         tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
-    around = context.tokens - sum(tokens.values())
-    if around > 0:
-        tokens |= {"quotation": around}
-    parts = [given(part) for part in context.parts]
-    dropped = [given(part, why) for part, why in context.dropped[:DROPPED]]
+    quotation = context.tokens - sum(tokens.values())  # the text around the parts
+    if quotation > 0:
+        tokens["quotation"] = quotation
+    parts = [_part_row(part) for part in context.parts]
+    dropped = [_part_row(part, why) for part, why in context.dropped[:MAX_DROPPED_PARTS]]
     return view.render(
         "prompt.html", prompt=prompt, subject=subject, budget=budget, context=context, count=len(parts),
         pieces=stacked(tokens, max(context.budget, context.tokens), LAYERS),
-        parts=fitting(parts, lambda part: part.text, TEXT),
-        dropped=fitting(dropped, lambda part: part.text, DROPPED_TEXT),
+        parts=fitting(parts, lambda part: part.text, MAX_TEXT_BYTES),
+        dropped=fitting(dropped, lambda part: part.text, MAX_DROPPED_TEXT_BYTES),
         scopes=[(scope.name, scope.error or scope.note) for scope in context.scopes if scope.error or scope.note],
     )  # fmt: skip
 
 
-def given(part: Part, why: str = "") -> Given:
-    """A part as it is shown."""
-    return Given(
+def _part_row(part: Part, problem: str = "") -> PartRow:
+    return PartRow(
         part.layer.value, " > ".join(part.trail) or part.label, part.content, part.path, part.start_line,
-        part.end_line, part.tokens, part.relevance, part.scope, why,
+        part.end_line, part.tokens, part.relevance, part.scope, problem,
     )  # fmt: skip

@@ -1,5 +1,7 @@
-"""The page Review: what a promotion model proposes from new log lines, each beside its source, to accept, edit or
-reject. Each decision is one commit that names the person, by the flows of `git mem promote --interactive`.
+"""The page Review: the proposals of a promotion model from new log lines, each beside its source, to accept, edit or
+reject.
+
+Each decision is one commit that names the person, made by the same functions as `git mem promote --interactive`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from starlette.responses import Response
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
+from gitmem.gate.sources import worktree_policy
+from gitmem.git.transaction import commit_nothing
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
 from gitmem.paths import agent_of, log_day
@@ -27,21 +31,21 @@ from gitmem.review.word_diff import Piece
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
-from gitmem.ui.pages.fact import CONTEXT, Line
+from gitmem.ui.pages.fact import Line, with_context
 from gitmem.ui.review_queue import Offer
 from gitmem.ui.view import OID, View
 
-FILTERS = ("type", "day", "agent")  # of proposals: fields of the address
-LONGEST_FILTER = 100  # characters of one
-LISTED = 400  # values of one filter: a year of days
-PICKED = "pick-"  # how the fields of chosen proposals begin
-REJECTIONS = 5  # of the newest that are shown
-MAX_PROPOSALS = 50  # proposals on the page
+FILTERS = ("type", "day", "agent")  # of proposals, as fields of the query
+MAX_FILTER_CHARS = 100  # of the value of a filter
+MAX_FILTER_VALUES = 400  # listed for one filter: a year of days
+CHOICE_FIELD = "pick-"  # prefix of the fields of chosen proposals
+MAX_REJECTIONS = 5  # on the page, the newest
+MAX_PROPOSALS = 50  # on one page
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Lines of a log that a proposal cites, with those around them."""
+    """The lines `first` to `last` (1-based) of a log that a proposal cites, with the lines around them."""
 
     path: str
     first: int
@@ -51,8 +55,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One proposal as it is shown: `pieces` are the words of what it replaces and its own, `text` where it replaces
-    nothing."""
+    """One proposal. `old_text`: the fact that it replaces, "" for none. `held`: the origin of words that are not a
+    person's, "" for none. `pieces`: the difference to `old_text`, empty until `with_pieces` sets it."""
 
     token: str
     text: str
@@ -65,12 +69,12 @@ class Card:
 
 
 def page(view: View) -> Response:
-    """The proposals of the work tree's history as it is now."""
+    """The proposals of the configured model."""
     return _page(view)
 
 
 def _offer(view: View) -> Offer | None:
-    """What the model in force offers, which a decision is made on."""
+    """The offer of the configured model, for a decision; None when a language model was not asked yet."""
     offer: Offer | None = review_queue.at_once(view, "review")
     return offer
 
@@ -79,12 +83,21 @@ def _review(view: View, recorded: Recorded, policy: Policy) -> Review:
     return Review(view.repo, view.config, policy, review_queue.REQUEST, recorded, view.now)
 
 
-def _page(view: View, status: int = 200, **values: Any) -> Response:
-    given: dict[str, Any] = {"problem": "", "kept": ("", ""), **values}
-    fields = _filters(given.pop("form", view.fields))
+def _page(
+    view: View,
+    status: int = 200,
+    *,
+    form: Mapping[str, str] | None = None,
+    problem: str = "",
+    kept: tuple[str, str] = ("", ""),
+) -> Response:
+    """The page of proposals. `form`: has the filters after a decision, else the query does. `problem`: why a decision
+    was not made. `kept`: (token, typed text) of an edit that was not made."""
+    choice = _filters(form or view.fields)
+    given: dict[str, Any] = {"choice": choice, "problem": problem, "kept": kept}
     if view.repo.head() is None or view.snapshot.past:
         return view.render(
-            "review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), options=(), choice=fields,
+            "review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), options=(),
             tabs=review_queue.tabs(view), **given,
         )  # fmt: skip
     if status == 200:
@@ -93,29 +106,26 @@ def _page(view: View, status: int = 200, **values: Any) -> Response:
         offer = _offer(view)
     if isinstance(offer, Progress):
         return work_in_progress.page(view, "review", offer)
-    outcome = None
+    outcome: Outcome | None = None
+    proposals: Sequence[Offered] = ()
     if offer:
-        outcome = offer.outcome
-    if outcome:
-        whole = offered(outcome.plan)
-    else:
-        whole = ()
-    items = _filtered(view, whole, fields)
+        outcome, proposals = offer.outcome, offered(offer.outcome.plan)
+    items = _filtered(view, proposals, choice)
     cards = [_card(view, item) for item in items[view.start : view.start + MAX_PROPOSALS]]
     return view.render(
-        "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome, choice=fields,
-        asks=view.config.model != "rules", rejected=_rejected(view), options=_options(view, whole),
+        "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome,
+        asks=view.config.model != "rules", rejected=_rejected(view), options=_options(view, proposals),
         tabs=review_queue.tabs(view), **given,
     )  # fmt: skip
 
 
 def _filters(fields: Mapping[str, str]) -> dict[str, str]:
-    """The filters that an address or a form names."""
-    return {name: visible(fields.get(name, ""))[:LONGEST_FILTER] for name in FILTERS}
+    """The value of each filter in a query or a form, "" for none."""
+    return {name: visible(fields.get(name, ""))[:MAX_FILTER_CHARS] for name in FILTERS}
 
 
 def _values(view: View, item: Offered) -> dict[str, set[str]]:
-    """What each filter reads of a proposal: its type, the days and the agents of the logs that it cites."""
+    """The values of a proposal for each filter: its type, and the days and agents of the logs that it cites."""
     paths = [span.path for span in item.operation.sources]
     days = (log_day(path, view.config.memory_daily) for path in paths)
     return {
@@ -126,20 +136,21 @@ def _values(view: View, item: Offered) -> dict[str, set[str]]:
 
 
 def _filtered(view: View, items: Sequence[Offered], fields: Mapping[str, str]) -> list[Offered]:
-    """The proposals that every filter lets through."""
-    asked = {name: value for name, value in fields.items() if value}
-    if not asked:
+    """The proposals that pass every filter."""
+    filters = {name: value for name, value in fields.items() if value}
+    if not filters:
         return list(items)
-    return [item for item in items if all(value in _values(view, item)[name] for name, value in asked.items())]
+    return [item for item in items if all(value in _values(view, item)[name] for name, value in filters.items())]
 
 
 def _options(view: View, items: Sequence[Offered]) -> list[tuple[str, list[tuple[str, int]]]]:
-    """(filter, its values with how many proposals have each), the filters that tell any apart; the newest day first."""
+    """(filter, (value, number of proposals with it) of each value) of the filters that can divide the proposals. Days
+    are listed newest first."""
     counts = {name: Counter[str]() for name in FILTERS}
     for item in items:
         for name, found in _values(view, item).items():
             counts[name].update(found)
-    rows = {name: sorted(counts[name].items(), reverse=name == "day")[:LISTED] for name in FILTERS}
+    rows = {name: sorted(counts[name].items(), reverse=name == "day")[:MAX_FILTER_VALUES] for name in FILTERS}
     return [(name, listed) for name, listed in rows.items() if len(listed) > 1 or (name == "agent" and listed)]
 
 
@@ -159,30 +170,28 @@ def _quote(view: View, path: str, blob: str, first: int, last: int) -> Quote:
     try:
         lines = blob_lines(view.repo.read(blob))
     except GitMemError:
-        lines = []
-    start, end = max(1, first - CONTEXT), min(len(lines), last + CONTEXT)
-    shown = tuple(Line(number, lines[number - 1], first <= number <= last) for number in range(start, end + 1))
-    return Quote(path, first, last, shown)
+        return Quote(path, first, last, ())
+    return Quote(path, first, last, with_context(lines, first, last))
 
 
 def with_pieces(card: Card) -> Card:
-    """A masked card with the words of the fact it replaces beside its own."""
+    """A card that is masked already, with the difference to the fact that it replaces."""
     if card.old_text:
         return replace(card, pieces=text_diff(card.old_text, card.text))
     return card
 
 
 def _rejected(view: View) -> list[tuple[str, str]]:
-    """The newest rejections that stand: (commit, reason, masked)."""
-    known = read_ledger(view.repo, ["HEAD"])
-    lifted = {old for _, old in known.reverts}
+    """(oid, masked reason) of the newest rejections that were not reverted, MAX_REJECTIONS at most."""
+    ledger = read_ledger(view.repo, ["HEAD"])
+    reverted = {old for _, old in ledger.reverts}
     rows = []
-    for record in known.records:
+    for record in ledger.records:
         message = record.commit.message
-        if message.startswith(REJECTS) and record.commit.oid not in lifted:
+        if message.startswith(REJECTS) and record.commit.oid not in reverted:
             reason = next(iter(values(memory_trailers(message), REASON)), "")
             rows.append((record.commit.oid, view.mask(Line(0, reason, False)).text))
-        if len(rows) == REJECTIONS:
+        if len(rows) == MAX_REJECTIONS:
             break
     return rows
 
@@ -191,21 +200,23 @@ def _rejected(view: View) -> list[tuple[str, str]]:
 
 
 def _proposal_of(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, Offered, int]:
-    """The proposal that the form speaks of, with its place. Raises Changed where it is not offered like that any more,
-    UsageError for an agent."""
-    from gitmem.gate.sources import worktree_policy
-
+    """(review, outcome, proposal, its index among the filtered proposals) for the proposal that a form names. Raises
+    Changed when it is not offered in this form any more, UsageError for an agent."""
     ensure_person(view.config)
     if (offer := _offer(view)) is not None:
         for number, item in enumerate(_filtered(view, offered(offer.outcome.plan), _filters(form))):
             if item.token == form.get("shown"):
                 policy = worktree_policy(view.repo, view.now.date())
                 return _review(view, offer.recorded, policy), offer.outcome, item, number
-    raise Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
+    raise _changed_proposal(view)
+
+
+def _changed_proposal(view: View) -> Changed:
+    return Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
 
 
 def accept(view: View, form: dict[str, str]) -> Response:
-    """Promote one proposal as it was shown, with the text the person gave it, if any."""
+    """Promote one proposal as it was shown, with the text that a person gave it, if any."""
     try:
         review, outcome, item, number = _proposal_of(view, form)
         if form.get("text"):
@@ -223,7 +234,7 @@ def accept(view: View, form: dict[str, str]) -> Response:
 
 
 def edit(view: View, form: dict[str, str]) -> Response:
-    """The proposal with another text, as it would be promoted: to be looked at."""
+    """The preview of a proposal with another text, as it would be promoted."""
     try:
         review, outcome, item, _ = _proposal_of(view, form)
     except Changed as error:
@@ -253,31 +264,28 @@ def refuse(view: View, form: dict[str, str]) -> Response:
         return _page(view, 409, form=form, problem=error.message)
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
-    return view.redirect(
-        "review", done=reject(view.repo, view.config, [item.operation], reason), n=number, **_filters(form)
-    )
+    done = reject(view.repo, view.config, [item.operation], reason)
+    return view.redirect("review", done=done, n=number, **_filters(form))
 
 
 def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[Offered]]:
-    """The proposals that the form chose. Raises Changed where one is not offered like that any more."""
-    from gitmem.gate.sources import worktree_policy
-
-    tokens = {value for name, value in form.items() if name.startswith(PICKED)}
+    """(review, outcome, proposals) for the chosen proposals of a form. Raises UsageError when none is chosen, Changed
+    when one is not offered in this form any more."""
+    tokens = {value for name, value in form.items() if name.startswith(CHOICE_FIELD)}
     if not tokens:
         raise UsageError(view.t("Nothing is chosen"))
     offer = _offer(view)
-    if offer:
-        items = [item for item in offered(offer.outcome.plan) if item.token in tokens]
-    else:
-        items = []
-    if offer is None or len(items) != len(tokens):
-        raise Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
+    if offer is None:
+        raise _changed_proposal(view)
+    items = [item for item in offered(offer.outcome.plan) if item.token in tokens]
+    if len(items) != len(tokens):
+        raise _changed_proposal(view)
     policy = worktree_policy(view.repo, view.now.date())
     return _review(view, offer.recorded, policy), offer.outcome, items
 
 
 def accept_chosen(view: View, form: dict[str, str]) -> Response:
-    """Promote several proposals as they were shown, in one commit."""
+    """Promote the chosen proposals as they were shown, in one commit."""
     ensure_person(view.config)
     try:
         review, outcome, items = _chosen(view, form)
@@ -289,7 +297,7 @@ def accept_chosen(view: View, form: dict[str, str]) -> Response:
 
 
 def refuse_chosen(view: View, form: dict[str, str]) -> Response:
-    """Reject several proposals with one reason, in one commit."""
+    """Reject the chosen proposals with one reason, in one commit."""
     ensure_person(view.config)
     reason = visible(" ".join(form.get("reason", "").split()))
     try:
@@ -303,9 +311,7 @@ def refuse_chosen(view: View, form: dict[str, str]) -> Response:
 
 
 def offer_again(view: View, form: dict[str, str]) -> Response:
-    """Take a rejection back, by a commit that reverts it."""
-    from gitmem.git.transaction import commit_nothing
-
+    """Withdraw a rejection by an empty commit that reverts it."""
     ensure_person(view.config)
     oid = form.get("commit", "")
     if not OID.fullmatch(oid) or oid not in {commit for commit, _ in _rejected(view)}:
@@ -316,12 +322,12 @@ def offer_again(view: View, form: dict[str, str]) -> Response:
 
 
 def ask(view: View, form: dict[str, str]) -> Response:
-    """Ask the language model in force; its answer is kept while the server runs. Nothing is committed."""
+    """Ask the configured language model, and keep its answer while the server runs. Commits nothing."""
     from gitmem.promotion.model_registry import promotion_model
 
     ensure_person(view.config)
     model, policy = promotion_model(view.repo, view.config, view.now.date(), os.environ)
     recorded = Recorded(model)
     _review(view, recorded, policy).outcome()
-    view.site.answers.keep(view.config.model, recorded)
+    view.site.answers[view.config.model] = recorded
     return view.redirect("review")

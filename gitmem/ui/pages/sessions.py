@@ -1,9 +1,9 @@
-"""The page Sessions: what each session was given of memory, by its receipts, and what it left there."""
+"""The page Sessions: what each session got from memory, by its receipts, and what it left there."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from gitmem.errors import MissingFile
+from gitmem.provenance.ledger import read_ledger
 from gitmem.sessions import receipts
 from gitmem.sessions.receipts import SEARCH, Receipt
 from gitmem.ui.charts import Piece, stacked
@@ -19,27 +20,18 @@ from gitmem.ui.view import View
 if TYPE_CHECKING:
     from gitmem.sessions.episode import EpisodeFile
 
-MAX_SESSIONS = 40  # sessions
-RECEIPTS = 30  # of one session
-GIVEN = 30  # facts that are listed
+MAX_SESSIONS = 40  # on the page
+MAX_RECEIPTS = 30  # listed for one session
+MAX_FACTS = 30  # listed for one session
 LAYERS = (
-    "pinned",
-    "daily",
-    "memory",
-    "project",
-    "quotation",
-    "episode",
-    "recent",
-    "history",
-    "working",
-    "procedure",
-    SEARCH,
-)
+    "pinned", "daily", "memory", "project", "quotation", "episode", "recent", "history", "working", "procedure", SEARCH,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session by its receipts: how many contexts and searches, tokens in all and by layer, the median time."""
+    """One session by its receipts. `first`, `last`: the times of its receipts, None without any. `milliseconds`: the
+    median time of an answer. `pieces`: its tokens by layer. `path`: of its episode, "" for none."""
 
     name: str
     first: datetime | None
@@ -53,61 +45,63 @@ class Session:
 
 
 def page(view: View) -> Response:
-    """The sessions, the last one first; one of them where the address names it."""
+    """The sessions, the last one first, or the one `session` that the query names."""
     from gitmem.sessions.episode import episodes
 
     found = receipts.read(view.repo.common_dir)
+    episode_of: dict[str, EpisodeFile] = {}
     if view.repo.root is not None:
-        left = {episode.session: episode for episode in episodes(view.repo.root)}
-    else:
-        left = {}
+        episode_of = {episode.session: episode for episode in episodes(view.repo.root)}
     if "session" in view.fields:
-        return _session_page(view, view.fields["session"], found, left)
+        return _session_page(view, view.fields["session"], found, episode_of)
     total = receipts.totals(found)
-    own = receipts.by_session(found)
-    most = max((sum(receipt.total for receipt in rows) for rows in own.values()), default=0)
-    rows = [session_of(name, rows, most, left.get(name)) for name, rows in own.items()]
-    rows.sort(key=lambda row: row.last.timestamp() if row.last else 0.0, reverse=True)
-    silent = [episode for name, episode in reversed(left.items()) if name not in own]
+    by_session = receipts.by_session(found)
+    most = max((sum(receipt.total for receipt in rows) for rows in by_session.values()), default=0)
+    sessions = [_session(name, rows, most, episode_of.get(name)) for name, rows in by_session.items()]
+    sessions.sort(key=lambda session: session.last.timestamp() if session.last else 0.0, reverse=True)
+    silent = [episode for name, episode in reversed(episode_of.items()) if name not in by_session]
     return view.render(
-        "sessions.html", rows=rows[:MAX_SESSIONS], count=len(rows), total=total, silent=silent[:MAX_SESSIONS],
+        "sessions.html", rows=sessions[:MAX_SESSIONS], count=len(sessions), total=total, silent=silent[:MAX_SESSIONS],
         pieces=stacked(_by_size(total.tokens), sum(total.tokens.values()), LAYERS), budget=view.config.context_budget,
     )  # fmt: skip
 
 
-def session_of(name: str, rows: Sequence[Receipt], most: int, episode: EpisodeFile | None) -> Session:
-    """What the receipts of one session come to; its bar is as long as its tokens are of `most`."""
+def _session(name: str, rows: Sequence[Receipt], most: int, episode: EpisodeFile | None) -> Session:
+    """The summary of the receipts of one session, in order of time. `most`: the tokens of a full bar."""
     searches = sum(receipt.kind == SEARCH for receipt in rows)
     total = receipts.totals(rows)
-    times = sorted(receipt.milliseconds for receipt in rows)
+    moments = [receipt.at for receipt in rows]
+    durations = sorted(receipt.milliseconds for receipt in rows) or [0]
+    path = ""
+    if episode:
+        path = episode.path
     return Session(
-        name, min((r.at for r in rows), default=None), max((r.at for r in rows), default=None), len(rows) - searches,
-        searches, sum(total.tokens.values()), times[len(times) // 2] if times else 0,
-        tuple(stacked(_by_size(total.tokens), most, LAYERS)), episode.path if episode else "",
+        name, min(moments, default=None), max(moments, default=None), len(rows) - searches, searches,
+        sum(total.tokens.values()), durations[len(durations) // 2],
+        tuple(stacked(_by_size(total.tokens), most, LAYERS)), path,
     )  # fmt: skip
 
 
-def _by_size(tokens: object) -> dict[str, float]:
-    return dict(Counter(tokens).most_common())  # type: ignore[call-overload]
+def _by_size(tokens: Mapping[str, int]) -> dict[str, float]:
+    """The tokens by layer, the largest layer first."""
+    return dict(Counter(tokens).most_common())
 
 
-def _session_page(view: View, name: str, found: Sequence[Receipt], left: dict[str, EpisodeFile]) -> Response:
-    """One session: each thing it was given, and what it left. Raises MissingFile for a name that nothing has."""
+def _session_page(view: View, name: str, found: Sequence[Receipt], episode_of: Mapping[str, EpisodeFile]) -> Response:
+    """One session: what it got by each receipt, and what it left. Raises MissingFile for an unknown name."""
     from gitmem.provenance.corrections import By, Selector, derived
-    from gitmem.provenance.ledger import read_ledger
 
     rows = [receipt for receipt in found if receipt.session == name]
-    if not rows and name not in left:
+    if not rows and name not in episode_of:
         raise MissingFile(view.t("No session of that name is known here"), view.t("Sessions lists those that are"))
     most = max((receipt.total for receipt in rows), default=0)
-    given = Counter(part for receipt in rows for part in set(receipt.parts))
-    facts = sorted((row for row in view.facts.rows if row.fact.id in given), key=lambda row: -given[row.fact.id])
-    known = read_ledger(view.repo, [head] if (head := view.repo.head()) else [])
-    came = {(path, fact.id) for path, fact in derived(view.repo, Selector(By.SESSION, name), known)}
+    counts = Counter(part for receipt in rows for part in set(receipt.parts))
+    facts = sorted((row for row in view.facts.rows if row.fact.id in counts), key=lambda row: -counts[row.fact.id])
+    ledger = read_ledger(view.repo, list(filter(None, [view.repo.head()])))
+    left = {(path, fact.id) for path, fact in derived(view.repo, Selector(By.SESSION, name), ledger)}
     return view.render(
-        "session.html", session=session_of(name, rows, sum(r.total for r in rows), left.get(name)),
-        rows=[(row, tuple(stacked(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-RECEIPTS:])],
-        count=len(rows),
-        facts=facts[:GIVEN], among=len(facts), parts=len(given),
-        came=[row for row in view.facts.rows if (row.path, row.fact.id) in came][:GIVEN],
+        "session.html", session=_session(name, rows, sum(row.total for row in rows), episode_of.get(name)),
+        rows=[(row, tuple(stacked(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-MAX_RECEIPTS:])],
+        count=len(rows), facts=facts[:MAX_FACTS], among=len(facts), parts=len(counts),
+        came=[row for row in view.facts.rows if (row.path, row.fact.id) in left][:MAX_FACTS],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The page Timeline: one day from top to bottom - what was logged, what sessions left, what became of facts."""
+"""The page Timeline: one day with the sections of its logs, the episodes of its sessions, and the changes of facts."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from gitmem.memory.document import parse_lines_only
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
 from gitmem.provenance.writers import Writer, writers
-from gitmem.review.commit_diff import fact_changes, without_forgotten
+from gitmem.review.commit_diff import fact_changes, revisions, without_forgotten
 from gitmem.review.fact_diff import Op, archives
-from gitmem.ui.pages.compare import Row, parted, rows_of
+from gitmem.ui.pages.compare import Row, rows_of, without_logs
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
-MAX_ROWS = 200  # sections and episodes of one page, each
-FACTS = 10  # facts that came of a day
-TEXT = 20_000  # bytes of the sections of one page: a longer day is read page by page
-EPISODES = 6_000  # bytes of its episodes
+MAX_ROWS = 200  # sections, and episodes, on one page
+MAX_FACTS = 10  # listed facts that cite the day
+MAX_SECTION_BYTES = 20_000  # of all sections on one page; a longer day has several pages
+MAX_EPISODE_BYTES = 6_000  # of all episodes on one page
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A section of a log, or an episode: `heading` what it is about, `text` its Markdown, `agent` who wrote it."""
+    """A section of a log, or an episode. `time`: as the log writes it. `text`: its Markdown. `line`: its first line
+    (1-based). `agent`: who wrote it, "" when unknown."""
 
     path: str
     time: str
@@ -41,8 +42,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What the commits of a day did to facts that last: the first, how many in all, from which commit to which.
-    `earlier`: who wrote, by fact id, those that came back or were copied that day and had been written before."""
+    """The changes of facts outside logs by the commits of a day. `rows`: the first of them. `count`: their number.
+    `base`, `head`: the commits before and after. `earlier`: the writer, by fact id, of each added fact that was first
+    written before that day."""
 
     rows: Sequence[Row] = ()
     count: int = 0
@@ -53,7 +55,8 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """The strip of one month: (day, files it has) of all its days, and the nearest days with a log around it."""
+    """The calendar of one month. `days`: (day, number of its files) of each day. `before`, `after`: the nearest days
+    with a log outside the month, None for none."""
 
     first: date
     days: tuple[tuple[date, int], ...]
@@ -62,7 +65,7 @@ class Month:
 
 
 def page(view: View) -> Response:
-    """The day that the address names, else the newest that has a log. Raises UsageError for what is no day."""
+    """The `day` that the query names, else the newest with a log. Raises UsageError for an invalid day."""
     days = timeline.days_of(view.repo, view.snapshot.commit, view.config.memory_daily)
     day = _day(view, days)
     daily = view.config.memory_daily
@@ -71,8 +74,8 @@ def page(view: View) -> Response:
     )
     entries = [
         Entry(log.path, section.time, section.topic, "\n".join(section.lines), section.start_line, log.agent)
-        for one in found
-        for log in one.logs
+        for found_day in found
+        for log in found_day.logs
         for section in log.sections
     ]
     entries.sort(key=lambda entry: _minutes(entry.time))
@@ -80,22 +83,20 @@ def page(view: View) -> Response:
         Entry(path, "", _session(path, data), _body(data), 1)
         for path, data in timeline.episodes_of(view.repo, day, view.snapshot.commit)
     ]
-    ids = {(path, fact.id) for one in found for path, fact in one.facts}
+    citing = {(path, fact.id) for found_day in found for path, fact in found_day.facts}
+    facts = [row for row in view.facts.rows if (row.path, row.fact.id) in citing]
     key = (view.snapshot.commit or view.repo.head(), day, view.config)
-    changes = view.site.kept.of("committed", key, lambda: _committed(view, day))
-    if ids:
-        became = [row for row in view.facts.rows if (row.path, row.fact.id) in ids]
-    else:
-        became = []
-    others = sorted(days)
-    first = _start(view, len(entries))
-    shown = fitting(entries[first : first + MAX_ROWS], lambda entry: entry.text, TEXT)
+    changes = view.site.cache.get("committed", key, lambda: _committed(view, day))
+    first = 0
+    if 0 < view.number("from") <= len(entries):
+        first = view.number("from") - 1
+    shown = fitting(entries[first : first + MAX_ROWS], lambda entry: entry.text, MAX_SECTION_BYTES)
     return view.render(
         "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
-        episodes=fitting(episodes[:MAX_ROWS], lambda entry: entry.text, EPISODES), ended=len(episodes),
-        became=became[:FACTS], came=len(became), changes=changes, archives=archives,
-        former=max((other for other in others if other < day), default=None),
-        later=min((other for other in others if other > day), default=None),
+        episodes=fitting(episodes[:MAX_ROWS], lambda entry: entry.text, MAX_EPISODE_BYTES), ended=len(episodes),
+        became=facts[:MAX_FACTS], came=len(facts), changes=changes, archives=archives,
+        former=max((other for other in days if other < day), default=None),
+        later=min((other for other in days if other > day), default=None),
     )  # fmt: skip
 
 
@@ -109,17 +110,6 @@ def _day(view: View, days: Mapping[date, int]) -> date:
         raise UsageError(Message("'{}' is no day", named[:40]), "YYYY-MM-DD") from None
 
 
-def _start(view: View, count: int) -> int:
-    """The section at which the page begins: the first, or the one that the address names, counted from 1."""
-    text = view.fields.get("from", "")
-    number = 0
-    if text.isascii() and text.isdigit() and len(text) < 7:
-        number = int(text)
-    if 0 < number <= count:
-        return number - 1
-    return 0
-
-
 def _minutes(time: str) -> int:
     """The minute of the day of a time such as `9:30 PM`, for sorting; -1 for a text without a time."""
     hour, _, rest = time.partition(":")
@@ -128,7 +118,9 @@ def _minutes(time: str) -> int:
     half = rest[2:].replace(".", "").strip().lower()
     hours = int(hour)
     if half:
-        hours = hours % 12 + (12 if half == "pm" else 0)
+        hours %= 12
+    if half == "pm":
+        hours += 12
     return hours * 60 + int(rest[:2])
 
 
@@ -140,44 +132,40 @@ def _body(data: bytes) -> str:
 
 
 def _session(path: str, data: bytes) -> str:
-    """The session an episode is of, as its front matter says; else the name of its file."""
-    return str(parse_lines_only(data).front_matter.get("session") or path.rpartition("/")[2])
+    """The session of an episode from its front matter, else the name of its file."""
+    return str(glance(data).front_matter.get("session") or path.rpartition("/")[2])
 
 
 def _month(day: date, days: Mapping[date, int]) -> Month:
     first = day.replace(day=1)
     last = first.replace(day=calendar.monthrange(day.year, day.month)[1])
-    within = tuple(
-        (each, days.get(each, 0)) for each in (first + timedelta(days=n) for n in range((last - first).days + 1))
-    )
+    dates = (first + timedelta(days=number) for number in range(last.day))
     before = max((other for other in days if other < first), default=None)
-    return Month(first, within, before, min((other for other in days if other > last), default=None))
+    after = min((other for other in days if other > last), default=None)
+    return Month(first, tuple((date, days.get(date, 0)) for date in dates), before, after)
 
 
 def _committed(view: View, day: date) -> Committed:
-    """The changes of facts in the commits of one day, and the earlier writers of these facts."""
+    """The changes of facts by the commits of one day (on the first-parent history)."""
     tip = view.snapshot.commit or view.repo.head()
+    if not tip:
+        return Committed()
     base = head = ""
-    for commit in view.repo.log([tip], first_parent=True) if tip else ():
-        head = head or (commit.oid if commit.commit_date.date() <= day else "")
-        if commit.commit_date.date() < day:
+    for commit in view.repo.log([tip], first_parent=True):
+        commit_day = commit.commit_date.date()
+        if not head and commit_day <= day:
+            head = commit.oid
+        if commit_day < day:
             base = commit.oid
             break
     if not head or head == base:
         return Committed()
     changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), day)
-    changes = without_forgotten(changes, view.forgotten)
-    lasting, _ = parted(changes, view.config.memory_daily)
+    lasting, _ = without_logs(without_forgotten(changes, view.forgotten), view.config.memory_daily)
     rows = rows_of(view, lasting)
-    came = [row.change.fact for row in rows if row.change.op in (Op.ADDED, Op.PROMOTED)]
-    known = writers(view.repo, head, came)
-    if base:
-        revisions = [head, f"^{base}"]
-    else:
-        revisions = [head]
-    if known:
-        within = {commit.oid for commit in view.repo.log(revisions)}
-    else:
-        within = set()
-    earlier = {ident: one for ident, one in known.items() if one.commit.oid not in within}
+    added = [row.change.fact for row in rows if row.change.op in (Op.ADDED, Op.PROMOTED)]
+    earlier = dict(writers(view.repo, head, added))
+    if earlier:
+        within = {commit.oid for commit in view.repo.log(revisions(base, head))}
+        earlier = {ident: writer for ident, writer in earlier.items() if writer.commit.oid not in within}
     return Committed(rows, len(lasting), base, head, earlier)

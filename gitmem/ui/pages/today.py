@@ -1,10 +1,11 @@
-"""The page Today: what became of facts since the last visit, the newest ones by who wrote them, the last week in
-numbers, what sessions asked and were given, and what to do next."""
+"""The page Today: the changes of facts since the last visit, the newest facts by writer, the last week in numbers, the
+latest sessions, and what to do next."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from starlette.responses import Response
 
@@ -19,16 +20,16 @@ from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import KINDS, LASTING, PresentFact, uncommitted
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.provenance.writers import Writer
-from gitmem.review.commit_diff import fact_changes, without_forgotten
+from gitmem.review.commit_diff import fact_changes, revisions, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op, archives
 from gitmem.ui.pages.first_steps import first_steps
-from gitmem.ui.pages.last_week import asked, last_week, receipts_here
+from gitmem.ui.pages.last_week import last_week, latest_sessions, receipts_here
 from gitmem.ui.pages.newest_facts import by_writer, learned, newest, writers_of
 from gitmem.ui.view import View
 
-MAX_FACTS_PER_KIND = 20  # facts of one kind
-NEWEST = 6  # facts at least whose writer and source are shown, where there are that many
-WEEK = 7  # days that are told where there was no visit before
+MAX_FACTS_PER_KIND = 20  # listed
+MIN_NEWEST = 6  # facts listed with writer and source, even if they are not new since the last visit
+DAYS_WITHOUT_VISIT = 7  # shown when there was no visit before
 LEARNED, BACK, CHANGED, FORGOTTEN = "Learned", "Put back or copied", "Changed", "Forgotten"
 RETIRED = "Archived or over"
 GROUPS = (LEARNED, CHANGED, BACK, FORGOTTEN, RETIRED)
@@ -36,7 +37,7 @@ GROUPS = (LEARNED, CHANGED, BACK, FORGOTTEN, RETIRED)
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Lines of a log that somebody would not have as a fact, and why."""
+    """Lines of a log that somebody rejected as a fact. `reason`: "" for none."""
 
     source: Span
     commit: Commit
@@ -44,53 +45,46 @@ class Refused:
 
 
 def page(view: View) -> Response:
-    """What is new since the last visit, or in the week before the snapshot."""
+    """What is new since the last visit, or in the DAYS_WITHOUT_VISIT before the snapshot."""
     head = view.snapshot.commit or view.repo.head() or ""
     base, since = _since(view, head)
     everything = _changes(view, base, head)
-    changes = _of_facts(view, everything)
-    told_as_facts = set(map(id, changes))
+    changes = _listed_facts(view, everything)
+    listed = set(map(id, changes))
     noted = sum(
-        change.new is not None and kind(change.path) in KINDS and id(change) not in told_as_facts
-        for change in everything
+        change.new is not None and kind(change.path) in KINDS and id(change) not in listed for change in everything
     )
-    logged = [change for change in everything if change.new and is_daily(change.path, view.config.memory_daily)]
-    if changes:
-        known = writers_of(view, head, changes)
-    else:
-        known = view.facts.writers(view.repo, head)
+    logged = sum(change.new is not None and is_daily(change.path, view.config.memory_daily) for change in everything)
+    known = writers_of(view, head, changes) or view.facts.writers(view.repo, head)
     new = _learned(view, base, head, changes, known)
-    told = set(map(id, new))
-    others = [(change, _group_of(view, change)) for change in changes if id(change) not in told]
+    learned_ids = set(map(id, new))
+    others = [(change, _group_of(view, change)) for change in changes if id(change) not in learned_ids]
     groups = []
     for title in GROUPS[1:]:
         own = [change for change, group in others if group == title]
         groups.append((title, len(own), own[:MAX_FACTS_PER_KIND]))
     written = [(change.path, change.fact) for change in new]
-    older = newest(view, known, {fact.id for _, fact in written}, max(0, NEWEST - len(written)))
+    older = newest(view, known, {fact.id for _, fact in written}, max(0, MIN_NEWEST - len(written)))
+    refused, ending = _refused(view, base, head, changes), _ending(view)
     given = receipts_here(view)
-    sessions, count = asked(view, given)
-    if view.snapshot.past:
-        unsaved = []
-    else:
+    sessions, session_count = latest_sessions(view, given)
+    unsaved: Sequence[PresentFact] = ()
+    if not view.snapshot.past:
         unsaved = uncommitted(view.repo, view.config, view.today)
     return view.render(
-        "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:MAX_FACTS_PER_KIND],
-        refusals=len(refused), logged=len(logged), noted=noted, news=bool(everything or refused), since=since,
-        base=base, head=head,
-        unsaved=unsaved[:MAX_FACTS_PER_KIND],
-        ending=(ending := _ending(view))[:MAX_FACTS_PER_KIND], endings=len(ending), soon_days=SOON_DAYS,
-        learned=len(new), shown=min(MAX_FACTS_PER_KIND, len(new)),
+        "today.html", groups=groups, refused=refused[:MAX_FACTS_PER_KIND], refusals=len(refused), logged=logged,
+        noted=noted, news=bool(everything or refused), since=since, base=base, head=head,
+        unsaved=unsaved[:MAX_FACTS_PER_KIND], ending=ending[:MAX_FACTS_PER_KIND], endings=len(ending),
+        soon_days=SOON_DAYS, learned=len(new), shown=min(MAX_FACTS_PER_KIND, len(new)),
         new=by_writer(view, head, known, written, MAX_FACTS_PER_KIND),
-        older=by_writer(view, head, known, older, NEWEST),
-        week=last_week(view, known, given), sessions=sessions, session_count=count, steps=first_steps(view),
-        kinds=FACT_TYPES,
+        older=by_writer(view, head, known, older, MIN_NEWEST), week=last_week(view, known, given), sessions=sessions,
+        session_count=session_count, steps=first_steps(view), kinds=FACT_TYPES,
     )  # fmt: skip
 
 
-def _of_facts(view: View, changes: Sequence[FactChange]) -> list[FactChange]:
-    """The changes of what the page Facts counts: lines of MEMORY.md and the archive, and of notes whose file cites a
-    source or has a comment of its own (`present_facts`). The other lines of notes are no facts."""
+def _listed_facts(view: View, changes: Sequence[FactChange]) -> list[FactChange]:
+    """The changes of facts that the page Facts lists: those in MEMORY.md and the archive, and in notes whose file cites
+    a source, or that have a comment (see `present_facts`). Other lines of notes are no facts."""
     files = {row.path for row in view.facts.rows}
     return [
         change
@@ -103,15 +97,15 @@ def _of_facts(view: View, changes: Sequence[FactChange]) -> list[FactChange]:
 def _learned(
     view: View, base: str, head: str, changes: Sequence[FactChange], known: Mapping[str, Writer]
 ) -> list[FactChange]:
-    """The changes that brought facts which nobody had written before."""
+    """The changes that added facts which a commit of the range was the first to write."""
     if not any(change.op in (Op.ADDED, Op.PROMOTED) for change in changes):
         return []
-    within = {commit.oid for commit in view.repo.log([head, *([f"^{base}"] if base else [])])}
+    within = {commit.oid for commit in view.repo.log(revisions(base, head))}
     return learned(changes, known, within)
 
 
 def _ending(view: View) -> list[tuple[str, PresentFact]]:
-    """(last day, fact) of the facts of MEMORY.md that end soon, the nearest end first."""
+    """(last day, fact) of the facts of MEMORY.md that expire soon, the nearest day first."""
     rows = [row for row in view.facts.rows if kind(row.path) is Kind.MEMORY and row.state != "superseded"]
     by_fact = {id(row.fact): row for row in rows}
     soon = ending_soon([row.fact for row in rows], view.today)
@@ -119,8 +113,8 @@ def _ending(view: View) -> list[tuple[str, PresentFact]]:
 
 
 def _group_of(view: View, change: FactChange) -> str:
-    """The title of the group that a change is told in. A fact that went to the archive, or whose last day passed, was
-    neither learned nor forgotten by anybody; one that another file still holds is not forgotten."""
+    """The title of the group of a change. A fact that was archived or expired was not forgotten, and neither was one
+    that another file still has."""
     if change.op is Op.EXPIRED or archives(change):
         return RETIRED
     if change.op in (Op.ADDED, Op.PROMOTED):
@@ -131,46 +125,46 @@ def _group_of(view: View, change: FactChange) -> str:
 
 
 def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) -> list[Refused]:
-    """The lines that were refused as facts between two commits: what is told as changed or forgotten is left out."""
+    """The log lines that the range rejected as facts, without those whose fact is in `changes`."""
     if not head or base == head:
         return []
-    told = {change.old.id for change in changes if change.old}
-    ledger = read_ledger(view.repo, [head, *([f"^{base}"] if base else [])])
-    lifted = {old for _, old in ledger.reverts}
+    changed = {change.old.id for change in changes if change.old}
+    ledger = read_ledger(view.repo, revisions(base, head))
+    reverted = {old for _, old in ledger.reverts}
     return [
         Refused(link.source, record.commit, next(iter(values(memory_trailers(record.commit.message), REASON)), ""))
         for record in ledger.records
-        if record.commit.oid not in lifted
+        if record.commit.oid not in reverted
         for link in (*record.rejected, *record.declined)
-        if link.source and id_of_hash(link.sha256) not in told
+        if link.source and id_of_hash(link.sha256) not in changed
     ]
 
 
-def _since(view: View, head: str) -> tuple[str, object]:
-    """(the commit to compare with, "" for before the first; the moment it stands for)."""
-    from datetime import timedelta
-
+def _since(view: View, head: str) -> tuple[str, datetime]:
+    """(the commit to compare with, "" for the empty tree; its time)."""
     visit = view.site.visit
     if visit.commit and not view.snapshot.past and visit.at is not None:
         try:
             if view.repo.is_ancestor(view.repo.resolve(visit.commit), head):
                 return visit.commit, visit.at
-        except GitMemError:  # rewritten since: a week is told
+        except GitMemError:  # the commit is gone, as after a rebase
             pass
-    moment = (view.snapshot.when or view.now) - timedelta(days=WEEK)
-    for commit in view.repo.log([head], first_parent=True) if head else ():
-        if commit.commit_date <= moment:
-            return commit.oid, moment
+    moment = (view.snapshot.when or view.now) - timedelta(days=DAYS_WITHOUT_VISIT)
+    if head:
+        for commit in view.repo.log([head], first_parent=True):
+            if commit.commit_date <= moment:
+                return commit.oid, moment
     return "", moment
 
 
 def _changes(view: View, base: str, head: str) -> list[FactChange]:
+    """The changed facts from `base` to `head` without forgotten texts, newest first."""
     if not head or base == head:
         return []
 
-    def made() -> tuple[FactChange, ...]:
+    def computed() -> tuple[FactChange, ...]:
         return tuple(fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today))
 
-    found = view.site.kept.of("changes", (base, head, view.config, view.today), made)
-    changes = without_forgotten(found, view.forgotten)
+    cached = view.site.cache.get("changes", (base, head, view.config, view.today), computed)
+    changes = without_forgotten(cached, view.forgotten)
     return sorted(changes, key=lambda change: change.date.timestamp() if change.date else 0.0, reverse=True)

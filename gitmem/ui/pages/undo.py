@@ -1,4 +1,4 @@
-"""The page of the last thing that git mem wrote here, and taking it back: the flow of `git mem undo`."""
+"""The page that undoes the last write of git-mem, as `git mem undo` does."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from gitmem.ui.view import View
 
 
 def page(view: View) -> Response:
-    """What would be taken back, as a diff."""
+    """The diff that an undo would make."""
     return _undo_page(view, flow.last_write(view.repo))
 
 
 def change(view: View, form: dict[str, str]) -> Response:
-    """Take back the write that was shown, where it is still the last one; only a committed one, in a commit."""
+    """Undo the write that was shown by a commit, if it is still the last one. Raises UsageError for an uncommitted
+    write."""
     last = flow.last_write(view.repo)
     if _token(last) != form.get("shown"):
         return _undo_page(view, last, 409)
     if not last.commits:
-        since = "The last write is not committed"
-        if last.committed_since:
-            since = "The last write was committed by hand"
-        raise UsageError(view.t(since), "git mem undo")
+        words = "The last write is not committed"
+        if last.held:
+            words = "The last write was committed by hand"
+        raise UsageError(view.t(words), "git mem undo")
     try:
         done = flow.undo(view.repo, view.config, last)
     except Changed:
@@ -45,5 +46,6 @@ def _undo_page(view: View, last: flow.Undo, status: int = 200) -> Response:
 
 
 def _token(last: flow.Undo) -> str:
+    """A digest that identifies a write and the files that its undo would change."""
     files = [(file.path, digest(file.now), digest(file.then)) for file in last.files]
     return hashlib.sha256(json.dumps([last.at, last.commits, files]).encode("ascii")).hexdigest()

@@ -1,5 +1,4 @@
-"""What waits for a decision, in numbers: one line of the page Today, which asks for it once it is shown, and the tabs
-of the queue, which ask for what they do not know yet."""
+"""The numbers of what waits for a decision. Today and the tabs of the review queue load them after they are shown."""
 
 from __future__ import annotations
 
@@ -10,10 +9,12 @@ from gitmem.ui.view import View
 
 
 def page(view: View) -> Response:
-    """How many of each there are; none of a page of the past, where nothing is decided."""
+    """The tabs with their counts, without counts for a page of the past. `here` in the query names the current tab."""
     tabs = review_queue.tabs(view)
     here = view.fields.get("here", "")
+    if here not in review_queue.PARTS:
+        here = ""
     return view.render(
-        "waiting.html", tabs=tabs, here=here if here in review_queue.PARTS else "",
-        rows=[tab for tab in tabs if tab.count], pending=any(tab.pending for tab in tabs),
+        "waiting.html", tabs=tabs, here=here, rows=[tab for tab in tabs if tab.count],
+        pending=any(tab.pending for tab in tabs),
     )  # fmt: skip

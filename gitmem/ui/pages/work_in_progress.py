@@ -1,5 +1,5 @@
-"""The page of a part of the review queue that is still being worked out: how far it is. It asks for itself again until
-the part is there, with and without JavaScript."""
+"""The page of a part of the review queue that is still being computed. It shows the progress and reloads itself until
+the part is done, with and without JavaScript."""
 
 from __future__ import annotations
 
@@ -11,14 +11,8 @@ from gitmem.ui.view import View
 
 
 def page(view: View, name: str, progress: Progress) -> Response:
-    """The page of the part `name` while it is worked out."""
-    part = review_queue.PARTS[name]
-    again = view.again(done=view.done)
+    """The page of the part `name` with the progress of its computation."""
     return view.render(
-        "work_in_progress.html",
-        name=name,
-        reads=part.reads,
-        progress=progress,
-        again=again,
-        tabs=review_queue.tabs(view),
-    )
+        "work_in_progress.html", name=name, reads=review_queue.PARTS[name].reads, progress=progress,
+        again=view.again(done=view.done), tabs=review_queue.tabs(view),
+    )  # fmt: skip
