@@ -344,10 +344,9 @@ def agent_findings(repo: Repository, config: Config, message: str) -> list[Findi
 
 
 def prepare(words: tuple[str, ...]) -> None:
-    """Run prepare-commit-msg: add trailers with the agent's name and reason to the message in the file `words[0]`;
-    `words[1]` is the source of the message. Does nothing without words."""
+    """Run prepare-commit-msg: add trailers with the agent's name and reason to the message file `words[0]`."""
     from gitmem.provenance import agent_trailers
 
     if words:
         repo = hook_repository()
-        agent_trailers.prepare(repo, settings(repo), Path(words[0]), next(iter(words[1:]), ""))
+        agent_trailers.prepare(repo, settings(repo), Path(words[0]))

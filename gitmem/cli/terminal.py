@@ -120,8 +120,8 @@ def json_text(value: Any, *, lines: bool = False) -> str:
 
 
 def write_json(value: Any, *, lines: bool = False) -> None:
-    """Print a value on stdout as `json_text` spells it, through the pager on a terminal."""
-    page(json_text(value, lines=lines))
+    """Print a value, encoded by `json_value`, as the text of `json_text`; through the pager on a terminal."""
+    page(json_text(json_value(value), lines=lines))
 
 
 def write(text: str) -> None:

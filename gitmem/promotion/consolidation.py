@@ -24,7 +24,6 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.git.worktree import locked
 from gitmem.git.write import ensure_can_commit
-from gitmem.json_values import json_object
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, importance, pinned

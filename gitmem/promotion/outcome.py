@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gitmem.git.objects import Span
-from gitmem.json_values import json_object, json_value
+from gitmem.json_values import json_value
 from gitmem.memory.fact import fact_id
 from gitmem.promotion.promote import Outcome
 

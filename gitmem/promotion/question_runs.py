@@ -54,7 +54,9 @@ class Since:
         return f"since {self.at[:16].replace('T', ' ')} ({', '.join(changes)}): {figures}"
 
 
-def compare_and_keep(repo: Repository, config: Config, results: Sequence[Result], now: datetime) -> Since | None:
+def compare_and_keep(
+    repo: Repository, config: Config, results: Sequence[QuestionResult], now: datetime
+) -> Since | None:
     """The differences from the run before, None for the first run. This run is kept in place of that one."""
     folder = state_dir(repo.common_dir)
     head = repo.head() or ""
@@ -81,7 +83,9 @@ def _read(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _since(repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[Result]) -> Since:
+def _since(
+    repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[QuestionResult]
+) -> Since:
     """The differences of the run `new`, with `results`, from the run `old`."""
     both = [result for result in results if result.question.fact in old["facts"]]
     then = {result.question.fact: _figures(old["facts"][result.question.fact]) for result in both}

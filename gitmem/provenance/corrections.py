@@ -559,7 +559,6 @@ def message_of(config: Config, account: Account, taken: Sequence[Removal]) -> st
 def as_value(done: Correction) -> dict[str, object]:
     """The JSON of docs/json.md, "edit, forget, revert"."""
     from gitmem.gate.redaction import mask_counts
-    from gitmem.memory.rivals import as_value as rival_value
 
     return {
         "commit": done.commit or None,

@@ -22,7 +22,6 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import Reading, writer
 from gitmem.index import history_indexer, index_file
 from gitmem.index.db import connection
-from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import text_hash
 from gitmem.memory.files import read_memory_file

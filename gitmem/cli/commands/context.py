@@ -14,7 +14,7 @@ import click
 from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.config import Config
-from gitmem.context.assembly import Context, Request
+from gitmem.context.assembly import Context, ContextRequest
 from gitmem.context.layer_limits import PRESETS, Layer
 from gitmem.context.request import MAX_AGE, build, place, repository_path, request_of, staged_of, value_of
 from gitmem.environment import cache_folder, now
@@ -111,7 +111,7 @@ def command(**given: Any) -> None:
         _show(context, options.dry_run)
 
 
-def _request(options: ContextOptions, repo: Repository, config: Config) -> Request:
+def _request(options: ContextOptions, repo: Repository, config: Config) -> ContextRequest:
     """The request that the options describe. Raises UsageError for an --include that is no place, GitMemError for a
     transcript that cannot be read, and what `merger` raises for a model that cannot be opened."""
     prompt = " ".join(options.prompt)

@@ -293,8 +293,8 @@ def _each_variant(
     repo: Repository,
     config: Config,
     variants: Sequence[tuple[str, Config]],
-    ask: Callable[[str, Config], list[Result]],
-) -> list[list[Result]]:
+    ask: Callable[[str, Config], list[QuestionResult]],
+) -> list[list[QuestionResult]]:
     """The results for each (name, settings). The index is built anew for settings that change it, and at the end, even
     after an error, it is that of `config` again."""
     indexed = config
@@ -312,7 +312,7 @@ def _each_variant(
     return runs
 
 
-def _below(run: list[Result], name: str, floors: Sequence[tuple[str, float]]) -> bool:
+def _below(run: list[QuestionResult], name: str, floors: Sequence[tuple[str, float]]) -> bool:
     """Whether a figure is below its floor; each such figure is printed. `name`: the variant, "" for none."""
     figures = summarise(run)["all"].figures
     missed = [(figure, least) for figure, least in floors if figures[figure] < least]

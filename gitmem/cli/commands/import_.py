@@ -165,7 +165,7 @@ def _import_documents(options: ImportCommand) -> int:
     differs = since(repo, before, now().date())
     if options.as_json:
         value = plan.as_value(options.source, dry_run=options.dry_run)
-        write_json(value | {"differs": list(map(rival_value, differs))})
+        write_json(value | {"differs": differs})
     else:
         _show_documents(plan, options)
         say_differs(differs)
@@ -210,14 +210,14 @@ def _import_notes(asked: NotesImport) -> int:
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     config = keeping(config, asked.keep)
-    plan = importing.look_at(asked.source, config, os.environ, repo.root, asked.into)
+    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
     before = memory_bytes(repo)
     commit = ""
     if not asked.dry_run:
-        commit = importing.bring(repo, plan, now(), os.environ).commit
+        commit = importing.import_files(repo, plan, now(), os.environ).commit
     return show_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
 
 

@@ -314,7 +314,7 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
         click.get_current_context().call_on_close(repo.close)
         plan = without_ignored(repo, plan)
     if not asked.dry_run:
-        commit = bring(repo, plan, now(), os.environ).commit
+        commit = import_files(repo, plan, now(), os.environ).commit
         written = lay_out(place_for(folder, os.environ), os.environ, options.lang or _locale()).written
     return show_notes(plan, asked, root, commit, written)
 

@@ -9,6 +9,7 @@ from gitmem.cli.options import at_option, colour_option, commit_at, json_option,
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
+from gitmem.json_values import json_object
 from gitmem.memory import timeline
 from gitmem.memory.timeline import Day
 from gitmem.paths import agent_name

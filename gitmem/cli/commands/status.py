@@ -42,12 +42,12 @@ def command(as_json: bool) -> None:
     consolidated = due_consolidation.load(repo.common_dir)
     if as_json:
         write_json({
-            **asdict(status),
-            "gate": asdict(gate) if gate else None,
+            **json_object(status),
+            "gate": gate,
             "hooks": hooks.wrong if hooks else "",
             "promotion": last_run(repo.common_dir) or None,
-            "consolidation": consolidated.as_value(),
-            "refused": asdict(refused) if refused else None,
+            "consolidation": consolidated,
+            "refused": refused,
         })  # fmt: skip
         return
     lines = _index_lines(status)

@@ -60,7 +60,7 @@ def page(view: View) -> Response:
         pictures.append(_recall(view, questions, periods))
     return view.render(
         "pictures.html", pictures=pictures, questions=len(questions), measured=measured, file=trends.QUESTIONS,
-        commits=min(trends.MEASURED, len(periods)), later=later, only=only, problem=problem,
+        commits=min(trends.MAX_MEASURED, len(periods)), later=later, only=only, problem=problem,
     )  # fmt: skip
 
 

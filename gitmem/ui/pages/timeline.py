@@ -133,7 +133,7 @@ def _body(data: bytes) -> str:
 
 def _session(path: str, data: bytes) -> str:
     """The session of an episode from its front matter, else the name of its file."""
-    return str(glance(data).front_matter.get("session") or path.rpartition("/")[2])
+    return str(parse_lines_only(data).front_matter.get("session") or path.rpartition("/")[2])
 
 
 def _month(day: date, days: Mapping[date, int]) -> Month:

@@ -27,7 +27,7 @@ def change(view: View, form: dict[str, str]) -> Response:
         return _undo_page(view, last, 409)
     if not last.commits:
         words = "The last write is not committed"
-        if last.held:
+        if last.committed_since:
             words = "The last write was committed by hand"
         raise UsageError(view.t(words), "git mem undo")
     try:
