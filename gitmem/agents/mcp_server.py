@@ -1,8 +1,9 @@
-"""The MCP server: the memory of one repository as tools, resources and prompts. Answers; prints and exits nowhere.
+"""The MCP server: gives a client the memory of one repository as tools, resources and prompts.
 
-What a client asks first (who are you, which tools) is answered from constants; what a tool needs is imported by the
-first call, or by `warm` a while after the start. Tool names, descriptions and schemas say nothing that came from a
-repository (docs/threats.md, A8). An error names what is wrong and what to type, and never quotes memory.
+A client's first requests (initialisation, the list of tools) are answered from constants. What a tool needs is imported
+by its first call, or by `warm` a while after the start. Names, descriptions and schemas of tools contain nothing from a
+repository (docs/threats.md, A8). An error says what is wrong and what to type, and never quotes memory. Nothing here
+prints or exits.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from gitmem.agents.repository_pool import RepositoryPool
 
 Params = Mapping[str, Any]
-MAX_LISTED_FILES = 1000  # memory files listed at most: a person chooses from the list, and any other can be read
+MAX_LISTED_FILES = 1000  # memory files in the list of resources; other files can be read too
 MARKDOWN = "text/markdown"
 SCHEME = "memory://"
 TEMPLATE = {
@@ -58,8 +59,10 @@ PROMPTS: list[dict[str, Any]] = [
 
 
 class Memory:
-    """The memory of the repository that holds a folder, opened by the first call that needs it. `session`: the session
-    whose working values the tools keep, "" for the project's."""
+    """The memory of the repository that contains `folder`, opened by the first call that needs it.
+
+    `session`: the session whose working values the tools keep, "" for the project's.
+    """
 
     def __init__(self, folder: Path, session: str) -> None:
         self._folder = folder
@@ -77,7 +80,7 @@ class Memory:
             return self._pool
 
     def warm(self) -> None:
-        """Import what a search needs and open the repository, so that the first call does not wait for it."""
+        """Import the modules of a search and open the repository, so that the first call is fast."""
         import gitmem.agents.tool_answers
         import gitmem.search.search  # noqa: F401 - imported for the calls to come
 
@@ -86,12 +89,12 @@ class Memory:
 
 
 def without_memory() -> Server:
-    """A server without tools, for a project of a person that has no memory: an error would be shown in each of them."""
+    """A server without tools, for projects without memory, in which a host would otherwise show an error."""
     return Server("git-mem", "git mem", __version__, "", {"tools/list": Method(lambda _: {"tools": []})}, lambda: None)
 
 
 def build(folder: Path, *, read_only: bool = False, session: str = "") -> Server:
-    """The server of one repository; with `read_only`, without the tools that write. `session` as in `Memory`."""
+    """The server of one repository. `read_only`: without tools that write. `session`: as in `Memory`."""
     memory = Memory(folder, session)
     tools = mcp_tools.listed(read_only=read_only)
     names = frozenset(tool["name"] for tool in tools)
@@ -108,7 +111,7 @@ def build(folder: Path, *, read_only: bool = False, session: str = "") -> Server
 
 
 def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[str, Any]:
-    """The answer of a tool as text; what goes wrong is one too, marked `isError`."""
+    """The result of a tool call: its text, or the text of an error with `isError`."""
     name = text_argument(params, "name")
     if name not in names:
         return _error(f"there is no tool of that name: {', '.join(sorted(names))}")
@@ -126,7 +129,7 @@ def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[st
         if isinstance(error, ToolFailed):
             return _error(error.message)
         return _error(one_line(f"{error.message} ({error.hint})" if error.hint else error.message))
-    except Exception as error:  # noqa: BLE001 - the words of any other error may quote what was read
+    except Exception as error:  # noqa: BLE001 - the message of another error may quote memory
         return _error(f"git mem failed ({type(error).__name__}); 'git mem doctor' may say why")
 
 
@@ -135,9 +138,9 @@ def _error(text: str) -> dict[str, Any]:
 
 
 def listed_files(pool: RepositoryPool) -> list[dict[str, Any]]:
-    """The memory files there are now, MEMORY.md first, then by path from the last one: daily logs from the newest.
+    """The memory files as resources: MEMORY.md first, then by path in reverse order, so that new logs come first.
 
-    None where the repository or its settings cannot be read; a tool says why.
+    Empty if the repository or its settings cannot be read; a call of a tool says why.
     """
     from urllib.parse import quote
 
@@ -156,7 +159,7 @@ def listed_files(pool: RepositoryPool) -> list[dict[str, Any]]:
 
 
 def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
-    """A memory file, quoted. Raises ProtocolError."""
+    """The result of `resources/read`: a memory file, quoted. Raises ProtocolError."""
     from urllib.parse import unquote
 
     from gitmem.memory.show import read
@@ -175,7 +178,7 @@ def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def _prompt(params: Params) -> dict[str, Any]:
-    """A prompt as a person's turn. Raises ProtocolError."""
+    """The result of `prompts/get`: a prompt as a turn of the person. Raises ProtocolError."""
     name, given = text_argument(params, "name"), params.get("arguments") or {}
     known = next((prompt for prompt in PROMPTS if prompt["name"] == name), None)
     if known is None or not isinstance(given, dict):

@@ -1,8 +1,8 @@
-"""The MCP tools as clients list them: names, descriptions, arguments. Constants; nothing in them is of a repository.
+"""The MCP tools as clients list them: names, descriptions and arguments. Constants; none depends on a repository.
 
-Every word here is read by a model in every session that has the server, so the whole is kept below a bound
-(`tests/agents/test_mcp_tools.py`). No tool has an output schema: hosts that find structured content give a model its
-JSON in place of the text, with each line break escaped.
+A model reads every word of these in every session with the server, so their size is limited
+(`tests/agents/test_mcp_tools.py`). No tool has an output schema: hosts give a model the JSON of structured content
+instead of the text, with each line break escaped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ Schema = dict[str, Any]
 
 
 class Tool(NamedTuple):
-    """A tool. `arguments`: schemas by name; `required`: the names it needs; `hints`: the protocol's annotations."""
+    """A tool. `arguments`: name -> schema. `required`: names of required arguments. `hints`: the protocol's
+    annotations."""
 
     title: str
     description: str
@@ -23,7 +24,7 @@ class Tool(NamedTuple):
 
     @property
     def reads(self) -> bool:
-        """Whether it writes nothing."""
+        """Whether the tool writes nothing."""
         return self.hints["readOnlyHint"]
 
     @property
@@ -55,7 +56,7 @@ def _whole(description: str = "", **limits: int) -> Schema:
     return {"type": "integer", **({"description": description} if description else {}), **limits}
 
 
-# The SDKs of hosts check calls against what is listed, so `items` says text alone; objects are read too.
+# SDKs of hosts check calls against the listed schema, so `items` names texts only; objects are read too.
 CITES: Schema = {"type": "array", "items": _text(), "maxItems": 3}
 TOOLS: dict[str, Tool] = {
     "memory_search": Tool(
@@ -169,18 +170,19 @@ TOOLS: dict[str, Tool] = {
         FILES,
     ),
 }
-LIMITS = frozenset(("minimum", "maximum", "exclusiveMinimum", "maxItems"))  # checked, and named where a call breaks one
+LIMITS = frozenset(("minimum", "maximum", "exclusiveMinimum", "maxItems"))  # limits, which are checked but not listed
 
 
 def _without_limits(schema: Any) -> Any:
-    """A schema as it is listed: a limit costs tokens in every session, and a call that breaks one is told so."""
+    """A schema as it is listed, without limits, which would cost tokens in every session. An error names a broken
+    one."""
     if not isinstance(schema, dict):
         return schema
     return {key: _without_limits(value) for key, value in schema.items() if key not in LIMITS}
 
 
 def listed(*, read_only: bool) -> list[dict[str, Any]]:
-    """The tools as `tools/list` gives them; with `read_only` those alone that write nothing."""
+    """The result of `tools/list`. `read_only`: only tools that write nothing."""
     return [
         {
             "name": name, "title": tool.title, "description": tool.description, "annotations": tool.hints,

@@ -1,8 +1,8 @@
-"""What each MCP tool answers: calls one flow, and gives text in which everything of memory is quoted as data.
+"""The MCP tools: each calls one flow and returns a text in which everything from memory is quoted as data.
 
-One answer is read by a model as it stands, so a passage is there once, with where it stands, and whatever else is known
-only where it says something: a state, lines withheld, an index that is behind. Strings beside a quotation are one line
-without markup. Writing goes through the gate. Nothing is committed but what `confirm_fact` confirms.
+A model reads the text as it stands, so each passage appears once, with its place; a state, withheld lines or a stale
+index are mentioned only if there are any. Texts beside a quotation are one line without markup. Writes pass the gate.
+Only `confirm_fact` commits.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from gitmem.search.search import Answer
 
 Arguments = Mapping[str, Any]
-MAX_RESULTS = 6  # passages of a search that does not say how many
-MAX_LINES = 400  # lines that memory_get returns where the call does not say how many
-MAX_VALUES = 100  # working values of one answer
-MAX_CHANGES = 200  # facts of one answer of memory_changes
+MAX_RESULTS = 6  # default number of passages of a search
+MAX_LINES = 400  # default number of lines of memory_get
+MAX_VALUES = 100  # working values in one result
+MAX_CHANGES = 200  # facts in one result of memory_changes
 LAST_COMMIT = "HEAD~1..HEAD"
-AGENT = "mcp"  # who confirms where `mem.agent` names nobody
+AGENT = "mcp"  # who confirms a fact if `mem.agent` is not set
 CEILING = "the session has had what mem.contextCeiling allows"
 SUPPORT = {
     "in-source": "checked: its text follows from the source",
@@ -43,19 +43,19 @@ RELATIONS = {"same": "repeats", "replaces": "replaces", "ends": "ends", "conflic
 
 
 class ToolFailed(GitMemError):
-    """An error of the memory tool, in the words that its models know."""
+    """An error of the tool `memory`, in the words that models were trained on."""
 
 
 def search_memory(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_search: the passages, best first, and what is to be known of the answer as a whole."""
+    """memory_search: the passages, best first, and remarks on the result as a whole."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.request import SearchRequest, history_mode, query_of
     from gitmem.search.search import search
 
-    path, kind = given.get("path"), given.get("type")
     request = SearchRequest(
-        given["query"], given.get("maxResults", MAX_RESULTS), given.get("at", ""), paths=(path,) if path else (),
-        types=(kind,) if kind else (), since=given.get("since"), until=given.get("until"),
+        given["query"], given.get("maxResults", MAX_RESULTS), given.get("at", ""),
+        paths=tuple(filter(None, [given.get("path")])), types=tuple(filter(None, [given.get("type")])),
+        since=given.get("since"), until=given.get("until"),
         history=history_mode(given.get("history", False)),
     )  # fmt: skip
     with pool.opened() as opened:
@@ -69,10 +69,7 @@ def search_memory(pool: RepositoryPool, given: Arguments) -> str:
     else:
         commit = answer.at
     passages = [_of_commit(hit, query.text) if hit.kind else _of_file(hit, query.text, commit) for hit in answer.hits]
-    if passages:
-        said = [block(passages)]
-    else:
-        said = ["Memory has nothing on that."]
+    said = [block(passages) if passages else "Memory has nothing on that."]
     if passages and not answer.answered:
         said.append("None of these seems to answer the question.")
     if answer.withheld:
@@ -83,7 +80,7 @@ def search_memory(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def _of_file(hit: Hit, query: str, commit: str) -> str:
-    """A passage with its path and lines; the heading above it and its day where neither text nor path say them."""
+    """A passage with its path and lines, and with its heading and day if neither text nor path has them."""
     from gitmem.search.results import shortened
 
     text = shortened(hit.text, query)
@@ -110,7 +107,7 @@ def _place_of_source(source: SourceLine) -> str:
 
 
 def _note(*words: str) -> str:
-    """What is known of a passage beside its place, in words of one line without markup or a secret."""
+    """The note beside a passage: the words that are not empty, each on one line without markup."""
     return "; ".join(one_line(word) for word in words if word)
 
 
@@ -126,7 +123,7 @@ def _of_commit(hit: Hit, query: str) -> str:
 
 
 def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, began: float) -> None:
-    """Keep what a search gave, without its text."""
+    """Record the receipt of a search: its tokens, duration and ids of passages, no text."""
     from gitmem.models.token_count import estimate
     from gitmem.sessions import receipts
 
@@ -136,7 +133,7 @@ def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, bega
 
 
 def read_file(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_get: lines of a file; a file that is not there is said, a line past the end an error."""
+    """memory_get: lines of a file. A missing file is a normal result, a line past the end an error."""
     from gitmem.git.revision import resolve_at
     from gitmem.memory.show import read
     from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -163,7 +160,8 @@ def read_file(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def add_line(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_add: where the line stands, what was masked in it, and the facts it repeats, replaces or contradicts."""
+    """memory_add: the place of the new line, what was masked in it, and the facts it repeats, replaces or
+    contradicts."""
     from gitmem.claims.anchoring import anchors
     from gitmem.memory import writing
     from gitmem.memory.fact import TYPES
@@ -173,10 +171,7 @@ def add_line(pool: RepositoryPool, given: Arguments) -> str:
     if kind not in TYPES:
         raise UsageError(f"'{one_line(kind)[:40]}' is no type", f"one of {', '.join(TYPES)}")
     with pool.lent() as (repo, config):
-        if supersedes:
-            meta, why = successor(repo, text, kind, supersedes, now().date())
-        else:
-            meta, why = ((), "")
+        meta, why = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
         more = (*anchors(repo, _places(given)), *meta)
         line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
         done = writing.add(repo, config, line, now=now())
@@ -191,7 +186,8 @@ def add_line(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def _places(given: Arguments) -> list[str]:
-    """The code a call cites, as `path:10-24` or `path#symbol`; objects are what this tool took before."""
+    """The code that a call cites, as `path:10-24` or `path#symbol`. Objects, which older versions took, are read
+    too."""
     from gitmem.claims.anchoring import places_of
 
     cites = given.get("cites", ())
@@ -199,7 +195,7 @@ def _places(given: Arguments) -> list[str]:
 
 
 def _masked(masks: Sequence[Any]) -> str:
-    """How many values the gate masked, by rule; "" for none."""
+    """A sentence on the values that the gate masked, by rule; "" for none."""
     from gitmem.gate.redaction import mask_counts
 
     counts = mask_counts(masks)
@@ -210,7 +206,7 @@ def _masked(masks: Sequence[Any]) -> str:
 
 
 def _rival(rival: Rival) -> str:
-    """A fact that a new line repeats, replaces, ends or contradicts, with its id and why."""
+    """The quotation of a fact that a new line repeats, replaces, ends or contradicts, with its id and the reason."""
     path, fact = rival.old.path, rival.old.fact
     relation = RELATIONS.get(rival.kind, rival.kind)
     note = _note(f"id {fact.id}", f"the new line {relation} it: {rival.reason}")
@@ -218,7 +214,7 @@ def _rival(rival: Rival) -> str:
 
 
 def confirm_fact(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_confirm: the places that the fact cites now, and the commit."""
+    """memory_confirm: the code that the fact cites from now on, and the commit."""
     from gitmem.provenance import confirmation
 
     path, line = given["path"], given["line"]
@@ -232,7 +228,7 @@ def confirm_fact(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def explain_line(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_why: a line, its commit and source, whether that bears it out, and what amends it."""
+    """memory_why: a line, its commit and sources, whether these bear it out, and the lines that amend it."""
     from gitmem.provenance.why import as_value, why
 
     path = given["path"]
@@ -262,7 +258,7 @@ def explain_line(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def _edit(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
-    """Who changed a fact after its promotion, and what: old and new are text of memory, so they are quoted."""
+    """Who changed a fact after its promotion, and the old and new texts, quoted; empty without a change."""
     if edited is None:
         return []
     said = [f"Edited by {one_line(edited['by'])} in commit {one_line(edited['commit'])[:12]}:"]
@@ -278,7 +274,7 @@ def _edit(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
 
 
 def _linked(title: str, ends: Sequence[dict[str, Any]]) -> list[str]:
-    """Lines of memory beside the one that was asked for: sources, and what amends it."""
+    """A title and the quoted lines below it: sources of a line, or lines that amend it; empty without any."""
     if not ends:
         return []
     quoted = [
@@ -291,7 +287,7 @@ def _linked(title: str, ends: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _known(end: dict[str, Any]) -> list[str]:
-    """What is said of a linked line beside its text and place, in words."""
+    """The note beside a linked line, in words."""
     known = [str(end[name]) for name in ("date", "reason") if end.get(name)]
     known += [name for name in ("proposed", "moved") if end.get(name)]
     if end.get("verified") is False:
@@ -300,7 +296,7 @@ def _known(end: dict[str, Any]) -> list[str]:
 
 
 def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_context: the context of a prompt, quoted, and what was left out of it."""
+    """memory_context: the context of a prompt, and what was left out of it."""
     from gitmem.context.request import build as assemble
     from gitmem.context.request import request_of
     from gitmem.sessions import receipts
@@ -322,10 +318,7 @@ def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
         parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in made.parts])
         took = round(1000 * (time.monotonic() - began))
         receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
-    if made.text:
-        said = [made.text]
-    else:
-        said = ["Memory has nothing on that."]
+    said = [made.text or "Memory has nothing on that."]
     said += [f"Left out: {one_line(limit)}" for limit in made.limits]
     if made.withheld:
         said.append(f"{counted(made.withheld, 'line')} with a secret left out.")
@@ -333,7 +326,7 @@ def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def list_changes(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_changes: each fact gained, changed or lost, quoted; of the first commit all there is."""
+    """memory_changes: each fact gained, changed or lost in a range, quoted; for the first commit all its facts."""
     from gitmem.git.ranges import shallow
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
@@ -344,10 +337,7 @@ def list_changes(pool: RepositoryPool, given: Arguments) -> str:
     with pool.lent() as (repo, config):
         head = repo.head() or ""
         first = wanted == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
-        if first:
-            base, head, _ = ("", head, "")
-        else:
-            base, head, _ = split_range(repo, wanted, both=True)
+        base, head, _ = ("", head, "") if first else split_range(repo, wanted, both=True)
         layout = layout_at(repo, head, config)
         found = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
     changes: list[dict[str, Any]] = [as_value(change) for change in found]
@@ -361,7 +351,7 @@ def list_changes(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def _change(change: dict[str, Any]) -> list[str]:
-    """A fact as it is, and as it was, each with where it stands."""
+    """The quotations of a fact as it is and as it was, each with its place."""
     words = [str(change[name]) for name in ("op", "type", "date", "author") if change.get(name)]
     words += [f"from {source}" for source in change["sources"]]
     commit, note, parts = str(change["commit"] or ""), _note(*words), []
@@ -378,7 +368,7 @@ def _change(change: dict[str, Any]) -> list[str]:
 
 
 def use_files(pool: RepositoryPool, given: Arguments) -> str:
-    """memory: the six file commands of the memory tool, in the words that its models know."""
+    """memory: the six file commands of the memory tool, answered in the words that models were trained on."""
     from gitmem.agents.memory_tool import memory_tool
 
     with pool.lent() as (repo, config):
@@ -389,7 +379,7 @@ def use_files(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def set_value(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_session_set: the key as it is kept, until when, and what was masked."""
+    """memory_session_set: the key as it was stored, when the value expires, and what was masked in it."""
     from gitmem.sessions.automation import keep_value
 
     hours = given.get("hours", 24.0)
@@ -401,7 +391,8 @@ def set_value(pool: RepositoryPool, given: Arguments) -> str:
 
 
 def get_values(pool: RepositoryPool, given: Arguments) -> str:
-    """memory_session_get: the value of a key and of the keys below it; of none, all that still hold."""
+    """memory_session_get: the values of a key and of the keys below it; without a key all values that have not
+    expired."""
     with pool.lent() as (repo, config), pool.values(repo, config) as store:
         values = store.list(given.get("key", ""), now(), pool.owner(config))
     if not values:

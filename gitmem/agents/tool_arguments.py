@@ -1,7 +1,7 @@
-"""The arguments of a tool call, before the tool runs: other spellings read, kinds checked, all in our own words.
+"""Reads the arguments of a tool call: accepts other spellings, checks types and limits, and words all errors itself.
 
-A call that ignored an argument would answer another question than was asked: an unknown one is an error that names it
-and those the tool takes. Quotes the names of arguments, never their values: one may be a secret in the wrong field.
+An unknown argument is an error that names it and the tool's arguments, because a tool that ignored it would answer
+another question. Errors quote names of arguments but never values, which may be secrets in the wrong field.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from gitmem.errors import UsageError
 
-Schema = Mapping[str, Any]  # JSON Schema, of it `type`, `enum`, `items`, `properties`, `required` and the limits
-MAX_QUOTED_CHARACTERS = 40  # characters of the name of an unknown argument that are quoted
-SHOWN_NAMES = 10  # unknown arguments that are named
-# An argument -> how other tools and models spell it; without case, `_` and `-`, so `max_results` is `maxResults`
-# anyway. No name stands below two arguments of one tool (a test).
+Schema = Mapping[str, Any]  # JSON Schema with `type`, `enum`, `items`, `properties`, `required` and limits
+MAX_QUOTED_CHARACTERS = 40  # characters of the name of an unknown argument in an error
+MAX_SHOWN_NAMES = 10  # unknown arguments that an error names
+# Name of an argument -> its spellings by other tools and models, compared without case, `_` and `-`. No spelling stands
+# for two arguments of one tool (tested).
 SPELLINGS: dict[str, tuple[str, ...]] = {
     "query": ("q", "question", "search", "searchquery", "text", "prompt"),
     "maxResults": ("limit", "n", "k", "topk", "count", "maxhits", "numresults", "size"),
@@ -40,9 +40,9 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "old_str": ("oldstring", "oldtext"),
     "new_str": ("newstring", "newtext"),
 }
-LAST_LINE = ("end", "endline", "last", "lastline", "to")  # of a tool that takes a first line and `lines`
+LAST_LINE = ("end", "endline", "last", "lastline", "to")  # spellings of a last line, for tools with `lines`
 WHOLE: Schema = {"type": "integer", "minimum": 1}
-END = "(last line)"  # the key of LAST_LINE until `lines` is counted from it
+END = "(last line)"  # stands for LAST_LINE until `lines` is computed from it
 KINDS = {
     str: "text",
     bool: "true or false",
@@ -54,9 +54,9 @@ KINDS = {
 
 
 def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by the tool's own names and of the kinds of its schema; null stands for one left out.
+    """The arguments of a call by the tool's own names, with the types of its schema. A null argument is left out.
 
-    Raises UsageError with what to type.
+    Raises UsageError that says what to type.
     """
     properties: Mapping[str, Schema] = schema.get("properties", {})
     names = spellings(properties)
@@ -88,7 +88,7 @@ def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[st
 
 
 def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
-    """Each folded spelling -> the tool's own name that it stands for; the tool's own names win."""
+    """Folded spelling -> the tool's own name for it; the tool's own names come first."""
     own = {folded(name): name for name in properties}
     others = {other: name for name in properties for other in SPELLINGS.get(name, ())}
     has_range = "lines" in properties and ("from" in properties or "first" in properties)
@@ -100,7 +100,7 @@ def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
 
 
 def _with_last_line(read: dict[str, Any], given: Mapping[str, tuple[str, Any]], begins: str) -> dict[str, Any]:
-    """`lines` counted from the last line, where that was given; `begins` is the argument with the first."""
+    """The arguments with `lines` computed from the last line, if that was given. `begins`: name of the first line."""
     if END not in read:
         return read
     last, spelled = read.pop(END), given[END][0]
@@ -113,22 +113,25 @@ def _with_last_line(read: dict[str, Any], given: Mapping[str, tuple[str, Any]], 
 
 
 def folded(name: str) -> str:
-    """A name without what differs between habits of writing: case, `_` and `-`."""
+    """A name in lower case without `_` and `-`."""
     return name.lower().replace("_", "").replace("-", "")
 
 
 def _quoted(names: list[str]) -> str:
+    """The names of unknown arguments for an error, without secrets."""
     from gitmem.gate.quoting import one_line, without_secrets
 
-    shown = ", ".join(f"'{one_line(name)[:MAX_QUOTED_CHARACTERS]}'" for name in without_secrets(names[:SHOWN_NAMES]))
-    more = len(names) - SHOWN_NAMES
+    shown = ", ".join(
+        f"'{one_line(name)[:MAX_QUOTED_CHARACTERS]}'" for name in without_secrets(names[:MAX_SHOWN_NAMES])
+    )
+    more = len(names) - MAX_SHOWN_NAMES
     if more > 0:
         return f"{shown} and {more} more"
     return shown
 
 
 def _checked(name: str, schema: Schema, value: Any) -> Any:
-    """A value of the kind of the schema: numbers, truth and lists are read from text too. Raises UsageError."""
+    """A value with the type of its schema; numbers, booleans and lists are read from text too. Raises UsageError."""
     schema = plain(schema)
     wanted = schema.get("type")
     read = _read(wanted, value)
@@ -145,7 +148,7 @@ def _checked(name: str, schema: Schema, value: Any) -> Any:
 
 
 def plain(schema: Schema) -> Schema:
-    """A schema without the null that stands for an argument left out."""
+    """A schema without its null alternative."""
     choices = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
     if len(choices) == 1:
         return {**schema, **choices[0]}
@@ -153,6 +156,7 @@ def plain(schema: Schema) -> Schema:
 
 
 def _read(wanted: Any, value: Any) -> Any:
+    """A value converted to the `wanted` type of JSON Schema; unchanged if it cannot be converted."""
     if wanted == "array" and isinstance(value, str | dict) and not _begins(value, "["):
         return [value]
     if isinstance(value, float) and wanted == "integer" and value.is_integer():
@@ -190,7 +194,7 @@ def _is(wanted: Any, value: Any) -> bool:
 
 
 def _keeps(schema: Schema, value: Any) -> Iterator[bool]:
-    """Whether a value is within each limit of its schema; not a number is within none."""
+    """For each limit of a schema whether a value keeps it. NaN and infinity keep none."""
     if "enum" in schema:
         yield value in schema["enum"]
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -203,7 +207,7 @@ def _keeps(schema: Schema, value: Any) -> Iterator[bool]:
 
 
 def _wanted(schema: Schema) -> str:
-    """What an argument takes, in words."""
+    """What an argument takes, for an error."""
     schema = plain(schema)
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
@@ -227,6 +231,7 @@ def _wanted(schema: Schema) -> str:
 
 
 def _example(name: str, schema: Schema) -> str:
+    """A JSON member with an example value, for an error."""
     return f'"{name}": {json.dumps(_example_value(plain(schema)), ensure_ascii=False)}'
 
 

@@ -1,10 +1,9 @@
 """The Python API: memory from a program, with the same results as the commands (docs/api.md).
 
-An entry point, as the command line is: it opens the repository, reads the settings and the clock, and calls the
-flows. Every method returns the value that its command prints with `--json` (docs/json.md), raises
-`gitmem.errors.GitMemError` with a message and a hint, prints nothing, and never ends the process. Whatever it writes
-passes the gate. The three ports (`OrganisationMemory`, `ProjectMemory`, `SessionMemory`) are what a program may type
-its own functions with, and replace in its tests.
+Like the command line, it opens the repository, reads settings and clock, and calls the flows. Every method returns the
+value that its command prints with `--json` (docs/json.md). It raises `gitmem.errors.GitMemError` with a message and a
+hint, prints nothing, and never ends the process. All writes pass the gate. A program may type its own functions with
+the three protocols `OrganisationMemory`, `ProjectMemory` and `SessionMemory`, and replace them in its tests.
 
     from gitmem import api
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     def _fit(
         memory: Memory, organisation: Organisation, session: Session
     ) -> tuple[ProjectMemory, OrganisationMemory, SessionMemory]:
-        """The type checker says here whether the implementations still fit the ports."""
+        """Lets the type checker compare the implementations with the protocols."""
         return memory, organisation, session
 
 

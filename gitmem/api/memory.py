@@ -1,4 +1,4 @@
-"""The memory of one repository from a program: opened, asked, told, corrected. Every write passes the gate."""
+"""The memory of one repository for programs: open, search, write, correct. Every write passes the gate."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ def open(
     settings: Mapping[str, str] | None = None,
     now: Callable[[], datetime] = clock,
 ) -> Memory:
-    """The memory of the repository that holds `path`; without one, that of the profile in force or of the folder the
-    program is in, as for a command. Use it in a `with` block, or close it.
+    """Open the memory of the repository that contains `path`. Use it in a `with` block, or close it.
 
-    `settings` are `mem.*` keys in the spelling of `gitmem.config.Config` (`{"agent": "coder"}`), above the user's own;
-    `now` is the clock. With `profile` it is that profile's memory, wherever `path` leads. Raises NotARepository,
-    BadConfig. One Memory is for one thread.
+    `path`: default: the profile in force or the current folder, as for a command. `profile`: opens this profile's
+    memory whatever `path` is. `settings`: override `mem.*` keys, spelled as in `gitmem.config.Config`
+    (`{"agent": "coder"}`). `now`: the clock. Raises NotARepository, BadConfig. One Memory is for one thread.
     """
     if profile:
         from gitmem import profiles
@@ -56,7 +55,7 @@ def open(
 
 
 def _folder_of_profile() -> Path:
-    """The memory a command started here would speak of; GitMemError where that is another profile's."""
+    """The folder of the memory that a command started here would use. Raises GitMemError if it is another profile's."""
     pairs = user_settings(os.environ)
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return Path()
@@ -70,7 +69,7 @@ class Memory:
     repo: Repository
     config: Config
     now: Callable[[], datetime]
-    _opened: ExitStack = field(default_factory=ExitStack)  # what `organisation` opened
+    _opened: ExitStack = field(default_factory=ExitStack)  # repositories that `organisation` opened
 
     def __enter__(self) -> Memory:
         return self
@@ -81,13 +80,13 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """End what the repository, and the organisation's, hold open."""
+        """Close the repository, and the organisation's if it was opened."""
         self._opened.close()
         self.repo.close()
 
     def session(self, name: str, *, agent: str = "") -> Session:
-        """The session of that name: its working values, its context, its flush and end. `agent`: whose values they are
-        (default: `mem.agent`; without one they are every agent's). Raises UsageError for a name that is none."""
+        """The session of that name. `agent`: the owner of its values; default: `mem.agent`; without one every agent
+        sees them. Raises UsageError for an invalid name."""
         from gitmem.sessions.working_memory import owner_of
 
         if not name.strip():
@@ -101,8 +100,8 @@ class Memory:
         )  # fmt: skip
 
     def organisation(self) -> Organisation | None:
-        """The organisation's memory (`mem.organisation`), None where none is configured; closed with this one. Raises
-        GitMemError where it cannot be opened."""
+        """The organisation's memory (`mem.organisation`), None if none is configured. It is closed with this one.
+        Raises GitMemError if it cannot be opened."""
         if not self.config.organisation:
             return None
         from gitmem.context.scopes import open_memory
@@ -135,8 +134,10 @@ class Memory:
         history_only: bool = False,
         everything: bool = False,
     ) -> Value:
-        """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first. Any text is a
-        query; `everything` is `--all`."""
+        """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first.
+
+        Any text is a query. `everything`: `--all`. Raises UsageError for an invalid day, UnknownRevision.
+        """
         from gitmem.search.request import SearchRequest, history_mode
 
         request = SearchRequest(
@@ -146,7 +147,7 @@ class Memory:
         return search(self.repo, self.config, request, self.now())
 
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
-        """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
+        """`git mem show`: lines `first` to `last` of a memory file, 0 for its ends. Raises MissingFile."""
         from gitmem.git.revision import resolve_at
 
         commit = ""
@@ -166,8 +167,8 @@ class Memory:
         topic: str = "",
         cites: Sequence[str] = (),
     ) -> Added:
-        """`git mem add`: append one line through the gate; nothing is committed. `cites`: code that it is true of, as
-        `PATH:LINES` or `PATH#SYMBOL`. Raises UsageError, Refused."""
+        """`git mem add`: append one line; nothing is committed. `cites`: the code that it describes, as `PATH:LINES` or
+        `PATH#SYMBOL`. Raises UsageError, Refused."""
         from gitmem.claims.anchoring import anchors
         from gitmem.memory import writing
         from gitmem.memory.fact import ORIGINS, TYPES
@@ -186,11 +187,10 @@ class Memory:
     def insight(
         self, entity: str, text: str, *, agent: str = "", cites: Sequence[str] = (), dry_run: bool = False
     ) -> Insight:
-        """`git mem insight`: what a pipeline found about `entity`, first under "Insights" in MEMORY.md, once an entity
-        and day; nothing is committed.
+        """`git mem insight`: put what a pipeline found about `entity` first below "Insights" in MEMORY.md.
 
-        Raises Incomplete for data with holes (`?`, 0.00, unknown, a field without a value), its `missing` says which;
-        UsageError, Refused. A dry run checks the same and writes nothing.
+        There is one insight for an entity and day. Nothing is committed; a dry run writes nothing. Raises Incomplete
+        for missing data (`?`, 0.00, unknown, a field without a value), named in its `missing`; UsageError, Refused.
         """
         from gitmem.claims.anchoring import anchors
         from gitmem.memory import insights
@@ -223,8 +223,8 @@ class Memory:
     ) -> Value:
         """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure.
 
-        `subjects` are those of `--for`, `include` is `PATH:A-B`. `session`: whose working values come along; `entity`:
-        prefixes of keys outside of which none does ("": no bound). Raises UsageError, BadConfig.
+        `subjects`: as `--for`. `include`: `PATH:A-B`. `session`: whose working values are included. `entity`: prefixes
+        of the keys of these values, "" for all. Raises UsageError, BadConfig.
         """
         from gitmem.context.layer_limits import PRESETS, Layer
         from gitmem.context.request import build, place, repository_path, request_of, staged_of, value_of
@@ -239,9 +239,12 @@ class Memory:
         else:
             config = self.config
         moment = self.now()
+        staged: tuple[str, ...] = ()
+        if not subjects:
+            staged = staged_of(self.repo)
         request = request_of(
             config, prompt, budget=budget, subjects=tuple(repository_path(self.repo, subject) for subject in subjects),
-            staged=() if subjects else staged_of(self.repo), transcript=Path(transcript) if transcript else None,
+            staged=staged, transcript=Path(transcript) if transcript else None,
             include=tuple(place(value) for value in include), loaded=tuple(loaded),
             without_layers=frozenset(without_layers), without_paths=tuple(without_paths),
             without_agents=tuple(without_agents), characters=max_characters, session=session,
@@ -268,22 +271,22 @@ class Memory:
         return as_value(why.why(self.repo, self.config, path, line, commit, now=self.now()))
 
     def receipts(self, *, session: str = "", since: str = "") -> Value:
-        """`git mem receipts`: what sessions were given of memory, and what it cost them; numbers, no text."""
+        """`git mem receipts`: which facts sessions received and how many tokens that cost; no text."""
         from gitmem.sessions import recalled_facts
         from gitmem.sessions.receipts import read
         from gitmem.text.named_times import first_day
 
-        found = read(self.repo.common_dir, session, first_day(since, self.now(), "since") if since else None)
+        found = read(self.repo.common_dir, session, first_day(since, self.now(), "since"))
         return recalled_facts.as_value(self.repo, self.config, found)
 
     def promote(
         self, *, since: str = "", limit: int = 0, mode: str = "commit", branch: str = "", accept: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Value:  # fmt: skip
-        """`git mem promote`: facts from committed logs into MEMORY.md.
+        """`git mem promote`: put facts from committed logs into MEMORY.md.
 
-        `mode`: commit, commit-per-fact or stage; `branch`: commit there instead; `accept`: ids of facts of origin web
-        or tool that a person let in. Raises UsageError, ModelUnavailable, Refused, Changed.
+        `mode`: commit, commit-per-fact or stage. `branch`: commit there instead. `accept`: ids of facts of origin web
+        or tool that a person accepted. Raises UsageError, ModelUnavailable, Refused, Changed.
         """
         from gitmem.promotion.model_registry import promotion_model
         from gitmem.promotion.outcome import as_value
@@ -297,9 +300,9 @@ class Memory:
             where = Mode.BRANCH
         else:
             where = Mode(mode)
-        request = Request(
-            mode=Mode.NOTHING if dry_run else where, since=since, limit=limit, branch=branch, accept=tuple(accept)
-        )
+        if dry_run:
+            where = Mode.NOTHING
+        request = Request(mode=where, since=since, limit=limit, branch=branch, accept=tuple(accept))
         moment = self.now()
         model, policy = promotion_model(self.repo, self.config, moment.date(), os.environ)
         outcome = promote(self.repo, self.config, model, policy, request, moment)
@@ -318,11 +321,11 @@ class Memory:
         until: date | str | None = None,
         over: bool = False,
     ) -> Corrected:
-        """`git mem edit`: change one fact in one commit; its place, or its `id`, names it.
+        """`git mem edit`: change one fact, named by its place or its `id`, in one commit.
 
-        `text`: what it says from now on (`supersede`: from today, the old text was true until now); else one of
-        `pinned`, `until` (the last day on which it is true, "never" for none), `over` (yesterday was that day). Raises
-        UsageError, UnknownFact, MissingFile, Refused, Changed.
+        Give one of: `text`: the new text (`supersede`: true from today on, the old one until now). `pinned`. `until`:
+        the last day on which it is true, "never" for none. `over`: yesterday was that day. Raises UsageError,
+        UnknownFact, MissingFile, Refused, Changed.
         """
         from gitmem.gate.exceptions import parse_date
         from gitmem.provenance import corrections, lifetimes
@@ -340,8 +343,12 @@ class Memory:
         if pinned is not None:
             plan = lifetimes.pin_plan(self.config, *place, pinned, reason)
         elif until is not None:
-            last = parse_date(until) if isinstance(until, str) and until != "never" else until
-            plan = lifetimes.until_plan(self.config, *place, last if isinstance(last, date) else None, reason)
+            last = None
+            if isinstance(until, date):
+                last = until
+            elif until != "never":
+                last = parse_date(until)
+            plan = lifetimes.until_plan(self.config, *place, last, reason)
         else:
             plan = lifetimes.over_plan(self.config, *place, today, reason)
         return _corrected(lifetimes.change(self.repo, place[0], plan))
@@ -356,10 +363,10 @@ class Memory:
         everywhere: bool = False,
         dry_run: bool = False,
     ) -> Corrected:
-        """`git mem forget`: remove one fact and commit that alone; its place, or its `id`, names it.
+        """`git mem forget`: remove one fact, named by its place or its `id`, in one commit.
 
-        With `everywhere` the lines of logs, episodes and notes that say it go too, and the result has `lines`,
-        `remaining` and `session_values` as well. A dry run writes nothing. Raises as `edit`.
+        `everywhere`: remove the lines of logs, episodes and notes that say the same, too; the result then also has
+        `lines`, `remaining` and `session_values`. A dry run writes nothing. Raises as `edit`.
         """
         from gitmem.provenance import corrections, erasure
 
@@ -388,10 +395,10 @@ class Memory:
         reason: str = "",
         dry_run: bool = False,
     ) -> Corrected:
-        """`git mem revert`: remove every fact that derives from one source, in one commit.
+        """`git mem revert`: remove all facts that derive from one source, in one commit.
 
-        Exactly one of `source` (a path; `lines` narrow it), `commit`, `agent`, `session`, `origin`. Raises UsageError,
-        UnknownRevision, MissingFile, Refused, Changed.
+        Give exactly one of `source` (a path; `lines`: only these lines of it), `commit`, `agent`, `session`, `origin`.
+        Raises UsageError, UnknownRevision, MissingFile, Refused, Changed.
         """
         from gitmem.provenance import corrections
         from gitmem.provenance.corrections import By, Selector
@@ -409,7 +416,9 @@ class Memory:
         by, value = named[0]
         if by is By.COMMIT:
             value = self.repo.resolve(value)
-        selector = Selector(by, value, lines if by is By.SOURCE else (0, 0))
+        if by is not By.SOURCE:
+            lines = (0, 0)
+        selector = Selector(by, value, lines)
         return _corrected(corrections.revert(self.repo, self.config, selector, reason, dry_run=dry_run))
 
     def _place(self, path: str, line: int, ident: str) -> tuple[str, int]:

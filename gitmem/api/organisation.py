@@ -1,4 +1,4 @@
-"""The organisation's memory from a program: searched and read at the commit that is pinned, never written."""
+"""The organisation's memory for programs: search and read at the pinned commit. Nothing is written."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from gitmem.git.opening import Repository
 
 @dataclass(frozen=True, slots=True)
 class Organisation:
-    """The memory that `mem.organisation` names; made by `Memory.organisation`, which closes it.
+    """The memory that `mem.organisation` names. `Memory.organisation` opens it, and closing that Memory closes it.
 
-    `note`: what to know of its copy ("last copy, 30 hours old"), "" for nothing.
+    `note`: a remark on its copy ("last copy, 30 hours old"), "" for none.
     """
 
     repo: Repository

@@ -1,7 +1,7 @@
-"""The three ports of memory for programs: what an organisation, a project and a session can be asked and told.
+"""Three protocols for programs: the memory of an organisation, of a project, and of a session.
 
-A program types its functions with these protocols, and hands in `api.open(...)`, its `organisation()` and its
-`session(...)`, or objects of its own in tests. They hold signatures alone; docs/api.md says what each method does.
+A program types its functions with these protocols and passes `api.open(...)`, its `organisation()` and `session(...)`,
+or its own objects in tests. docs/api.md describes the methods.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gitmem.api.values import Added, Corrected, Episode, Flushed, Insight, KeptV
 
 @runtime_checkable
 class OrganisationMemory(Protocol):
-    """What holds for every project. It is read, never written."""
+    """The memory that holds for every project. It can be read only."""
 
     def search(self, query: str, *, limit: int = 6) -> Value: ...
 
@@ -50,7 +50,7 @@ class ProjectMemory(Protocol):
 
 @runtime_checkable
 class SessionMemory(Protocol):
-    """The working values of one session and agent, and what the session leaves in the project's memory."""
+    """The working values of one session and agent, and the writing of its conversation to the project's memory."""
 
     def set(self, key: str, value: str, *, hours: float = 24.0) -> KeptValue: ...
 

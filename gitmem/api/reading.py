@@ -1,4 +1,4 @@
-"""Searching and reading for the Python API, of any opened repository at any commit. Writes nothing."""
+"""Searches and reads an opened repository for the Python API. Writes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session from a program: its working values, its context, its flush and its end. Every write passes the gate."""
+"""A session for programs: its working values, its context, flush and end. Every write passes the gate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Contexts = Callable[[str, "str | Sequence[str]"], Value]  # (prompt, entity) -> 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session of one agent; made by `Memory.session`. `owner`: whose values it sets and sees."""
+    """One session of one agent, made by `Memory.session`. `owner`: of the values that it sets and sees."""
 
     repo: Repository
     config: Config
@@ -35,7 +35,7 @@ class Session:
     def set(self, key: str, value: str, *, hours: float = 24.0) -> KeptValue:
         """`git mem session set`: keep a value under `entity:name[:phase[:sub]]` for `hours`; "" forgets it.
 
-        Raises UsageError for a key that is none and a value that is too large, Refused.
+        Raises UsageError for an invalid key or a value that is too large, Refused.
         """
         from gitmem.gate.redaction import mask_counts
         from gitmem.sessions.automation import keep_value
@@ -51,19 +51,18 @@ class Session:
         return self._shown([found])[0]
 
     def list(self, prefix: str = "") -> Sequence[SessionValue]:
-        """`git mem session list`: what this session and agent see below `prefix`, by key."""
+        """`git mem session list`: the values below `prefix` that this session and agent see, by key."""
         return self._shown(self._store().list(prefix, self.now(), self.owner))
 
     def context(self, prompt: str = "", *, entity: str | Sequence[str] = ()) -> Value:
-        """`git mem context --session`: what a model should know; of working values those of this session, and of
-        `entity` alone where one is named."""
+        """`git mem context --session`: the context for a prompt, with this session's working values. `entity`: only
+        values of these entities."""
         return self.contexts(prompt, entity)
 
     def flush(self, turns: str | Path | Sequence[Turn]) -> Flushed:
-        """`git mem session flush`: write what the conversation decided to the agent's daily log; twice is the same as
-        once.
+        """`git mem session flush`: write the decisions of the conversation to the agent's daily log. Idempotent.
 
-        `turns`: the turns so far, or the path of a host's transcript. Raises GitMemError for one that cannot be read.
+        `turns`: the turns so far, or the path of a host's transcript. Raises GitMemError for an unreadable transcript.
         """
         from gitmem.sessions.automation import end_due_sessions, flushed_value, model_of
         from gitmem.sessions.lifecycle import flush
@@ -91,14 +90,14 @@ class Session:
         return Store(self.repo.common_dir, self.config.profile)
 
     def _shown(self, values: Sequence[Stored]) -> Sequence[SessionValue]:
-        """The values as JSON, without what a person took out of memory."""
+        """The values as JSON, with forgotten texts masked."""
         from gitmem.provenance.forgotten_texts import forgotten_texts
 
         mask = forgotten_texts(self.repo)
         return [as_value(replace(value, text=mask.masked(value.text))) for value in values]
 
     def _conversation(self, turns: str | Path | Sequence[Turn]) -> tuple[Transcript, Source]:
-        """The conversation and whose it is."""
+        """The conversation and its source."""
         from gitmem.hosts.transcript_parser import parse
         from gitmem.regular_file import read_regular
 

@@ -1,4 +1,4 @@
-"""The types of what the Python API takes and returns: the shapes of docs/json.md. Types only."""
+"""The types of the values that the Python API takes and returns, as in docs/json.md."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gitmem.sessions.working_memory import SessionValue
 
 __all__ = ["Added", "Corrected", "Episode", "Flushed", "Insight", "KeptValue", "SessionValue", "Turn", "Value"]
 
-Value = dict[str, Any]  # an object of docs/json.md that has no type of its own here
+Value = dict[str, Any]  # any other object of docs/json.md
 
 
 class Added(TypedDict):
-    """A line that was added. `path` and `line` (1-based): where it stands; `text`: as it was written; `masked`: how
-    many values the gate masked, by rule; `differs`: the facts that it repeats, replaces, ends or conflicts with."""
+    """A line that was added. `line`: 1-based. `text`: as it was written. `masked`: rule -> number of values that the
+    gate masked. `differs`: the facts that the line repeats, replaces, ends or conflicts with."""
 
     path: str
     line: int
@@ -24,8 +24,8 @@ class Added(TypedDict):
 
 
 class Corrected(TypedDict):
-    """What an edit, a forgetting or a revert did. `commit`: None in a dry run and where there was nothing to do;
-    `facts`: the facts that were taken out or replaced."""
+    """The result of an edit, a forget or a revert. `commit`: None in a dry run and if nothing had to be done. `facts`:
+    the facts that were removed or replaced."""
 
     commit: str | None
     masked: dict[str, int]
@@ -34,15 +34,14 @@ class Corrected(TypedDict):
 
 
 class KeptValue(SessionValue):
-    """A session value that was kept; `masked`: how many values the gate masked in it, by rule."""
+    """A session value that was kept. `masked`: rule -> number of values that the gate masked in it."""
 
     masked: dict[str, int]
 
 
 class Turn(TypedDict):
-    """One turn of a conversation, as docs/sessions.md has it. `role`: user, assistant or tool; `text`: what was said;
-    `id`: the turn's name, its line number where it is absent; `at`: ISO 8601; `call`: pairs a tool call with its
-    result; `name`: the tool."""
+    """One turn of a conversation (docs/sessions.md). `role`: user, assistant or tool. `id`: default: its line number.
+    `at`: ISO 8601. `call`: the id that a tool call and its result share. `name`: the tool."""
 
     role: str
     text: str
@@ -53,8 +52,9 @@ class Turn(TypedDict):
 
 
 class Flushed(TypedDict):
-    """What a flush wrote. `kept`: the lines, each with path, line, text, type and turn; `skipped`: texts that were left
-    out, each with the reason; `notes`: what a model did not do; `reset`: sessions whose time was over."""
+    """The result of a flush. `kept`: the written lines, each with path, line, text, type and turn. `skipped`: texts
+    that were left out, each with the reason. `notes`: on work that a model did not do. `reset`: sessions that had
+    expired and were ended."""
 
     kept: list[Value]
     skipped: list[Value]
@@ -65,6 +65,6 @@ class Flushed(TypedDict):
 
 
 class Episode(Flushed):
-    """The same of the end of a session; `episode`: the path of its note, None where nothing was said."""
+    """The result of the end of a session. `episode`: the path of its note, None if nothing was said."""
 
     episode: str | None

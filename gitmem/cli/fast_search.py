@@ -1,7 +1,7 @@
-"""`git mem search` without click, which takes a fifth of the time of a cold search: an agent waits for each of them.
+"""Runs `git mem search` without click, whose import takes a fifth of the time of a cold search.
 
-Reads plain spellings only (`OPTIONS`, a value as its own word) and reads them as click does, which a test compares;
-whatever else there is (`--opt=value`, `-n5`, `--`, a bad value, `-h`) it leaves to click.
+Only plain spellings are read (OPTIONS, each value as a word of its own), with the same result as click's; a test
+compares the two. Everything else (`--opt=value`, `-n5`, `--`, an invalid value, `-h`) is left to click.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--json": ("as_json", "flag"),
     "--jsonl": ("jsonl", "flag"),
 }
-LIMITS = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # what the numbers may be
+LIMITS = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # (least, most) of each number
 
 
 def read(words: Sequence[str]) -> dict[str, Any] | None:
@@ -67,7 +67,7 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
 
 
 def search(words: Sequence[str]) -> int | None:
-    """Run `git mem search WORDS` and return its exit code; None, with nothing done, where click must read them."""
+    """Run `git mem search WORDS` and return its exit code; None if click must read them, and nothing was done."""
     given = read(words)
     if given is None:
         return None
@@ -76,7 +76,7 @@ def search(words: Sequence[str]) -> int | None:
     def run() -> None:
         from gitmem.environment import look_up, opened
 
-        here = look_up()  # git is at work while the rest is imported
+        here = look_up()  # git runs while the rest is imported
         import gitmem.search.search  # noqa: F401
         from gitmem.cli.search_output import answer, request_of
         from gitmem.cli.terminal import say_warnings

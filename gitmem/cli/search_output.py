@@ -1,6 +1,6 @@
-"""What `git mem search` does once its words are read, and how an answer looks to a person and to a program.
+"""Runs `git mem search` for parsed options, and prints the answer for a person or as JSON.
 
-Imports nothing that reads command lines: `search.py` does, and `cli/fast_search.py` goes without.
+Imports nothing that parses command lines, because `cli/fast_search` runs without click.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitmem.search.hits import Hit, Linked, SourceLine
 
 
-SOURCE_LINES = 3  # of a source below its fact
+MAX_SOURCE_LINES = 3  # lines of a source that are shown below its fact
 UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest"
 
 
@@ -147,7 +147,7 @@ def _to_be_searched(request: SearchRequest, display: Display, config: Config) ->
 
 
 def _left_out(request: SearchRequest, repo: Repository) -> str:
-    """What no words of a person could have found in the work tree, "" for nothing and for other snapshots."""
+    """A sentence on files of the work tree that are not indexed; "" for none and for other snapshots."""
     if request.at or request.all_branches or repo.root is None:
         return ""
     from gitmem.index.status import left_out
@@ -172,10 +172,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(lines, 'line', on)}"
         if hit.kind:
             where = f"commit {paint(hit.commit[:12], 'path', on)}"
-        if hit.where or hit.subject:
-            about = [hit.where or hit.subject]
-        else:
-            about = []
+        about = list(filter(None, [hit.where or hit.subject]))
         if hit.date and hit.date not in hit.heading + hit.path:
             about += [hit.date]
         if hit.code:
@@ -210,10 +207,10 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
 
 
 def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: bool) -> list[str]:
-    """The place of the lines a fact comes from and, if the search found them, an excerpt of their text."""
+    """The place of a source of a fact and, if the search found it, an excerpt of its text."""
     lines = line_range(source.start_line, source.end_line)
     rows = [paint(f"    from {escape(source.path, '')}:{lines}", "dim", on)]
-    for line in excerpt(source.text, query)[:SOURCE_LINES] if source.text else []:
+    for line in excerpt(source.text, query)[:MAX_SOURCE_LINES] if source.text else []:
         rows.append("      " + _marked(escape(line, "\t"), marks, on))
     return rows
 
@@ -232,7 +229,7 @@ def _sureness(hit: Hit) -> str:
 
 
 def _amended(linked: Linked) -> str:
-    """What a person reads of a passage that a later line amends."""
+    """The remark on a passage that a later line amends."""
     where = f"{linked.path}:{linked.start_line}"
     if linked.proposed:
         return f"perhaps amended by {where}"
@@ -241,10 +238,11 @@ def _amended(linked: Linked) -> str:
     return f"amended by {where}"
 
 
-SHOWN_FROM = 0.0005  # of a score that a person sees with three digits
+MIN_SHOWN = 0.0005  # smallest part of a score that is shown with three digits
 
 
 def _explained(hit: Hit) -> list[str]:
+    """The lines of `--explain` below a hit."""
     evidence = hit.explain or {}
     lanes = [
         f"{lane} rank {evidence[lane]['rank']} ({evidence[lane]['score']:.3f})"
@@ -253,7 +251,7 @@ def _explained(hit: Hit) -> list[str]:
     ]
     priors = "".join(f" {name} {value:+.3f}" for name, value in evidence["priors"].items())
     order = ""
-    if abs(evidence["order"]) >= SHOWN_FROM:
+    if abs(evidence["order"]) >= MIN_SHOWN:
         order = f" order {evidence['order']:+.3f}"
     searched = evidence.get("searched", hit.score)
     return [
@@ -294,7 +292,7 @@ def _uncertain(request: SearchRequest) -> str:
 
 
 def _hint(request: SearchRequest, answered: Answer) -> str:
-    """What a person should know whom nothing answers; "" where something does, or where the notes say it already."""
+    """What a person may try if nothing seems to answer; "" if something does, or if a note says so already."""
     if answered.hits:
         if answered.answered:
             return ""

@@ -1,8 +1,8 @@
-"""Context for a model: the layers of memory, weighed, cut to a budget of tokens, quoted as data.
+"""Assembles the context for a model: parts of all layers of memory, cut to a budget of tokens and quoted as data.
 
-The same snapshot, prompt and clock give the same bytes. What must be there (pinned, the recent turns) is never cut for
-what may be; over budget the summary goes first, then memory. No text is longer than the hard limit of characters, and
-what found no room is said in the text and counted. One scope that fails is said and breaks no other.
+The same snapshot, prompt and clock give the same bytes. Pinned parts and recent turns are never cut in favour of other
+parts; over budget the summary goes first, then memory. The text never exceeds the hard limit of characters, and says
+how much found no room. If one scope fails, its error is reported and the others are used.
 """
 
 from __future__ import annotations
@@ -36,25 +36,29 @@ from gitmem.search.question import parse
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 SUMMARY_CHARACTERS = 300
-MUST = frozenset((Layer.PINNED, Layer.INCLUDED))  # nothing of these goes while anything else of memory is there
-MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
-RECALLED = MERGEABLE | {Layer.HISTORY}  # what stands in a context because of what is asked
+MUST = frozenset((Layer.PINNED, Layer.INCLUDED))  # layers that are cut last
+MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # layers that a model may condense
+RECALLED = MERGEABLE | {Layer.HISTORY}  # layers whose parts must answer the prompt
 SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the prompt", "the session has it"
 AMENDED, CODE_GONE = "a later line amends it", "the code that it cites is gone"
-# Evidence that a part needs where another answers, and where that one has STRONG: small talk that a prompt is like has
-# nothing beside it, and of what a question is about the answer is seldom the part with the most evidence.
+# Evidence that a part needs if another part answers, and if that part has STRONG evidence. A prompt of small talk that
+# resembles one part has nothing beside it; for a real question the answer is seldom the part with the most evidence.
 BESIDE, BESIDE_STRONG = 0.2, 0.05
-WIDER = 3  # times the budget that a model is given to condense
-UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
+WIDER = 3  # a model condenses what fits this many times the budget
+UNCOMMITTED = "uncommitted"  # the only kind of trust that a context shows
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One memory to draw on. `recall` answers a question with hits; `error` says why the scope could not be loaded.
+    """One memory that a context is made of.
 
-    `values` are the working values of a session; `changed` tells of paths whose text is not that of `commit` the lines
-    that commit has; `keys` is the front matter of MEMORY.md, `assemble` fills it in; `forgotten` gives the ids of texts
-    that a person took out; `code` tells what became of the code that statements cite."""
+    `read`: returns a file of `paths`, None if it cannot be read. `recall`: returns the hits for a question. `error`:
+    why the scope could not be loaded, "" if it could. `note`: what a person should know of it. `values`: (key, text) of
+    the working values of a session. `changed`: returns, for those of the given paths that differ from `commit`, the
+    lines that `commit` has. `keys`: the front matter of MEMORY.md, set by `assemble`. `forgotten`: returns the ids of
+    forgotten texts. `code`: returns what became of cited code. `daily`: patterns of daily logs (`paths.log_day`).
+    `whole`: folders whose memory belongs to the repository itself (`folder_scope.folder_of_path`).
+    """
 
     name: str
     paths: tuple[str, ...] = ()
@@ -68,19 +72,19 @@ class Scope:
     keys: Mapping[str, object] = field(default_factory=dict)
     forgotten: Callable[[], frozenset[str]] = frozenset
     code: Ask = lambda _: {}
-    daily: tuple[str, ...] = ()  # patterns of daily logs (`paths.log_day`)
-    whole: tuple[str, ...] = ()  # folders whose memory is the repository's own (`folder_scope.folder_of_path`)
+    daily: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 def by_characters(text: str) -> int:
-    """Tokens, about, where no tokenizer is at hand: a third of the characters, 1.5 for each that is wide."""
+    """An estimate of tokens without a tokenizer: a third of the characters, and 1.5 for each wide character."""
     wide = sum(1 for character in text if character >= "\u1100")
     return -(-(len(text) - wide) // 3) + -(-3 * wide // 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a model made of parts: `parts` in the place of `gone`, and what a person should know."""
+    """What a model condensed. `parts`: stand in place of `gone`. `notes`: for a person."""
 
     parts: tuple[Part, ...]
     gone: tuple[Part, ...]
@@ -89,17 +93,18 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
-    rules may match; `folders` further folders in hand, so that what holds for them is there; `loaded` what the host has
-    already; `session` names the session whose working values come along ("": the transcript's), and `entities` are
-    prefixes of keys, outside of which no working value comes along; `summary` what was said before the recent turns;
-    `characters`: the most that the text may have, with all that stands around memory, and `warn`: from how many on that
-    is said; 0 for no bound.
+    """What a context is asked for.
 
-    A part of memory is silent where it has not evidence of `enough` and of `each` (0: whatever is asked;
-    `evidence.ENOUGH`), and a statement where the session has it (`contents`). A MEMORY.md goes in whole, whatever is
-    asked, where
-    it fits a budget of `whole` (None: `budget`; 0: never)."""
+    `budget`: tokens of the text. `subjects`: paths or names that rules may match and that memory is searched for.
+    `staged`: paths that rules may match. `folders`: further folders whose memory counts. `summary`: of the conversation
+    before its recent turns. `enough`, `each`: least evidence, 0..1, that the best part and that each part needs
+    (`evidence.ENOUGH`); 0 for none. `contents`: what the session has already, which is not repeated. `whole`: tokens up
+    to which a MEMORY.md goes in whole, whatever is asked; None for `budget`, 0 for never. `include`: (path, first line,
+    last line) that must be there. `loaded`: paths that the host has loaded. `session`: whose working values are taken,
+    "" for the transcript's session; `entities`: prefixes of their keys, empty for all. `without_*`: layers, globs and
+    agents that are left out. `characters`: characters of the text at most; `warn`: number from which a note says how
+    many there are; both 0 for no limit. `merge`: condenses parts by a model.
+    """
 
     prompt: str = ""
     budget: int = 1600
@@ -129,7 +134,7 @@ class ContextRequest:
 
     @property
     def in_hand(self) -> FoldersInHand:
-        """The folders that it is about: `*` among the subjects asks for all of them."""
+        """The folders that the request is about; with `*` among the subjects all folders."""
         return FoldersInHand(
             (*self.subjects, *self.staged, *self.folders), " ".join((self.prompt, *self.subjects)), "*" in self.subjects
         )
@@ -137,10 +142,11 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was assembled. `tokens` counts `text`; `hash` is of what was chosen, not of the clock or of a model;
-    `withheld` is how many lines of `text` are shown as `HIDDEN`, since they hold a secret.
+    """An assembled context.
 
-    `notes` are for the person who asked and in no output: a tokenizer that could not be had.
+    `tokens`: of `text`. `dropped`: (part, reason). `limits`: sentences on what was left out. `summary`: one line on
+    what is in it. `hash`: of the chosen parts; it does not depend on the clock or a model. `notes`: for the person who
+    asked, in no output. `withheld`: lines of `text` that are shown as HIDDEN because they hold a secret.
     """
 
     text: str
@@ -159,7 +165,7 @@ class Context:
 
 
 def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) -> Context:
-    """One block a model can read, and what it is made of. `scopes` are broad to narrow, the project or session last.
+    """The context of a request as of `now`. `scopes`: broad to narrow, the project or session last.
 
     Raises UsageError for a budget that is not positive.
     """
@@ -229,13 +235,13 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
 def _parts_of_scopes(
     scopes: Sequence[Scope], request: ContextRequest, questions: Sequence[Question], today: date
 ) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]], int, Aside]:
-    """The scopes as they were read, those that could not be with their `error`; what each of the others offers; how
-    many chunks these were asked of together; and what of memory is not offered."""
+    """(scopes, with `error` set where reading failed; (name, parts) of each scope that was read; chunks of all of them;
+    parts that are left out before anything is chosen)."""
     aside = Aside()
     usable: list[Scope] = []
     chosen: list[tuple[str, Sequence[Part]]] = []
     chunks = 0
-    texts: dict[str, State] = {}  # that hold no longer in any scope: a working value may repeat one
+    texts: dict[str, State] = {}  # texts that no longer hold in some scope; a working value may repeat one
     for scope in scopes:
         if scope.error:
             usable.append(scope)
@@ -261,7 +267,8 @@ def _parts_of_scopes(
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What of memory is offered to no context: `dropped` with the reason, and `limits`, what a person should know."""
+    """Parts that were left out before anything was chosen. `dropped`: (part, reason). `limits`: sentences for a
+    person."""
 
     dropped: list[tuple[Part, str]] = field(default_factory=list)
     limits: list[str] = field(default_factory=list)
@@ -270,8 +277,7 @@ class Aside:
 def _condensed(
     wide: packing.Fitted, merge: Callable[[Sequence[Part], Count], Merged], count: Count
 ) -> tuple[list[Part], packing.Fitted]:
-    """The parts once a model condensed those that may be, of what fits a wider budget; and of these what was dropped
-    and what a person should know."""
+    """The parts of `wide` with the mergeable ones condensed by a model, and what that dropped, with its notes."""
     merged = merge([part for part in wide.kept if part.layer in MERGEABLE], count)
     gone = {id(part) for part in merged.gone}
     parts = [part for part in wide.kept if id(part) not in gone]
@@ -287,8 +293,7 @@ Render = Callable[[packing.Fitted, Detail], str]
 def _within_limits(
     parts: Sequence[Part], left: int, request: ContextRequest, fitted: Fit, rendered: Render
 ) -> tuple[packing.Fitted, str]:
-    """What fits, and its text: no more tokens than the budget beside the recent turns, and no more characters than the
-    hard limit. `left`: the tokens that the parts may take.
+    """What fits the budget of tokens and the hard limit of characters, and its text. `left`: tokens for the parts.
 
     Where there is no room for a part and for the line that says what is left out, the line gets shorter.
     """
@@ -306,14 +311,18 @@ def _within_limits(
 def _shrunk(
     parts: Sequence[Part], left: int, request: ContextRequest, fitted: Fit, rendered: Callable[[packing.Fitted], str]
 ) -> tuple[packing.Fitted, str]:
-    """What fits, and its text, which is made and measured, with fewer tokens for the parts until it keeps both limits.
-    What is not of MUST goes first; under the hard limit then the recent turns, the oldest first; then what is of MUST.
+    """What fits both limits, and its text. The text is rendered and measured, with fewer and fewer tokens for the
+    parts.
+
+    Parts outside MUST are dropped first; then, under the hard limit, the recent turns, oldest first; then those of
+    MUST.
     """
     turns = [part for part in parts if part.layer is Layer.RECENT]
     frame = request.count('<recent who="user">\n</recent>')
 
     def attempt(total: int, recent: int, characters: int) -> tuple[packing.Fitted, str, bool, bool]:
-        """What fits so many tokens beside so many turns; its text; whether that has too many tokens, characters."""
+        """(what fits `total` tokens beside `recent` turns, its text, whether it has too many tokens, too many
+        characters)."""
         gone = turns[: len(turns) - recent]
         those = set(map(id, gone))
         done = fitted([part for part in parts if id(part) not in those], total, characters)
@@ -360,7 +369,7 @@ def _shrunk(
 
 
 def _renderer(scopes: Sequence[Scope], commits: Mapping[str, str]) -> Render:
-    """Makes the text of what fits. What it has quoted and compared with the commit once it does not quote again."""
+    """The function that renders what fits. It caches rendered groups and comparisons with the commit."""
     quoted: dict[tuple[Part, ...], str] = {}
     changed: dict[tuple[str, str], frozenset[str] | None] = {}
 
@@ -374,8 +383,10 @@ def _renderer(scopes: Sequence[Scope], commits: Mapping[str, str]) -> Render:
 def _marked_uncommitted(
     parts: Sequence[Part], scopes: Sequence[Scope], known: dict[tuple[str, str], frozenset[str] | None]
 ) -> list[Part]:
-    """The parts, those with a line that the named commit has not marked as uncommitted. `known`: by scope and path the
-    lines that the commit has, None where the file is as the commit has it; filled in."""
+    """The parts; those with a line that their scope's commit lacks are marked as uncommitted.
+
+    `known`: a cache that is filled here: (scope, path) -> the lines of the file in the commit, None if it is unchanged.
+    """
     kept = list(parts)
     for scope in scopes:
         own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
@@ -397,22 +408,20 @@ def _marked_uncommitted(
 
 
 def _lines_of(part: Part, scope: Scope) -> list[str]:
-    """The lines of its file that a part is of, without metadata."""
+    """The lines of a part in its file, without metadata and empty lines."""
     document = None
     if part.pieces:
         document = scope.read(part.path)
     if document is not None:
-        lines = list(document.lines)
+        lines = [line for piece in part.pieces for line in document.lines[piece.first - 1 : piece.last]]
     else:
         lines = part.content.split("\n")
-    if document is not None:
-        lines = [line for piece in part.pieces for line in lines[piece.first - 1 : piece.last]]
     bare = [without_metadata(line).strip() for line in lines]
     return [line for line in bare if line]
 
 
 def _without_hidden_turns(request: ContextRequest) -> ContextRequest:
-    """The request with no secret in what was said: it is asked by, and printed."""
+    """The request with its last 20 turns and last tool outputs, without secrets; both are searched for and printed."""
     if request.transcript is None:
         return request
     turns: list[Turn] = []
@@ -427,7 +436,7 @@ def _without_hidden_turns(request: ContextRequest) -> ContextRequest:
 
 
 def _included(scopes: Sequence[Scope], request: ContextRequest) -> tuple[list[Part], list[str]]:
-    """The lines that were asked for by name, of the narrowest scope that has the file, and what is not there."""
+    """The parts of `include`, each from the narrowest scope that has the file, and messages for those not found."""
     parts: list[Part] = []
     missing: list[str] = []
     for path, first, last in request.include:
@@ -447,7 +456,7 @@ def _included(scopes: Sequence[Scope], request: ContextRequest) -> tuple[list[Pa
 
 
 def _profile(scopes: Sequence[Scope], request: ContextRequest) -> str:
-    """Who the person is, as their own memory says: USER.md of the narrowest scope that has one."""
+    """The beginning of USER.md of the narrowest scope that has one; "" without one."""
     for scope in reversed(scopes):
         document = None
         if "USER.md" in scope.paths:
@@ -458,7 +467,7 @@ def _profile(scopes: Sequence[Scope], request: ContextRequest) -> str:
 
 
 def _questions(scopes: Sequence[Scope], request: ContextRequest) -> list[Question]:
-    """What every scope is asked; a session's working values and the person's profile stand behind a transcript only."""
+    """The questions to every scope. Working values and USER.md add to them only if there is a transcript."""
     if request.transcript is None:
         return recall_queries.questions(request.prompt, request.subjects)
     values = [value for scope in scopes for value in scope.values]
@@ -470,8 +479,7 @@ def _questions(scopes: Sequence[Scope], request: ContextRequest) -> list[Questio
 def _parts_of(
     scope: Scope, request: ContextRequest, questions: Sequence[Question], known: Lapsed, aside: Aside
 ) -> tuple[list[Part], int]:
-    """Every part one scope has to offer of what holds, and how many chunks it was asked of. What it does not offer is
-    added to `aside`."""
+    """All parts of one scope that still hold, and the number of its chunks. Parts that are left out go to `aside`."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     shares, count = request.shares, request.count
@@ -495,7 +503,7 @@ def _parts_of(
             Message("memory: {} facts beyond the first {} were not looked at", len(more), layers.MAX_FACTS)
         )
     items = {layer: share.item for layer, share in shares.items()}
-    most = request.budget // 4  # tokens that one statement may take of a context
+    most = request.budget // 4  # tokens of one statement at most
     parts += layers.recalled(hits, scope.read, request.weights, known, items, count, most, scope.name)
     logs = {path: day for path in paths if (day := log_day(path, scope.daily))}
     parts += layers.days(logs, scope.read, known, shares[Layer.DAILY].item, count, scope.name)
@@ -507,14 +515,14 @@ def _parts_of(
 def _answering(
     pairs: Sequence[tuple[Part, Part]], request: ContextRequest, questions: Sequence[Question], today: date, chunks: int
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """The parts without those that the prompt does not ask for, and these with the reason: each is asked by itself, as
-    it was found (the first of a pair), and given without what the session holds (the second).
+    """The parts that answer the prompt, and (part, reason) for the others.
 
-    What the conversation is about counts (`recall_queries.BEHIND`) for a part that the prompt has a word of, and where
-    the prompt has no telling word: "and why does it fail?" asks for more than it says, thanks for nothing.
+    `pairs`: (part as it was found, part without what the session has). The evidence is that of the first; the second is
+    kept. The questions behind the prompt (`recall_queries.BEHIND`) count for a part that shares a word with the prompt,
+    and where the prompt has no word that tells: "and why does it fail?" asks for more than it says.
     """
     if not (request.enough or request.each) or not request.prompt.strip() or not questions:
-        return [fresh for _, fresh in pairs], []  # without a prompt, and for `*`, nothing is asked
+        return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts
     table = table_of_words()
     asked = [(Asked(parse(question.text, today), table, chunks), question.weight) for question in questions]
 
@@ -532,6 +540,9 @@ def _answering(
     else:
         beside = BESIDE
     enough = max(request.each, min(request.enough, beside))
+    unanswered = WEAK
+    if silent:
+        unanswered = SILENT
     kept: list[Part] = []
     withheld: list[tuple[Part, str]] = []
     for at, (_, part) in enumerate(pairs):
@@ -539,9 +550,9 @@ def _answering(
             kept.append(part)
             continue
         if silent or answers[at] < enough:
-            withheld.append((part, SILENT if silent else WEAK))
+            withheld.append((part, unanswered))
         elif request.each and part.until:
-            withheld.append((part, AMENDED))  # the session may have the later one already
+            withheld.append((part, AMENDED))  # the session may have the later line already
         elif request.each and part.gone:
             withheld.append((part, CODE_GONE))
         else:
@@ -550,12 +561,14 @@ def _answering(
 
 
 def _known_statements(scopes: Sequence[Scope], contents: Contents) -> KnownStatements:
-    """What the session holds: what was said in it and loaded, and the statements that it was given before."""
+    """What the session has: the texts said and loaded in it, and the statements that it was given before."""
     known = KnownStatements(contents.texts)
     for scope in scopes:
         for path in sorted(path for name, path in contents.places if name == scope.name and not scope.error):
             document = scope.read(path)
-            for piece in pieces.pieces(document) if document is not None else ():
+            if document is None:
+                continue
+            for piece in pieces.pieces(document):
                 part = layers.of(Part(Layer.MEMORY, "", "", 0.0, path, scope=scope.name), [piece])
                 if not contents.keys.isdisjoint(keys_of_part(part)):
                     known.add(said_of(piece))
@@ -565,7 +578,7 @@ def _known_statements(scopes: Sequence[Scope], contents: Contents) -> KnownState
 def _not_held(
     parts: Sequence[Part], request: ContextRequest, known: KnownStatements
 ) -> tuple[list[tuple[Part, Part]], list[tuple[Part, str]]]:
-    """Each part with what of it the session does not hold; and those that it holds whole, with the reason."""
+    """(part, part without what the session has) for each part, and (part, reason) for those that it has whole."""
     kept: list[tuple[Part, Part]] = []
     held: list[tuple[Part, str]] = []
     for part in parts:
@@ -578,7 +591,7 @@ def _not_held(
 
 
 def _each_once(parts: Sequence[Part], request: ContextRequest, withheld: list[tuple[Part, str]]) -> list[Part]:
-    """The parts, each statement in one of them; those of which nothing is left are added to `withheld`."""
+    """The parts, each statement in one of them only. Parts that become empty are added to `withheld`."""
     kept: list[Part] = []
     for part, left in each_once(parts):
         if left is None:
@@ -589,20 +602,20 @@ def _each_once(parts: Sequence[Part], request: ContextRequest, withheld: list[tu
 
 
 def _counted(part: Part, before_it: Part, request: ContextRequest) -> Part:
-    """A part with its tokens, counted again where it is not of the same text as `before_it`."""
+    """A part with its tokens, which are counted again if its text differs from that of `before_it`."""
     if part.content == before_it.content:
         return part
     return replace(part, tokens=request.count(before(part) + part.content))
 
 
 def _texts(part: Part) -> list[tuple[str, str]]:
-    """What a part is asked by: what it says with its trail, and each of several statements with its own."""
+    """(text, trail) of a part, and of each of its statements if it has several."""
     own = [(piece.own.text, piece.statement.trail) for piece in part.pieces if len(part.pieces) > 1]
     return [(text, " ".join(trail)) for text, trail in ((part.content, part.trail), *own)]
 
 
 def _last_user_text(request: ContextRequest) -> str:
-    """The last thing a person said in the session."""
+    """The last turn of the person in the session; "" without one."""
     if request.transcript:
         turns = request.transcript.spoken()
     else:
@@ -611,7 +624,7 @@ def _last_user_text(request: ContextRequest) -> str:
 
 
 def _found(scope: Scope, request: ContextRequest, questions: Sequence[Question]) -> Recalled:
-    """What the scope recalls by each question, each place once with its best score."""
+    """The hits of all questions in a scope, each place once with its best score."""
     best: dict[tuple[str, int, int], RecalledHit] = {}
     chunks = 0
     for text, weight in questions:
@@ -628,6 +641,7 @@ def _found(scope: Scope, request: ContextRequest, questions: Sequence[Question])
 
 
 def _excluded(path: str, request: ContextRequest) -> bool:
+    """Whether the request leaves out a path, by a glob or by the agent in its name."""
     if any(fnmatchcase(path, glob) for glob in request.without_paths):
         return True
     agent = agent_of(path)
@@ -639,7 +653,7 @@ def _without_agents(request: ContextRequest) -> set[str]:
 
 
 def _reader(scope: Scope, request: ContextRequest) -> Callable[[str], Document | None]:
-    """Reads what is not excluded, whichever layer asks: an episode or a note may name its agent in its front matter."""
+    """The scope's `read` without files that the request leaves out, also by the agent in their front matter."""
 
     def read(path: str) -> Document | None:
         if _excluded(path, request):
@@ -657,11 +671,12 @@ def _reader(scope: Scope, request: ContextRequest) -> Callable[[str], Document |
 
 
 def _is_requested(part: Part, request: ContextRequest) -> bool:
+    """Whether the layer of a part is on."""
     return part.layer.value not in request.without_layers and request.shares[part.layer].on
 
 
 def _session(request: ContextRequest) -> list[Part]:
-    """The recent turns and the summary of the older ones."""
+    """The parts of the recent turns and of the summary of older ones."""
     if request.transcript is None:
         return []
     parts = layers.recent(request.transcript.spoken(), request.shares[Layer.RECENT], request.count)
@@ -669,7 +684,7 @@ def _session(request: ContextRequest) -> list[Part]:
 
 
 def _line(parts: Sequence[Part], scopes: Sequence[Scope]) -> str:
-    """One line that says what is in it."""
+    """One line on the number of parts of each layer and the scopes that failed."""
     counts: dict[str, int] = {}
     for part in parts:
         counts[part.layer.value] = counts.get(part.layer.value, 0) + 1
@@ -697,7 +712,7 @@ def _scope(scope: Scope) -> dict[str, object]:
 
 
 def _by_layer(context: Context) -> dict[str, int]:
-    """The tokens of each layer's text, and of what stands around it."""
+    """Tokens of each layer, and `quotation`: those of the text around the parts."""
     tokens: dict[str, int] = {}
     for part in context.parts:
         tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
@@ -707,7 +722,7 @@ def _by_layer(context: Context) -> dict[str, int]:
 
 
 def keys(scope: Scope) -> dict[str, object]:
-    """The front matter of a scope's MEMORY.md, whole: what an organisation says in a structured way."""
+    """The front matter of a scope's MEMORY.md, in which an organisation keeps structured values."""
     document = scope.read("MEMORY.md")
     if document is None:
         return {}
@@ -715,7 +730,7 @@ def keys(scope: Scope) -> dict[str, object]:
 
 
 def effective(scopes: Sequence[Scope]) -> dict[str, object]:
-    """The keys of all scopes, broad to narrow: the narrower value wins unless it is empty."""
+    """The keys of all scopes; the narrowest scope's value wins unless it is empty."""
     keys: dict[str, object] = {}
     for scope in scopes:
         keys.update({key: value for key, value in scope.keys.items() if value or key not in keys})

@@ -1,4 +1,4 @@
-"""What the last session left open: its working values, what was said where it was interrupted, and the last episode."""
+"""The checkpoint at the start of a session: open working values, an interrupted session, and the last episode."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.state import Lapsed, State, of_text
 from gitmem.sessions.working_memory import Owner, Store
 
-EXCEPTIONS = 10  # exceptions that have ended a checkpoint shows
-OPEN = 20  # working values a checkpoint shows
-EPISODE = 1_500  # characters of the last episode it shows
-ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)  # since then a session is over, and is of interest
-INTERRUPTED_TOKENS = 300  # of the summary of such a session
-AGENTS = " (agent)"  # behind what an agent said, in an episode
-TOPICS = "Topics"  # the heading of the words that an episode is filed under
-EPISODES_READ = 10  # until one of this agent's is found
+MAX_EXCEPTIONS = 10  # ended exceptions that are shown
+MAX_VALUES = 20  # working values that are shown
+MAX_EPISODE_CHARACTERS = 1_500  # characters of the last episode that are shown
+# A session that was not ended counts as interrupted if its last activity is older than ACTIVE, newer than INTERRUPTED.
+ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)
+INTERRUPTED_TOKENS = 300  # tokens of the summary of an interrupted session
+AGENTS = " (agent)"  # stands behind what an agent said, in an episode
+TOPICS = "Topics"  # the heading of an episode's topics
+MAX_EPISODES_READ = 10  # newest episodes that are read to find one of this agent
 
 
 class Section(NamedTuple):
-    """One section of a checkpoint: its text, and the statements of memory that it gives, as parts of a context."""
+    """One section of a checkpoint. `parts`: the statements of memory in its text, as parts of a context."""
 
     text: str
     parts: tuple[Part, ...] = ()
@@ -40,14 +41,15 @@ class Section(NamedTuple):
 def checkpoint(
     repo: Repository, config: Config, when: datetime, session: str = "", given: KnownStatements | None = None
 ) -> list[Section]:  # fmt: skip
-    """Where the last session left off: working values that have not ended, what was said in a session that was
-    interrupted, and the last episode; nothing that holds no longer. Quoted as data. `session` is the one that begins or
-    goes on, or the part of it where that is known (`s1#2`). `given`: what the session holds, which is not said again;
-    what is said here is added to it."""
-    if given is not None:
-        held = given
-    else:
+    """The sections of a checkpoint, quoted as data, without statements that no longer hold.
+
+    `session`: the session that begins or goes on, or its part (`s1#2`). `given`: what the session has, which is left
+    out; what is shown here is added to it.
+    """
+    if given is None:
         held = KnownStatements()
+    else:
+        held = given
 
     @cache
     def known() -> Lapsed:
@@ -65,7 +67,7 @@ def checkpoint(
 
 
 def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
-    """Exceptions of MEMORY.md that ended not long ago: whoever knows them from before must not go on by them."""
+    """Exceptions in MEMORY.md that ended recently, so that nobody relies on them any more; "" for none."""
     from gitmem.errors import MissingFile
     from gitmem.memory.facts import parse_lines
     from gitmem.memory.retention import ended_exceptions
@@ -81,21 +83,19 @@ def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
         return ""
     from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
 
-    ended = ended_exceptions(parse_lines(lines).facts, when.date())[:EXCEPTIONS]
+    ended = ended_exceptions(parse_lines(lines).facts, when.date())[:MAX_EXCEPTIONS]
     rows = [
         f"- {neutral(' '.join(fact.text[:200].split()))} (MEMORY.md:{fact.line}, until {day})" for day, fact in ended
     ]
     if rows:
         rows = [row for row in without_secrets(rows) if row != HIDDEN]
-    else:
-        rows = []
     if not rows:
         return ""
     return "\n".join(["Exceptions that have ended, and allow nothing any more (data):", *rows])
 
 
 def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStatements) -> str:
-    """What was said in the session that was active last, where nothing ended it and it is not likely to go on."""
+    """The summary of the last active session if it was interrupted; "" if not."""
     if not (repo.common_dir / "gitmem/sessions").is_dir():
         return ""
     from gitmem.gate.quoting import fence
@@ -117,7 +117,7 @@ def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStat
 
 
 def _is_new(text: str, held: KnownStatements) -> bool:
-    """Whether the session does not hold a text; it does from now on."""
+    """Whether the session lacks a text; the text is then added to `held`."""
     if held.says(text):
         return False
     held.add(Said(text, frozenset(terms(text))))
@@ -127,19 +127,17 @@ def _is_new(text: str, held: KnownStatements) -> bool:
 def _values(
     repo: Repository, config: Config, when: datetime, session: str, known: Callable[[], Lapsed], held: KnownStatements
 ) -> str:  # fmt: skip
-    """The values of the project and of this session that this agent may see."""
+    """The working values of the project and of this session that this agent may see; "" for none."""
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
     from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
 
-    open_values = Store(repo.common_dir, config.profile).list("", when, Owner(session, config.agent))[:OPEN]
+    open_values = Store(repo.common_dir, config.profile).list("", when, Owner(session, config.agent))[:MAX_VALUES]
     open_values = [value for value in open_values if of_text(value.text, known()) is State.HOLDS]
     open_values = [value for value in open_values if _is_new(value.text, held)]
     rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     if rows:
         rows = [row for row in without_secrets(rows) if row != HIDDEN]
-    else:
-        rows = []
     if not rows:
         return ""
     return "\n".join(["Open from the last session (data):", *rows])
@@ -148,7 +146,7 @@ def _values(
 def _last_episode(
     repo: Repository, config: Config, session: str, known: Callable[[], Lapsed], held: KnownStatements
 ) -> Section:  # fmt: skip
-    """The newest episode of this agent, or of nobody in particular; none of `session`, which knows what it said."""
+    """The newest episode of this agent, or of no agent, that is not of `session`; empty if there is none."""
     if repo.root is None or not shares(config.context_layer)[Layer.EPISODE].on:
         return Section("")
     from gitmem.gate.quoting import fence
@@ -160,14 +158,14 @@ def _last_episode(
     folder = repo.root / "memory/sessions"
     own_names = frozenset(spellings(session))
     try:
-        if not folder.is_symlink():
-            names = [f"memory/sessions/{name}" for name in os.listdir(folder)]
-        else:
+        if folder.is_symlink():
             names = []
+        else:
+            names = [f"memory/sessions/{name}" for name in os.listdir(folder)]
     except OSError:
         return Section("")
     dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
-    for _, name in dated[: -EPISODES_READ - 1 : -1]:
+    for _, name in dated[: -MAX_EPISODES_READ - 1 : -1]:
         try:
             document = parse(read_bytes(repo.root, name, MAX_MEMORY_FILE_BYTES), name)
         except (OSError, GitMemError):
@@ -187,10 +185,12 @@ def _last_episode(
 
 
 def _new_statements(said: Sequence[Piece], held: KnownStatements) -> list[Piece]:
-    """What of an episode the session does not hold, as far as EPISODE goes; nothing where only its topics are left. Of
-    a decision and the sentence of the summary that it repeats the longer one is told."""
+    """The statements of an episode that the session lacks, up to MAX_EPISODE_CHARACTERS; empty if only topics are left.
+
+    Of a decision and a sentence of the summary that say the same the longer one is kept.
+    """
     topics = [piece for piece in said if piece.section and piece.above[-1].text.lstrip("# ") == TOPICS]
     others = sorted((piece for piece in said if piece not in topics), key=lambda piece: -len(piece.own.text))
     new = {piece.at for piece in others if _is_new(piece.own.text.removesuffix(AGENTS), held)}
     told = [piece for piece in said if piece.at in new or (new and piece in topics)]
-    return within(told, EPISODE, len, EPISODE)
+    return within(told, MAX_EPISODE_CHARACTERS, len, MAX_EPISODE_CHARACTERS)

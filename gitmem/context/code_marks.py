@@ -1,7 +1,7 @@
-"""What a context says of statements that cite code: a mark where the code changed, moved to another path or is gone.
+"""Marks the statements of a context that cite code which changed, moved to another path, or was deleted.
 
-What cites code that is gone is no longer pinned and is the least relevant of its scope; nothing is left out here. The
-scope tells what became of the code; nothing is read.
+A part that cites only deleted code loses its pin and gets the least relevance; nothing is left out. The scope tells
+what became of the code; this module reads nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.memory.code_state import CitedCode, CodeState, of_code
 
-Ask = Callable[[Iterable[str]], Mapping[str, CitedCode]]  # values of `code` keys -> those that are not as they were
-MIN_RELEVANCE = 0.01  # relevance of what cites code that is gone
+Ask = Callable[[Iterable[str]], Mapping[str, CitedCode]]  # values of `code` keys -> what became of changed code
+MIN_RELEVANCE = 0.01  # relevance of a part that cites deleted code only
 
 
 def marked(parts: Sequence[Part], ask: Ask) -> list[Part]:
-    """The parts, each with what is to be said of the code that its statements cite; a part of a hit has that already
-    where the search said it."""
+    """The parts with `code` set for statements whose cited code changed. A part may have that from its search."""
     values = dict.fromkeys(
         value for part in parts for piece in part.pieces for key, value in piece.statement.meta if key == "code"
     )
@@ -44,5 +43,5 @@ def _marked(part: Part, code: Mapping[str, CitedCode]) -> Part:
 
 
 def mark(found: Iterable[CitedCode]) -> str:
-    """What stands before a statement."""
+    """The marks before a statement."""
     return "".join(f"[{each.words}] " for each in found)

@@ -1,7 +1,7 @@
-"""Condensing parts of a context by topic with a language model (`git mem context --merge`). Off unless asked for.
+"""Condenses parts of a context by topic with a language model (`git mem context --merge`). Off by default.
 
-A condensed line only takes the place of the parts it cites when it is borne out by them and shorter, and holds every
-number they hold; whatever else a model says, the originals stay. Where the model fails, nothing is condensed.
+A condensed line takes the place of the parts it cites only if they bear it out, if it is shorter, and if it has every
+number they have. Otherwise the parts stay. If the model fails, nothing is condensed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from gitmem.promotion.prompt import packaged, rows
 from gitmem.provenance import grounding
 from gitmem.text.denials import denials
 
-TOPIC, TEXT = 40, 400  # characters
-BATCH = 30  # notes a request
-CITED = 8  # notes a line may stand for
-LINES = 12  # lines a reply
+MAX_TOPIC_CHARACTERS, MAX_TEXT_CHARACTERS = 40, 400
+MAX_NOTES = 30  # notes of one request
+MAX_CITED = 8  # notes that one line may replace
+MAX_LINES = 12  # lines of one reply
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One part as the model sees it; `key` is the caller's."""
+    """One part as the model sees it. `key`: identifies it for the caller."""
 
     key: int
     text: str
@@ -43,7 +43,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class CondensedLine:
-    """A condensed line and the keys of the notes it stands for."""
+    """A condensed line and the keys of the notes that it replaces."""
 
     topic: str
     text: str
@@ -52,7 +52,7 @@ class CondensedLine:
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """What was accepted, and what a person should know."""
+    """The accepted lines, and messages for a person."""
 
     lines: tuple[CondensedLine, ...]
     notes: tuple[str, ...] = ()
@@ -66,11 +66,12 @@ def _rows_of(reply: Reply) -> tuple[Sequence[Mapping[str, Any]], str]:
 
 
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
-    """Ask for batches of notes and accept what they bear out. A note is in one line at most."""
+    """Ask the model about batches of notes, and accept the lines that they bear out. A note is replaced once at
+    most."""
     lines: list[CondensedLine] = []
     said: list[str] = []
-    for at in range(0, len(notes), BATCH):
-        group = notes[at : at + BATCH]
+    for at in range(0, len(notes), MAX_NOTES):
+        group = notes[at : at + MAX_NOTES]
         if len(group) < 2:
             break
         request = prompt(group)
@@ -84,7 +85,7 @@ def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], i
             said.append(f"merge: {problem}")
         refused: list[str] = []
         taken = {key for line in lines for key in line.keys}
-        for row in asked[:LINES]:
+        for row in asked[:MAX_LINES]:
             line, why = _line(row, group, taken, count)
             if line is None:
                 refused.append(why)
@@ -92,12 +93,12 @@ def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], i
             lines.append(line)
             taken |= set(line.keys)
         if refused:
-            said.append(f"merge: {len(refused)} of {len(asked[:LINES])} lines do not stand ({refused[0]})")
+            said.append(f"merge: {len(refused)} of {len(asked[:MAX_LINES])} lines do not stand ({refused[0]})")
     return Condensed(tuple(lines), tuple(said))
 
 
 def prompt(notes: Sequence[Note]) -> Prompt:
-    """The request for one batch."""
+    """The prompt for one batch of notes."""
     labels = [f"L{n}" for n in range(1, len(notes) + 1)]
     shown = [f"{label} {json.dumps(note.text, ensure_ascii=False)}" for label, note in zip(labels, notes, strict=True)]
     origins = tuple(dict.fromkeys((note.path, "") for note in notes))
@@ -105,20 +106,20 @@ def prompt(notes: Sequence[Note]) -> Prompt:
 
 
 def schema(labels: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an answer: only notes that were shown can be cited."""
+    """The JSON schema of a reply, which can cite only the notes shown."""
     line = {
         "type": "object",
         "properties": {
-            "topic": {"type": "string", "minLength": 1, "maxLength": TOPIC},
-            "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": CITED},
-            "text": {"type": "string", "minLength": 1, "maxLength": TEXT},
+            "topic": {"type": "string", "minLength": 1, "maxLength": MAX_TOPIC_CHARACTERS},
+            "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": MAX_CITED},
+            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARACTERS},
         },
         "required": ["topic", "lines", "text"],
         "additionalProperties": False,
     }
     return {
         "type": "object",
-        "properties": {"facts": {"type": "array", "items": line, "maxItems": LINES}},
+        "properties": {"facts": {"type": "array", "items": line, "maxItems": MAX_LINES}},
         "required": ["facts"],
         "additionalProperties": False,
     }
@@ -127,13 +128,13 @@ def schema(labels: Sequence[str]) -> dict[str, Any]:
 def _line(
     row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str], int]
 ) -> tuple[CondensedLine | None, str]:
-    """The line of one row, or None and why it does not stand."""
+    """The condensed line of one row of a reply, or None and the reason why it is refused."""
     text, topic, labels = row.get("text"), row.get("topic"), row.get("lines")
     if not isinstance(text, str) or not isinstance(topic, str) or not isinstance(labels, list):
         return None, "it has no text, topic or lines"
     known = {f"L{n}": note for n, note in enumerate(notes, 1)}
-    cited = [known[label] for label in dict.fromkeys(map(str, labels[:CITED])) if label in known]
-    text, topic = normalise(text)[:TEXT], normalise(topic)[:TOPIC]
+    cited = [known[label] for label in dict.fromkeys(map(str, labels[:MAX_CITED])) if label in known]
+    text, topic = normalise(text)[:MAX_TEXT_CHARACTERS], normalise(topic)[:MAX_TOPIC_CHARACTERS]
     if len(cited) != len(labels) or not cited or not text:
         return None, "it cites what was not shown"
     if any(note.key in taken for note in cited):
@@ -155,9 +156,9 @@ def _line(
 def merger(
     repo: Repository, config: Config, name: str, when: datetime, environ: Mapping[str, str]
 ) -> Callable[[Sequence[Part], Count], Merged]:
-    """What `--merge` does with the parts of each scope. Raises BadConfig, ModelUnavailable before anything is asked.
+    """The function that condenses the parts of each scope by the model `name`. Raises BadConfig, ModelUnavailable.
 
-    A part with anything the gate has something against is not shown to a model.
+    A part in which the gate would redact something is not shown to the model.
     """
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
     from gitmem.promotion.model_registry import model_setting

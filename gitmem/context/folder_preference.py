@@ -1,7 +1,7 @@
-"""What of a memory holds for the folders in hand, and the nearer folder first. Pure.
+"""Leaves out statements that hold for other folders than those in hand, and prefers those of nearer folders. Pure.
 
-What holds for another folder is not there for any layer: the documents that layers read do not say it. How many such
-statements there are, and which folders they hold for, is told; a scope that is no folder is ignored and named.
+Layers read documents without the statements of other folders. A message tells how many were left out and for which
+folders. A `scope` that names no folder is ignored, and a message names it.
 """
 
 from __future__ import annotations
@@ -20,28 +20,26 @@ from gitmem.messages import Message
 from gitmem.plural import counted
 
 Read = Callable[[str], Document | None]
-# Layers whose parts are preferred where they hold for a nearer folder; rules have globs of their own.
+# Layers whose parts are preferred if they hold for a nearer folder; rules have globs of their own.
 PREFERRED = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.DAILY, Layer.EPISODE))
 MAX_WEIGHED_RELEVANCE = 0.89  # relevance that a weighed part may have
-NEARER = 0.5  # share of what a part lacks of MAX_WEIGHED_RELEVANCE that it keeps lacking, for each name of its folder
-MAX_NAMED = 3  # folders and faulty scopes that a limit names
+GAP_KEPT = 0.5  # factor of the gap between a part's relevance and MAX_WEIGHED_RELEVANCE, for each level of its folder
+MAX_NAMED = 3  # folders and faulty scopes that a message names
 
 
 @dataclass(frozen=True, slots=True)
 class _InHand(Document):
-    """A document that says only what holds for the folders in hand; `said` are its statements, what was left out of
-    them as structure."""
+    """A document with statements for the folders in hand only. `said`: its statements; those left out are empty."""
 
     said: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """What it says."""
         return self.said
 
 
 class FolderReader:
-    """Reads documents without what holds for other folders, and keeps count of that. `limits` gives it as text."""
+    """Reads documents without statements for other folders, and counts these for `limits`."""
 
     def __init__(self, read: Read, in_hand: FoldersInHand, whole: Collection[str]) -> None:
         self._read, self._in_hand, self._whole = read, in_hand, whole
@@ -50,7 +48,7 @@ class FolderReader:
         self._faulty: list[tuple[str, int, str]] = []
 
     def __call__(self, path: str) -> Document | None:
-        """The document of a path, None where there is none."""
+        """The document of a path; None if there is none."""
         if path not in self._known:
             document = self._read(path)
             self._known[path] = document and self._filtered(document)
@@ -71,12 +69,14 @@ class FolderReader:
                 continue
             if each.says and each.text:
                 self._left_out[folder] = self._left_out.get(folder, 0) + 1
-            said.append(each._replace(form=Form.COMMENT, text="", meta=()) if each.says else each)
+            if each.says:
+                each = each._replace(form=Form.COMMENT, text="", meta=())
+            said.append(each)
         given = {each.name: getattr(document, each.name) for each in fields(Document)}
         return _InHand(**given, said=tuple(said))
 
     def limits(self) -> list[str]:
-        """What a person should know of what was read."""
+        """Messages on statements that were left out and on faulty scopes."""
         said: list[str] = []
         if self._left_out:
             names = sorted(self._left_out)
@@ -102,7 +102,7 @@ class FolderReader:
 
 
 def may_be_scoped(document: Document, whole: Collection[str]) -> bool:
-    """Whether a statement of a document may hold for a folder. Quick: most documents have none."""
+    """Whether a document may have statements that hold for a folder; a quick check."""
     stated = KEY in document.front_matter or any(f"{KEY}=" in line for line in document.lines)
     return stated or bool(folder_of_path(document.path, whole))
 
@@ -110,8 +110,10 @@ def may_be_scoped(document: Document, whole: Collection[str]) -> bool:
 def nearest(
     parts: Sequence[Part], read: Read, in_hand: FoldersInHand, whole: Collection[str]
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """The parts, those that hold for a nearer folder more relevant; and the facts that the same key of a nearer folder
-    hides (`Test runner: ...`), with the reason."""
+    """The parts, with more relevance for those of nearer folders, and (part, reason) for hidden facts.
+
+    A fact is hidden if a nearer folder has a fact with the same key (`Test runner: ...`).
+    """
     known: dict[str, dict[int, str]] = {}
 
     def folder(part: Part) -> str:
@@ -141,7 +143,7 @@ def nearest(
         elif depth > 0 and part.layer in PREFERRED and part.relevance < MAX_WEIGHED_RELEVANCE:
             kept.append(
                 replace(
-                    part, relevance=MAX_WEIGHED_RELEVANCE - (MAX_WEIGHED_RELEVANCE - part.relevance) * NEARER**depth
+                    part, relevance=MAX_WEIGHED_RELEVANCE - (MAX_WEIGHED_RELEVANCE - part.relevance) * GAP_KEPT**depth
                 )
             )
         else:

@@ -1,8 +1,8 @@
-"""A mark on what a later line of a daily log replaces or ends: a context must not give both as if both held.
+"""Marks the statements of a context that a later line of a daily log replaces or ends.
 
-Promotion replaces a fact in MEMORY.md, and until then the log alone has the newer word. Only what `memory/relation` is
-sure of (`automatic`) is marked, only by words of a person, and never a fact that a person pinned or wrote by hand; a
-pair that is doubtful is left to `git mem settle`. Nothing is left out here. Pure.
+Until the next promotion only the log has the newer statement, and a context must not show both as true. A statement is
+marked only if `memory/relation` is sure (`automatic`) and a person said the later line; facts that a person pinned or
+wrote by hand are never marked. Doubtful pairs are left to `git mem settle`. Nothing is left out here. Pure.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.rivals import Placed, Standing, surely_over
 from gitmem.paths import log_date, log_day
 
-MAX_LATER = 200  # lines of logs, the newest, that are held against the rest
+MAX_LATER = 200  # newest lines of logs that are compared with the other statements
 
 
 def marked(parts: Sequence[Part], today: date, daily: Iterable[str] = ()) -> list[Part]:
     """The parts, each with `until` on the statements that a later line of a log replaces or ends.
 
-    `daily` are patterns of logs beside those in memory/. A commit or an episode that repeats such a statement is marked
-    from the same day.
+    `daily`: patterns of logs outside memory/. A commit or an episode that repeats such a statement is marked too.
     """
     patterns = tuple(daily)
     said = [row for part in parts for row in _rows(part)]
@@ -36,13 +35,13 @@ def marked(parts: Sequence[Part], today: date, daily: Iterable[str] = ()) -> lis
     if not later:
         return list(parts)
     standing = Standing([row for row in said if row.day], today)
-    over: dict[str, Placed] = {}  # id of a statement that is over -> the newest line that replaces or ends it
+    over: dict[str, Placed] = {}  # id of a statement -> the newest line that replaces or ends it
     for new in later:
         for old in standing.nearest(new.fact):
             ident = old.fact.id
             if ident in over or ident == new.fact.id or not _is_earlier(old, new):
                 continue
-            if surely_over(old, new, as_if_derived=old.path not in MEMORY):  # a log line is nobody's fact yet
+            if surely_over(old, new, as_if_derived=old.path not in MEMORY):  # a log has no facts yet
                 over[ident] = new
     if over:
         return [_marked(part, over) for part in parts]
@@ -67,18 +66,19 @@ def _fact(piece: Piece) -> Fact:
 
 
 def _is_of_person(row: Placed) -> bool:
+    """Whether a person said a statement."""
     return origin_of(row.fact.meta) in ("", "user")
 
 
 def _is_earlier(one: Placed, other: Placed) -> bool:
-    """Whether a statement is of an earlier day than another, or stands above it in one log."""
+    """Whether a statement is earlier than another one: by day, or by its line in one log."""
     if one.day != other.day:
         return one.day < other.day
     return one.path == other.path and one.fact.line < other.fact.line
 
 
 def _marked(part: Part, over: Mapping[str, Placed]) -> Part:
-    """The part with what is over of it, but what is said already."""
+    """The part with its statements of `over` added to `until`."""
     known = {line for line, _ in part.until}
     new = [
         (row.fact.line, later.day)
@@ -97,6 +97,6 @@ def _marked(part: Part, over: Mapping[str, Placed]) -> Part:
 
 
 def _ids_of_text(text: str) -> Iterator[str]:
-    """The ids of the lines of a text without a file: a commit's message, whose items record facts."""
+    """The ids of the lines of a commit message, whose items record facts."""
     for line in islice(text.splitlines(), MAX_LATER):
         yield fact_id(recorded_text(line.strip().lstrip("-+* ")))

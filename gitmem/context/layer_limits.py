@@ -1,6 +1,6 @@
-"""What each layer of a context may take, and how relevance is made: the defaults, and what a setting changes of them.
+"""The limits of each layer of a context and the weights of relevance: defaults, and their change by settings. Pure.
 
-Pure. A setting changes what it names and leaves the rest (`memory limit=20` keeps that layer's budget).
+A setting changes only what it names: `memory limit=20` keeps the budget of that layer.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 from gitmem.errors import BadConfig
 from gitmem.messages import Message
 
-Count = Callable[[str], int]  # the tokens of a text
+Count = Callable[[str], int]  # a text -> its tokens
 
 
 class Layer(StrEnum):
-    """The layers of a context; what each is, docs/context.md says."""
+    """The layers of a context, described in docs/context.md."""
 
     PINNED = "pinned"
     RECENT = "recent"
@@ -38,7 +38,7 @@ class Layer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A layer's switch, the parts it may have, the tokens of all of them and of one; 0 for no bound of its own."""
+    """The limits of a layer. `limit`: parts. `budget`: tokens of all parts. `item`: tokens of one part. 0: no limit."""
 
     on: bool = True
     limit: int = 0
@@ -62,25 +62,25 @@ DEFAULTS: Mapping[Layer, Share] = {
     Layer.DAILY: Share(limit=24, item=ITEM),
     Layer.HISTORY: Share(limit=6, budget=300, item=80),
 }
-# How much a hit in each kind of source weighs: a procedure was written to be followed, an episode is of one session.
+# Factors of relevance by layer.
 SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, Layer.HISTORY: 0.8, Layer.EPISODE: 0.70}
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Characters of a whole context: from `warn` on it is said, `most` is never passed."""
+    """Limits of a whole context in characters. `warn`: above it a message tells the size. `most`: never exceeded."""
 
     warn: int
     most: int
 
 
-PRESETS = {"compact": Preset(4_000, 6_000)}  # for hosts that cut what is longer
+PRESETS = {"compact": Preset(4_000, 6_000)}  # for hosts that cut longer contexts
 
 
 def shares(settings: Iterable[str]) -> dict[Layer, Share]:
-    """What each layer may take: the defaults as `LAYER [on|off] [limit=N] [budget=N] [item=N]` change them, in order.
+    """The limits of each layer: the defaults, changed by settings `LAYER [on|off] [limit=N] [budget=N] [item=N]`.
 
-    Raises BadConfig for what is no layer or no such setting.
+    Raises BadConfig for an unknown layer or setting.
     """
     limits = dict(DEFAULTS)
     for text in settings:
@@ -108,7 +108,7 @@ def _bad(text: str, why: str) -> BadConfig:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How similarity, recency and importance make a relevance (mem.contextSimilarity and its siblings)."""
+    """The weights of similarity, recency and importance in relevance (mem.contextSimilarity and its siblings)."""
 
     similarity: float = 0.7
     recency: float = 0.2
@@ -116,7 +116,8 @@ class Weights:
     decay: float = 0.002  # per day: half after a year
 
     def relevance(self, score: float, day: date | None, importance: float, today: date) -> float:
-        """`score` 0..1, exp(-decay x days) and importance, weighed; no day counts as today's."""
+        """The weighted mean of `score`, exp(-decay x age in days) and `importance`, all 0..1. No day counts as
+        today."""
         age = 0
         if day:
             age = max(0, (today - day).days)

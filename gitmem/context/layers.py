@@ -1,7 +1,7 @@
-"""The layers of a context: what of memory a model should see, each an independent function. Pure.
+"""The layers of a context, one function for each: it reads what it may of memory and returns parts. Pure.
 
-A layer takes what it may read and returns parts; an empty one is left out. `context/layer_limits.py` says what each
-may take, `context/packing.py` what fits. Where a text has to be cut, `count` says how many tokens it takes.
+`context/layer_limits.py` has the limits of each layer; `context/packing.py` decides which parts fit. `count` returns
+the tokens of a text and is used where a text must be cut.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
 
-Lines = tuple[tuple[int, str], ...]  # lines, each with the day from which a later one replaces it
+Lines = tuple[tuple[int, str], ...]  # (line, ISO day from which a later line replaces it)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of context with its place, or of a `commit`. `relevance` is 0..1; `tokens` what the text takes, once
-    counted; `sources` the places of what it condenses, with their first and last lines; `until` of
-    its lines the day from which a later one replaces each; `trail` what all of it is about, from the outside in.
+    """One piece of a context.
 
-    `pieces` are the statements it is of, () for a text that stands as it is (a file, a turn, a working value); `ends`
-    the lines of such a file that end a statement, where it may be cut; `goes_on` the last line of what was cut off, 0
-    where nothing was. `code` is what is to be said of the code that its statements cite, by their first lines; `gone`:
-    all of them cite code that is gone.
+    `label`: a name for a person. `relevance`: 0..1. `path`, `start_line`, `end_line`: its place, "" and 0 for a turn, a
+    working value or a commit. `tokens`: of its text, 0 until counted. `sources`: (path, first line, last line) of what
+    it condenses. `until`: its lines that a later line replaces. `trail`: what all of it is about, outermost first.
+    `pieces`: its statements, empty for a whole file, a turn or a working value. `ends`: lines of a file after which it
+    may be cut. `goes_on`: last line of the text that was cut off, 0 if none was. `code`: (first line of a statement,
+    what became of the code it cites). `gone`: all its statements cite deleted code.
     """
 
     layer: Layer
@@ -65,7 +65,7 @@ class Part:
 
     @property
     def said(self) -> str:
-        """What it says, below its trail, as one text."""
+        """Its trail and its content as one text."""
         trail = " - ".join(self.trail)
         if trail:
             return f"{trail}: {self.content}"
@@ -73,7 +73,7 @@ class Part:
 
 
 def of(part: Part, found: Sequence[Piece]) -> Part:
-    """The part with these pieces as what it says."""
+    """The part with the content, trail and lines of these pieces."""
     return replace(
         part, pieces=tuple(found), content=pieces_.content(found), trail=pieces_.trail(found),
         start_line=min(piece.first for piece in found), end_line=max(piece.last for piece in found),
@@ -82,9 +82,12 @@ def of(part: Part, found: Sequence[Piece]) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class RecalledHit:
-    """What a layer needs of a search hit; `score` 0..1. `said` is who wrote a commit, when, and its `subject`;
-    `until` of its lines the day from which a later one replaces each; `code` what is to be said of the code that it
-    cites, where the memory's files are not at hand."""
+    """A search hit as the layers use it.
+
+    `score`: 0..1. `commit`: of a commit its oid; `said`: its author, day and subject as one line; `subject`: alone.
+    `until`: its lines that a later line replaces. `code`: what became of the code it cites, filled only if the files of
+    the memory cannot be read here.
+    """
 
     path: str
     start_line: int
@@ -103,7 +106,7 @@ class RecalledHit:
 
 
 class Recalled(NamedTuple):
-    """What a memory has for a question, and how many chunks it was chosen from."""
+    """What one memory recalls for a question. `chunks`: how many chunks that memory has."""
 
     hits: Sequence[RecalledHit] = ()
     chunks: int = 0
@@ -113,7 +116,7 @@ Read = Callable[[str], Document | None]
 
 
 def fact_files(read: Read, paths: Iterable[str] = ()) -> list[str]:
-    """The files of long-term memory: the repository's, then those that folders have (`packages/api/MEMORY.md`)."""
+    """The files of long-term memory: the repository's, then those of its folders (`packages/api/MEMORY.md`)."""
     own = [path for path in MEMORY if read(path) is not None][:1]
     return own + sorted(path for path in paths if is_fact_file(path) and path not in MEMORY)
 
@@ -124,7 +127,7 @@ def is_fact_file(path: str) -> bool:
 
 
 def lapsed(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> Lapsed:
-    """What of a memory no longer holds: by its MEMORY.md, its archive, and the ids of what a person took out."""
+    """What no longer holds in a memory, by its MEMORY.md files, its archive, and the ids of forgotten texts."""
     paths = list(paths)
     found = [document for path in fact_files(read, paths) if (document := read(path)) is not None]
     archives = [document for path in paths if kind(path) is Kind.ARCHIVE and (document := read(path)) is not None]
@@ -155,12 +158,12 @@ def pinned(
 
 
 def _ends(document: Document) -> tuple[int, ...]:
-    """The lines of a file that end what says something: a file that is cut ends in no heading."""
+    """The lines that end a statement. A file is cut after one of them, so that it never ends in a heading."""
     return tuple(statement.last for statement in document.statements if statement.says)
 
 
 def _body(document: Document) -> tuple[str, int, int]:
-    """The lines of a file without front matter and outer blank lines, and where they stand."""
+    """(text, first line, last line) of a file without its front matter and outer blank lines."""
     first = document.front + 1
     lines = list(document.lines)
     last = len(lines)
@@ -172,11 +175,11 @@ def _body(document: Document) -> tuple[str, int, int]:
 
 
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
-MAX_FACTS = 300  # statements of MEMORY.md that are looked at: more than the default limit of the layer
+MAX_FACTS = 300  # statements of MEMORY.md that are considered; the layer's default limit is lower
 
 
 def _facts(read: Read, known: Lapsed, paths: Sequence[str]) -> Iterator[tuple[str, Piece]]:
-    """What holds of these files of long-term memory, with its file."""
+    """(path, statement) for each statement of these files that still holds."""
     for path in paths:
         document = read(path)
         if document is not None:
@@ -184,7 +187,7 @@ def _facts(read: Read, known: Lapsed, paths: Sequence[str]) -> Iterator[tuple[st
 
 
 def holding(document: Document, known: Lapsed) -> list[Piece]:
-    """What a document says and what holds: nothing that ended, was replaced or forgotten, nor what stands below it."""
+    """The statements of a document that hold: none that ended, was replaced or forgotten, and none below such a one."""
     if state.has_ended(str(document.front_matter.get("until", "")), known.day):
         return []
     found = pieces_.pieces(document)
@@ -196,7 +199,7 @@ def holding(document: Document, known: Lapsed) -> list[Piece]:
 
 
 def recent(turns: Sequence[Turn], share: Share, count: Count) -> list[Part]:
-    """The last turns verbatim, newest kept first when the budget is short; never less than the last one."""
+    """The last turns, word for word: as many of the newest as the share's budget takes, at least one."""
     spoken = [turn for turn in turns if turn.text][-share.limit or None :]
     chosen: list[Turn] = []
     left = share.budget
@@ -209,22 +212,20 @@ def recent(turns: Sequence[Turn], share: Share, count: Count) -> list[Part]:
 
 
 def summary(text: str) -> list[Part]:
-    """What was said before the recent turns."""
+    """The summary of what was said before the recent turns."""
     if not text.strip():
         return []
     return [Part(Layer.SUMMARY, "earlier in this session", text.strip(), 0.9)]
 
 
 def working(values: Iterable[tuple[str, str]], share: Share, count: Count, known: Lapsed | None = None) -> list[Part]:
-    """The working values of the session, each on a line of its own; none that says what no longer holds."""
+    """The working values of the session, one part each, without values that no longer hold."""
     parts = []
     for key, value in values:
         if known is not None and state.of_text(value, known) is not State.HOLDS:
             continue
         text, most = " ".join(value.split()), share.item or 1_000
-        if count(text) <= most:
-            text = text
-        else:
+        if count(text) > most:
             text = pieces_.cut(text, most, count)
         parts.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
     return parts
@@ -234,10 +235,10 @@ def memory(
     read: Read, paths: Sequence[str], similarity: Mapping[tuple[str, int], float], weights: Weights, known: Lapsed,
     scope: str = "project", until: Mapping[tuple[str, int], str] = MappingProxyType({}),
 ) -> list[Part]:  # fmt: skip
-    """What these files of long-term memory say, newest and most relevant first; `similarity` is by path and line, as is
-    `until`, the day from which a later line amends it. Pinned facts are out.
+    """The facts of these files of long-term memory, most relevant first, without pinned ones.
 
-    A fact without a date counts as a year old.
+    `similarity`: (path, line) -> score of a search hit there, 0..1. `until`: (path, line) -> day from which a later
+    line amends it. A fact without a date counts as a year old.
     """
     parts = []
     today = known.day
@@ -258,12 +259,15 @@ def memory(
 
 
 def _label(piece: Piece) -> str:
-    """The nearest heading."""
+    """The nearest heading above a statement; "" without one."""
     return next((topic for topic in reversed(piece.statement.above)), "")
 
 
 def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
-    """Rules whose `paths:` match a subject (a path, an entity's name, `*` for all), and those that name none."""
+    """The rules whose key `paths` matches a subject, and those without that key.
+
+    `subjects`: paths, names of entities, or `*` for all.
+    """
     parts = []
     for path in sorted(paths):
         document = None
@@ -288,12 +292,13 @@ def _matches(subject: str, globs: Sequence[str]) -> bool:
 
 
 def _deep(subject: str, glob: str) -> bool:
-    """`**/` also stands for no folder at all, as in Git's own patterns."""
+    """Whether a path matches a glob whose `**/` stands for no folder, as in Git's patterns."""
     return "**/" in glob and fnmatchcase(subject, glob.replace("**/", ""))
 
 
 def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "project") -> list[Part]:
-    """Skills whose `triggers:` stand in the prompt; of a SKILL.md without any, its name."""
+    """The skills of which one of `triggers` stands in the prompt; a SKILL.md without that key is triggered by its
+    name."""
     parts = []
     asked = prompt.casefold()
     for path in sorted(paths):
@@ -327,6 +332,7 @@ def _is_triggered(asked: str, trigger: str) -> bool:
 
 
 def _words(document: Document, key: str) -> tuple[str, ...]:
+    """The values of a key of the front matter; empty without it."""
     value = document.front_matter.get(key, ())
     if isinstance(value, str):
         return (value,)
@@ -337,12 +343,17 @@ def recalled(
     hits: Iterable[RecalledHit], read: Read, weights: Weights, lapsed: Lapsed, items: Mapping[Layer, int], count: Count,
     most: int = 0, scope: str = "project",
 ) -> list[Part]:  # fmt: skip
-    """Notes, episodes, logs and commits that a search found, as whole statements: those that a hit's lines belong to,
-    as many as its layer's item takes. No statement takes more than `most` tokens (`pieces.within`)."""
+    """The notes, episodes, logs and commits that a search found, as whole statements.
+
+    A part has the statements that a hit's lines belong to, as many as `items` allows for its layer. `most`: tokens of
+    one statement at most (`pieces.within`), 0 for no limit.
+    """
     parts = []
     known: dict[str, list[Piece]] = {}
     for hit in hits:
-        layer = Layer.HISTORY if hit.commit else layer_of(hit.path)
+        layer = layer_of(hit.path)
+        if hit.commit:
+            layer = Layer.HISTORY
         if layer is None:
             continue
         weight = weights.relevance(hit.score, hit.day, hit.importance, lapsed.day)
@@ -358,21 +369,22 @@ def recalled(
             known[hit.path] = holding(document, lapsed)
         if hit.path in known:
             found = pieces_.touched(known[hit.path], hit.start_line, hit.end_line)
-        else:  # a memory whose files are not at hand
+        else:  # the files of this memory cannot be read here
             found = list(pieces_.pieces_of_text(hit.text, hit.heading))
         kept = pieces_.within(found, items.get(layer, 0), count, most)
         if not kept:
             continue
         part = of(Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust), kept)
         if hit.path in known:
-            there = 0
+            offset = 0
         else:
-            there = 1 - hit.start_line
+            offset = 1 - hit.start_line
         lines = {piece.first for piece in kept}
-        part = replace(part, until=tuple((at + there, day) for at, day in hit.until if at + there in lines))
+        part = replace(part, until=tuple((at + offset, day) for at, day in hit.until if at + offset in lines))
         if hit.path not in known:
-            said = ((kept[0].first, hit.code),) if hit.code else ()
-            part = replace(part, start_line=hit.start_line, end_line=hit.end_line, code=said)
+            part = replace(part, start_line=hit.start_line, end_line=hit.end_line)
+            if hit.code:
+                part = replace(part, code=((kept[0].first, hit.code),))
         elif len(kept) < len(found):
             part = replace(part, goes_on=found[-1].last)
         parts.append(part)
@@ -382,8 +394,10 @@ def recalled(
 def _of_commit(
     hit: RecalledHit, known: Lapsed, weight: float, item: int, count: Count, most: int, scope: str
 ) -> list[Part]:  # fmt: skip
-    """A commit: who wrote it, when, its subject, then what of its message was found; without facts that it records and
-    that hold no longer."""
+    """The part of a commit: author, day and subject, then the lines of its message that were found.
+
+    Facts in it that no longer hold are left out; empty if its subject is such a fact.
+    """
     if state.of_text(hit.subject, known) is not State.HOLDS:
         return []
     found = list(pieces_.pieces_of_text(hit.text))
@@ -392,15 +406,16 @@ def _of_commit(
     text = pieces_.layout(kept)
     if len(kept) < len(found):
         text += f"\n{pieces_.GOES_ON}"
-    if text not in hit.said:
-        said = f"{hit.said}\n{text}"
-    else:
+    if text in hit.said:
         said = hit.said
+    else:
+        said = f"{hit.said}\n{text}"
     return [Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=scope, commit=hit.commit)]
 
 
 def layer_of(path: str) -> Layer | None:
-    """The layer a searched file belongs to; MEMORY.md, rules, skills and instructions have layers of their own."""
+    """The layer of a file that a search found; None for MEMORY.md, rules, skills and instructions, which other
+    functions read."""
     match kind(path):
         case Kind.SESSION | Kind.ARCHIVE:
             return Layer.EPISODE
@@ -414,8 +429,10 @@ def layer_of(path: str) -> Layer | None:
 def days(
     logs: Mapping[str, date], read: Read, known: Lapsed, item: int, count: Count, scope: str = "project"
 ) -> list[Part]:
-    """What today's and yesterday's logs (path -> day) say, today's first, of each the newest as far as the item takes
-    it: each statement a part."""
+    """The statements of today's and yesterday's logs, one part each.
+
+    `logs`: path -> day. `item`: tokens for one log; the newest statements that fit are taken.
+    """
     parts = []
     today = known.day
     for path in sorted(logs):
@@ -434,11 +451,9 @@ def days(
 def narrower(
     scopes: Sequence[tuple[str, Sequence[Part]]],
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """Parts of all scopes, broad to narrow, and those that are hidden with the reason.
+    """The parts of all scopes that count, and (part, reason) for the hidden ones. `scopes`: broad to narrow.
 
-    For the same key the narrower scope wins, unless its value is empty. The key of a fact is what stands before its
-    colon (`Deploy window: before 11`) with its headings other than categories, of a working value its own, of a rule, a
-    skill or an instruction its file's name; a note's passage has its trail.
+    Of parts with one key the narrowest scope's wins, unless its value is empty (`key_of`).
     """
     owner: dict[str, str] = {}
     kept: list[tuple[str, Part]] = []
@@ -457,7 +472,11 @@ def narrower(
 
 
 def key_of(part: Part) -> tuple[str, str]:
-    """What a part is about, "" where it has no key, and what it says of it."""
+    """(key, value) of a part; the key is "" if it has none.
+
+    The key of a fact is the text before its colon (`Deploy window: before 11`) with its headings other than categories;
+    of a working value its own key; of a rule, a skill or an instruction its path; of a passage of a note its trail.
+    """
     if part.layer is Layer.WORKING:
         value = part.content.partition(f"{part.label}: ")[2]
         return f"fact:{_spelled(part.label)}", value
@@ -473,7 +492,7 @@ def key_of(part: Part) -> tuple[str, str]:
 
 
 def topics(part: Part) -> list[str]:
-    """What a fact stands below that says what it is of: neither the file's title nor a category of facts."""
+    """The headings above a fact that are neither the file's title nor a category of facts."""
     lines = [line for piece in part.pieces for line in piece.above]
     titled = sum(1 for line in lines if line.level == 1) == 1
     headings = [line.text.lstrip("# ").casefold().rstrip(":") for line in lines if not (titled and line.level == 1)]
@@ -481,6 +500,7 @@ def topics(part: Part) -> list[str]:
 
 
 def _spelled(text: str) -> str:
+    """The words of a text in lower case, for comparison."""
     return " ".join(re.findall(WORDS, text.casefold()))
 
 

@@ -1,6 +1,6 @@
-"""The files of a project that a host gives its agent by itself: those it loads, their imports, its folder of rules.
+"""Finds the files of a project that a host loads for its agent: its own files, their imports, its folder of rules.
 
-Reads the work tree, writes nothing. What cannot be read is not loaded.
+Reads the work tree; writes nothing. A file that cannot be read counts as not loaded.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from gitmem.hosts.host import Host
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 MAX_FILES = 50  # files that are read
-RULES = "rules/"  # how the name of a host's folder of rules ends
-# An `@path` in code imports nothing.
+RULES = "rules/"  # ending of the name of a host's folder of rules
+# Code, in which an `@path` imports nothing.
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.M | re.S)
 
 
 def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The paths, and the folders with "/" at the end, that a host gives its agent whole; and the texts of those files
-    that are there."""
+    """(paths, and folders with "/" at the end, that a host loads; texts of those files that exist)."""
     importing = set(host.reads.get("imports", ()))
     own = [path for path in host.reads.get("instructions", ()) if not path.endswith("/")]
     folders = [path for path in host.reads.get("instructions", ()) if path.endswith(RULES)]
@@ -55,6 +54,6 @@ def _text(root: Path, path: str) -> str | None:
 
 
 def _first_file(root: Path, places: list[str]) -> str:
-    """The first of these paths that is a file in the project, "" where none is."""
+    """The first of these paths that is a file in the project; "" if none is."""
     inside = (place for place in places if not place.startswith(("..", "/", "~")))
     return next((place for place in inside if (root / place).is_file()), "")

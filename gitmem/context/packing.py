@@ -1,9 +1,10 @@
-"""Which parts of a context fit its budget, and how much of a layer goes in. Pure: parts in, parts out.
+"""Selects the parts of a context that fit its budget of tokens. Pure.
 
-Pinned parts come first and may take the whole total: pinned facts whole or not at all, of each instruction file its
-beginning, cut at the end of a statement. Recent turns stand beside the total. Then comes a MEMORY.md that goes in
-whole, then the most relevant parts, with a share kept for long-term memory; the summary of older turns takes what is
-left. Of two parts that say the same the better one stays. What finds no room is in `dropped` and counted in `limits`.
+Pinned parts come first and may take the whole budget: a pinned fact goes in whole or not at all; an instruction file
+may be cut after a statement. Recent turns do not count against the budget. Then comes a MEMORY.md that goes in whole,
+then the other parts by relevance, with a share reserved for long-term memory. The summary of older turns takes what is
+left. Of two parts that say the same the better one is kept. Parts without room are in `dropped` and counted in
+`limits`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,12 @@ from gitmem.memory.fact import parse_span
 from gitmem.memory.similarity import repeats, terms
 from gitmem.messages import Message, joined
 
-RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
-# Share of what the parts that must be there leave: a MEMORY.md that takes no more goes in whole.
-WHOLE_MEMORY_SHARE = 0.5
-FILES = 0.25  # of what pinned parts may take, kept for the beginnings of instruction files where pinned facts are many
-JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
-MAX_NAMED = 3  # pinned parts without room that a limit names
-MAX_BUDGET_TOKENS = 1 << 20  # tokens: more than any model reads
+MEMORY_SHARE = 0.25  # of what pinned parts leave, reserved for MEMORY.md
+WHOLE_MEMORY_SHARE = 0.5  # of what pinned and included parts leave, up to which a MEMORY.md goes in whole
+FILES_SHARE = 0.25  # of what pinned parts may take, reserved for instruction files
+JOINED_TOKENS = 4  # tokens of a part beside its text in a quotation that is open already
+MAX_NAMED = 3  # pinned parts without room that a message names
+MAX_BUDGET_TOKENS = 1 << 20  # more than any model reads
 OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY, SAME = (
     "over the budget",
     "over its layer's budget",
@@ -34,13 +34,13 @@ OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY, SAME = (
     "over its layer's limit",
     "says what another part says",
 )
-NO_ROOM = frozenset((OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY))  # reasons that are limits and nothing else
+NO_ROOM = frozenset((OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY))  # reasons that tell of a limit
 
 
 @dataclass(slots=True)
 class Fitted:
-    """`kept`: the parts that fit, most relevant first. `dropped`: the others, with the reason. `limits`: what a person
-    should know of the limits. `pinned`: how many pinned facts there were."""
+    """`kept`: the parts that fit, most relevant first. `dropped`: (part, reason) of the others. `limits`: messages for
+    a person. `pinned`: the number of pinned facts offered."""
 
     kept: list[Part] = field(default_factory=list)
     dropped: list[tuple[Part, str]] = field(default_factory=list)
@@ -52,9 +52,11 @@ def fit(
     parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count, quotation: Callable[[Part], str],
     whole: frozenset[str] = frozenset(), characters: int = 0,
 ) -> Fitted:  # fmt: skip
-    """The parts that fit `total` tokens. `quotation` gives what stands around a part that is quoted alone; `whole` are
-    the names of the scopes whose MEMORY.md goes in whole; `characters`: the hard limit that made `total` as small as it
-    is, 0 where none did."""
+    """The parts that fit `total` tokens.
+
+    `quotation`: returns the text around a part that is quoted alone. `whole`: names of scopes whose MEMORY.md goes in
+    whole. `characters`: the hard limit, if it is the reason for `total`; else 0.
+    """
     done = Fitted(pinned=sum(1 for part in parts if is_pinned_fact(part)))
     offered = len(parts)
     parts = _limited(parts, shares, done)
@@ -64,19 +66,18 @@ def fit(
     for part in done.kept:
         remaining.take(part)
     done.kept += [part for part in parts if part.layer is Layer.RECENT]
-    # Scopes come broad to narrow: of two that say the same the narrower one is met first.
+    # Scopes come broad to narrow; reversed, of two parts that say the same the narrower scope's comes first.
     others = [part for part in reversed(parts) if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
     first = [part for part in others if part.layer is Layer.MEMORY and part.scope in whole]
     ahead = set(map(id, first))
     others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
-    reserved = max(int(RESERVED * remaining.left), cost_of(first, count, quotation))
+    reserved = max(int(MEMORY_SHARE * remaining.left), cost_of(first, count, quotation))
     waiting = _fill(others, remaining, shares, done, reserved)
     if characters:
         why = OVER_CHARACTERS
     else:
         why = OVER
-    for part in waiting:
-        done.dropped.append((part, why))
+    done.dropped += [(part, why) for part in waiting]
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
         most = min(remaining.left - remaining.around(part), shares[Layer.SUMMARY].budget or remaining.left)
         text = _first_lines(part.content, most, count)
@@ -99,7 +100,7 @@ def fit(
 
 
 def cost_of(parts: Iterable[Part], count: Count, quotation: Callable[[Part], str]) -> int:
-    """The tokens that parts take together."""
+    """The tokens of parts together, with the quotations around them."""
     budget = _Budget(0, count, quotation)
     for part in parts:
         budget.take(part)
@@ -110,9 +111,11 @@ def whole_memories(
     parts: Sequence[Part], memory: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count,
     quotation: Callable[[Part], str],
 ) -> frozenset[str]:  # fmt: skip
-    """The scopes whose MEMORY.md, all of `memory` of that scope, goes in whole beside the `parts`: it fits its layer's
-    limits, and either what the others leave or the share WHOLE_MEMORY_SHARE of what the parts that must be there leave;
-    the narrower scope is first."""
+    """The names of the scopes whose MEMORY.md goes in whole beside `parts`; the narrowest scope is tried first.
+
+    `memory`: the parts of all MEMORY.md files. One goes in whole if it fits the limits of its layer, and fits either
+    what the other parts leave or WHOLE_MEMORY_SHARE of what pinned and included parts leave.
+    """
     share = shares[Layer.MEMORY]
     rest = [part for part in parts if part.layer is not Layer.MEMORY]
     must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, shares, count, quotation)
@@ -131,7 +134,7 @@ def whole_memories(
 
 
 def least(fitted: Callable[[int], Fitted], above: int) -> int:
-    """The smallest number of tokens above `above` that holds a part; 0 where the limits of layers let none in."""
+    """The smallest number of tokens above `above` into which a part fits; 0 if the limits of the layers let none in."""
     high = above
     while not fitted(high).kept:
         above, high = high, 2 * high
@@ -140,15 +143,15 @@ def least(fitted: Callable[[int], Fitted], above: int) -> int:
     while above + 1 < high:
         middle = (above + high) // 2
         if fitted(middle).kept:
-            above, high = (above, middle)
+            high = middle
         else:
-            above, high = (middle, high)
+            above = middle
     return high
 
 
 class _Budget:
-    """The tokens left of the total: a quotation is opened once for all parts of a file that are alike, and what several
-    statements stand below is said once."""
+    """The tokens left. Parts of one `group` share a quotation, and statements of a file share their headings, which
+    therefore count once."""
 
     def __init__(self, total: int, count: Count, quotation: Callable[[Part], str]) -> None:
         self.left = total
@@ -157,10 +160,11 @@ class _Budget:
         self.said: set[tuple[tuple[str, ...], Line]] = set()
 
     def around(self, part: Part) -> int:
+        """The tokens that a part takes beside its text: a quotation, and headings that are not there yet."""
         key = group(part)
         above = dict.fromkeys(line for piece in part.pieces for line in piece.above if (key, line) not in self.said)
         if key in self.open:
-            cost = JOINED
+            cost = JOINED_TOKENS
         else:
             cost = self.count(self.quotation(part))
         return cost + sum(self.count(line.lead + line.text) for line in above)
@@ -176,14 +180,15 @@ class _Budget:
 
 
 def group(part: Part) -> tuple[str, ...]:
-    """Parts that stand in one quotation: of one file, layer, scope and trust; turns stand alone."""
+    """The key of the quotation that a part stands in: its scope, layer, file and trust; each turn has its own."""
     if part.layer is Layer.RECENT:
         return ("turn", str(id(part)))
     return (part.scope, part.layer, part.path, part.trust)
 
 
 def _limited(parts: Sequence[Part], shares: Mapping[Layer, Share], done: Fitted) -> list[Part]:
-    """The most relevant parts of each layer, as many as its limit says."""
+    """The most relevant parts of each layer, as many as its limit allows, in their order; others go to
+    `done.dropped`."""
     ranked = sorted(range(len(parts)), key=lambda at: (-parts[at].relevance, at))
     counts: dict[Layer, int] = {}
     kept: set[int] = set()
@@ -198,7 +203,7 @@ def _limited(parts: Sequence[Part], shares: Mapping[Layer, Share], done: Fitted)
 
 
 def is_pinned_fact(part: Part) -> bool:
-    """Whether a part is a pinned fact, and not one of the instruction files."""
+    """Whether a part is a pinned fact and no instruction file."""
     return part.layer is Layer.PINNED and bool(part.pieces or layers.is_fact_file(part.path))
 
 
@@ -206,12 +211,15 @@ def _pinned(
     parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count,
     quotation: Callable[[Part], str], done: Fitted, characters: int,
 ) -> list[Part]:  # fmt: skip
-    """Pinned parts within their budget, in the order given. Facts are served first, up to what FILES keeps for the
-    instruction files; of these the small ones go in whole and the others share what is left, each cut at a line."""
+    """The pinned parts that fit their budget, in the order given.
+
+    Facts come first, but FILES_SHARE is reserved for instruction files. Small files go in whole; the others share what
+    is left, each cut after a statement.
+    """
     budget = max(0, min(shares[Layer.PINNED].budget or total, total))
     facts = [part for part in parts if is_pinned_fact(part)]
     files = [part for part in parts if not is_pinned_fact(part)]
-    kept_back = min(int(FILES * budget), cost_of(files, count, quotation))
+    kept_back = min(int(FILES_SHARE * budget), cost_of(files, count, quotation))
     remaining = _Budget(budget - kept_back, count, quotation)
     chosen: dict[int, Part] = {}
     short: list[str] = []
@@ -225,7 +233,9 @@ def _pinned(
     remaining.left += kept_back
     for at, part in enumerate(sorted(files, key=remaining.cost)):
         room = remaining.left // (len(files) - at)
-        cut = part if remaining.cost(part) <= room else _beginning(part, room - remaining.around(part), count)
+        cut: Part | None = part
+        if remaining.cost(part) > room:
+            cut = _beginning(part, room - remaining.around(part), count)
         if cut is None:
             short.append(Message("{} left out", part.label))
             done.dropped.append((part, OVER_PINNED))
@@ -246,8 +256,10 @@ def _pinned(
 
 
 def _beginning(part: Part, budget: int, count: Count) -> Part | None:
-    """The beginning of an instruction file, whole statements of it, that takes no more than `budget` tokens; None where
-    not even its first statement fits. `goes_on` of the result is the last line of the file."""
+    """The first whole statements of an instruction file that fit `budget` tokens; None if its first one does not fit.
+
+    `goes_on` of the result is the last line of the file.
+    """
     text = _first_lines(part.content, budget, count, {last - part.start_line + 1 for last in part.ends})
     if not text:
         return None
@@ -256,8 +268,10 @@ def _beginning(part: Part, budget: int, count: Count) -> Part | None:
 
 
 def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = ()) -> str:
-    """As many whole lines from the top as fit, "" when not even the first does; up to one of `ends`, the numbers of
-    lines that end a statement, where there are any."""
+    """The first whole lines that fit `budget` tokens; "" if the first line does not fit.
+
+    `ends`: numbers of lines that end a statement; the text ends with one of them, if there are any.
+    """
     kept: list[str] = []
     for line in text.split("\n"):
         budget -= count(line + "\n")
@@ -274,7 +288,10 @@ def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = (
 def _fill(
     parts: Sequence[Part], remaining: _Budget, shares: Mapping[Layer, Share], done: Fitted, reserved: int
 ) -> list[Part]:
-    """Take what fits, the most relevant first; the parts that do not. `reserved` is kept for MEMORY.md at first."""
+    """Add the parts that fit to `done`, in order, and return those that do not.
+
+    `reserved`: tokens kept for MEMORY.md; what it does not take is given to the other parts in a second pass.
+    """
     spent: dict[Layer, int] = {}
     included: list[Part] = list(done.kept)
     waiting: Sequence[Part] = parts
@@ -308,7 +325,7 @@ def _fill(
 
 
 def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
-    """The part without statements that others give already; None where these give all of it."""
+    """The part without statements that others contain; None if they contain all of them."""
     if not part.pieces:
         return part
     given = {
@@ -326,14 +343,14 @@ def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
 
 
 def _lines(part: Part) -> Iterable[int]:
-    """The lines that a part gives."""
+    """The line numbers of a part."""
     if not part.pieces:
         return range(part.start_line, part.end_line + 1)
     return (line for piece in part.pieces for line in range(piece.first, piece.last + 1))
 
 
 def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
-    """Whether one of the others has the same lines, or says all that this part says of the same thing."""
+    """Whether one of the others has lines of this part, or says all that it says about the same thing."""
     for other in others:
         same_file = part.path and part.path == other.path and part.scope == other.scope
         overlap = part.start_line <= other.end_line and other.start_line <= part.end_line
@@ -345,7 +362,7 @@ def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
 
 
 def _cites(part: Part, source: Part) -> bool:
-    """Whether a part is a fact that was taken from the lines of another."""
+    """Whether a part is a fact that cites lines of `source`."""
     spans = (parse_span(value) for piece in part.pieces for key, value in piece.statement.meta if key == "src")
     return any(
         span is not None and span.path == source.path and span.start_line <= source.end_line
@@ -355,7 +372,7 @@ def _cites(part: Part, source: Part) -> bool:
 
 
 def _topic(part: Part) -> set[str]:
-    """The words of what a part is about, but for the title of MEMORY.md and the categories of its facts."""
+    """The words of a part's trail, without the title of MEMORY.md and categories of facts."""
     if layers.is_fact_file(part.path):
         return {word for topic in layers.topics(part) for word in terms(topic)}
     return {word for topic in part.trail for word in terms(topic)}

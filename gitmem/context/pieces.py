@@ -1,7 +1,7 @@
-"""Statements of a file as a context gives them: each whole, below the headings and items that say what it is about.
+"""The statements of a file as a context shows them: each whole, below its headings, parent items and table header.
 
-Pure. What a statement stands below is said once, however many statements follow it; metadata comments are not told.
-`layout` gives Markdown again: a heading is a heading, a nested item is indented below its parent, a row has its header.
+A heading or parent is shown once, however many statements follow it. Metadata comments are left out. `layout` returns
+Markdown: nested items are indented below their parents, and rows stand below their header. Pure.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from gitmem.memory.statements import BOLD_LEVEL, MAX_PARENTS, Form, Statement
 from gitmem.paths import file_name_words
 from gitmem.text.sentences import sentences
 
-GOES_ON = "…"  # stands where a text was cut
-TAB = 4  # columns
+GOES_ON = "…"  # stands at the end of a text that was cut
+TAB = 4  # columns of a tab
 _TABLE = (Form.ROW, Form.TABLE_HEAD)
 
 
 class Line(NamedTuple):
-    """One line of a layout. `number`: its first line in the file, 0 for a name in the front matter. `level`: of a
-    heading, 0 for anything else. `lead`: what stands before the text (white space, the mark of an item, `> `)."""
+    """One line of a layout. `number`: its line in the file, 0 for a name from the front matter. `lead`: white space,
+    list marker or `> ` before the text. `level`: of a heading, 0 for anything else."""
 
     number: int
     form: Form
@@ -34,8 +34,8 @@ class Line(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A statement with what it stands below. `at`: its position among those of the file that say something. `above`:
-    the headings, items, table head it stands below, from the outside in."""
+    """A statement and the lines above it. `at`: its position among the statements of the file. `above`: its headings,
+    parent items and table header, outermost first. `own`: its own line."""
 
     at: int
     statement: Statement
@@ -52,12 +52,12 @@ class Piece(NamedTuple):
 
     @property
     def section(self) -> int:
-        """The line of the nearest heading that it stands below, 0 without one."""
+        """The line of its nearest heading, 0 without one."""
         return next((line.number for line in reversed(self.above) if line.level), 0)
 
     @property
     def said(self) -> str:
-        """What it says, below its trail, as one text."""
+        """Its trail and its text as one text."""
         trail = " - ".join(self.statement.trail)
         if trail:
             return f"{trail}: {self.own.text}"
@@ -65,12 +65,12 @@ class Piece(NamedTuple):
 
 
 def pieces(document: Document) -> tuple[Piece, ...]:
-    """What a document says, in order."""
+    """The statements of a document, in order."""
     return tuple(_Reader(document).read(document.statements))
 
 
 def pieces_of_text(text: str, heading: str = "") -> tuple[Piece, ...]:
-    """What a text without a file says; `heading` is what it is known to stand below."""
+    """The statements of a text without a file. `heading`: the heading above it, "" for none."""
     found = pieces(parse(text.encode("utf-8", "replace")))
     if not heading:
         return found
@@ -91,7 +91,7 @@ class _Reader:
         self.lines = document.lines
         self.levels = {heading.line: heading.level for heading in document.headings}
         self.headings: list[Line] = []
-        self.own: dict[int, Line] = {}  # position of a statement or a table's head -> its line
+        self.own: dict[int, Line] = {}  # position of a statement or a table header -> its line
 
     def read(self, found: Sequence[Statement]) -> Iterable[Piece]:
         title = self._title(found)
@@ -108,7 +108,7 @@ class _Reader:
                 at += 1
 
     def _title(self, found: Sequence[Statement]) -> tuple[Line, ...]:
-        """The name that the front matter gives the note, where neither its path nor its first heading has it."""
+        """The note's name in its front matter as a heading, unless its path or its first heading says the same."""
         name = next((str(value) for key in ("title", "name") if (value := self.document.front_matter.get(key))), "")
         name = " ".join(name.split())
         first = next((statement.text for statement in found if statement.form is Form.HEADING), "")
@@ -130,7 +130,7 @@ class _Reader:
         return Line(statement.first, Form.TABLE_HEAD, "", f"{text}\n|{'---|' * columns}")
 
     def _below(self, statement: Statement, found: Sequence[Statement]) -> tuple[Line, ...]:
-        """The items, the line ending in a colon and the table's head that a statement stands below."""
+        """The parent items, the introducing line that ends in a colon, and the table header of a statement."""
         lines: list[Line] = []
         under = statement.under
         while under >= 0 and found[under].form is not Form.HEADING:
@@ -164,7 +164,7 @@ def _indent(line: str) -> int:
 
 
 def without_metadata(line: str) -> str:
-    """A line without the comment that is metadata."""
+    """A line without its metadata comment."""
     if line.rstrip().endswith("-->"):
         return parse_comment(line)[0]
     return line
@@ -176,18 +176,20 @@ _NOTHING: Mapping[int, str] = MappingProxyType({})
 def layout(
     found: Iterable[Piece], before: Mapping[int, str] = _NOTHING, after: Mapping[int, str] = _NOTHING, known: int = 0
 ) -> str:
-    """Pieces as Markdown, in the order given: what one stands below is repeated where the piece before it stands
-    elsewhere. `before` and `after`: what stands before the text of the statement of a line, and on a line after it.
-    The `known` outermost lines of each are left out."""
+    """The pieces as Markdown, in the order given. Headings and parents are repeated where the piece before has others.
+
+    `before`: line of a statement -> text before it. `after`: line of a statement -> text on a line after it. `known`:
+    how many of the outermost lines above each piece are left out.
+    """
     rows: list[str] = []
     open_: tuple[Line, ...] = ()
     for piece in found:
         way = (*piece.above, piece.own)
         same = _shared(open_, way)
         if same == len(way):
-            continue  # another piece stands below it, and it was said there
+            continue  # it was shown already, above another piece
         if same < len(open_) and open_[same].level and not way[same].level:
-            # it leaves a section for what stands before that section's heading
+            # the piece belongs to a wider section, whose heading must be shown again
             same = next((at for at in range(same - 1, -1, -1) if way[at].level), 0)
         last = None
         if open_:
@@ -204,12 +206,12 @@ def layout(
 
 
 def _shared(a: Sequence[Line], b: Sequence[Line]) -> int:
-    """How many of the first lines are the same."""
+    """The number of leading lines that both have in common."""
     return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def _apart(one: Line, other: Line) -> bool:
-    """Whether an empty line belongs between two lines: without it Markdown would take them for one block."""
+    """Whether an empty line is needed between two lines, so that Markdown does not join them to one block."""
     if one.level:
         return False
     if other.level:
@@ -220,8 +222,11 @@ def _apart(one: Line, other: Line) -> bool:
 
 
 def sections(found: Iterable[tuple[Piece, float]]) -> list[Piece]:
-    """Pieces with how relevant each is, below one heading together and in the file's order there: what stands below
-    no heading first, then the section of the most relevant one. Each piece is there once."""
+    """The pieces by section, each once. `found`: (piece, relevance).
+
+    Pieces below no heading come first, then sections by their most relevant piece; in a section the order is that of
+    the file.
+    """
     best: dict[int, float] = {}
     own: dict[int, dict[int, Piece]] = {}
     for piece, relevance in found:
@@ -232,7 +237,7 @@ def sections(found: Iterable[tuple[Piece, float]]) -> list[Piece]:
 
 
 def trail(found: Sequence[Piece]) -> tuple[str, ...]:
-    """What all of the pieces are about: the beginning that their trails share."""
+    """The steps that the trails of all pieces have in common, from the outside in."""
     if not found:
         return ()
     first, *others = (piece.statement.trail for piece in found)
@@ -243,7 +248,7 @@ def trail(found: Sequence[Piece]) -> tuple[str, ...]:
 
 
 def content(found: Sequence[Piece]) -> str:
-    """What the pieces say below the lines that they all stand below: of one piece its text alone, as a fact's."""
+    """The pieces as Markdown without the lines above that all of them share; of a single piece its text alone."""
     if len(found) == 1:
         only = found[0]
         if only.own.form is Form.ROW:
@@ -254,17 +259,16 @@ def content(found: Sequence[Piece]) -> str:
 
 
 def touched(found: Sequence[Piece], first: int, last: int) -> list[Piece]:
-    """The pieces that lines belong to; of lines that are a heading what stands below it."""
+    """The pieces of lines `first` to `last`; if these are a heading, the pieces below it."""
     own = [piece for piece in found if piece.first <= last and piece.last >= first]
     return own or [piece for piece in found if any(first <= line.number <= last for line in piece.above)]
 
 
 def within(found: Sequence[Piece], budget: int, count: Count, most: int = 0) -> list[Piece]:
-    """As many pieces from the first on as the budget takes (0: all); the first one whatever it takes, but no more than
-    `most` tokens (0: no bound): one larger than that, a pasted book, ends after a sentence.
+    """The first pieces that fit `budget` tokens, 0 for all; at least the first one.
 
-    How long a text may be is a matter of what it says, not of what it costs: a syllable of Hangul, Kana or Han is one
-    token here, whatever `count` fears it takes.
+    `most`: a first piece of more tokens (and more than the budget) is cut after a sentence; 0 for no limit. The budget
+    grows with the share of Hangul, Kana and Han, whose syllables `count` may overestimate.
     """
     if not budget or not found:
         return list(found)
@@ -284,7 +288,7 @@ def within(found: Sequence[Piece], budget: int, count: Count, most: int = 0) -> 
 
 
 def _first_sentences(piece: Piece, budget: int, count: Count) -> str:
-    """The beginning of what a piece says, whole sentences where the first fits, and a mark that it goes on."""
+    """The first sentences of a piece that fit, and the mark GOES_ON; a first sentence that does not fit is cut."""
     kept = ""
     for sentence in sentences(piece.own.text[: 8 * budget]):
         if kept and count(f"{kept} {sentence}") > budget:
@@ -296,7 +300,7 @@ def _first_sentences(piece: Piece, budget: int, count: Count) -> str:
 
 
 def cut(line: str, budget: int, count: Count) -> str:
-    """The beginning of a line that takes so many tokens at most, at a word where there is one, with an ellipsis."""
+    """The beginning of a line with at most `budget` tokens, cut at a word if possible, and an ellipsis."""
     end = len(line)
     while end > 1 and count(line[:end]) > max(1, budget - 3):
         end = min(end - 1, end * max(1, budget - 3) // count(line[:end]))

@@ -1,8 +1,8 @@
-"""What a context is recalled by: the prompt, and behind it what the session is about. Pure.
+"""The questions by which a context recalls memory: the prompt, and a question on the background of the session. Pure.
 
-The prompt alone decides what ranks first. What the conversation names otherwise (its turns and their summary, recent
-output of tools, the working values, who the person is) is asked separately and counts for less, so that a short "and
-why does it fail?" finds what it is about, and a clear question is not diluted.
+The background is made of turns and their summary, output of tools, working values, and the person's profile. It is a
+question of its own whose hits count less, so that a short "and why does it fail?" finds its subject, and a clear prompt
+is not diluted.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import NamedTuple
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.search.keywords import topics
 
-BEHIND = 0.6  # of a hit's score when only the background asked for it
+BEHIND = 0.6  # factor of the score of a hit for the background
 MAX_QUESTION_CHARACTERS = 2_000  # characters of a question
-WORDS = 24  # of the background
-TURNS, TOOLS, TAIL = 8, 3, 1_500  # recent turns, tool results and characters of one that are read
-# What names a thing: a path or dotted name, an identifier, CamelCase, something in backticks or quotes, `CODE-17`.
+MAX_WORDS = 24  # words of the background
+TURNS, TOOLS, TAIL = 8, 3, 1_500  # last turns, last tool results, last characters of a tool result that are read
+# A name: a path or dotted name, an identifier, CamelCase, text in backticks or quotes, `CODE-17`.
 ENTITY = re.compile(
     r"`([^`\n]{2,60})`|\"([^\"\n]{2,40})\"|"
     r"([A-Za-z_][\w-]*(?:[./:][\w-]+)+|[A-Za-z]+_\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Z]{2,}[-_]?\d*|[a-z]+-[a-z-]+)"
@@ -26,7 +26,7 @@ ENTITY = re.compile(
 
 
 class Question(NamedTuple):
-    """One question and what a hit of it counts."""
+    """One question. `weight`: factor of the scores of its hits."""
 
     text: str
     weight: float = 1.0
@@ -36,9 +36,9 @@ def questions(
     prompt: str, subjects: Sequence[str] = (), turns: Sequence[Turn] = (), summary: str = "",
     values: Iterable[tuple[str, str]] = (), profile: str = "",
 ) -> list[Question]:  # fmt: skip
-    """What to recall by, the prompt first; without one, the last two things a person said.
+    """The questions of a context: the prompt, or without one the person's last two turns; then the background.
 
-    The background is asked where there is one: turns, a summary or working values.
+    There is a background only with turns, a summary or working values.
     """
     spoken = [turn.text for turn in turns if turn.role is not Role.TOOL and turn.text]
     own = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
@@ -56,7 +56,7 @@ def questions(
 def _background(
     prompt: str, turns: Sequence[str], tools: Sequence[str], values: Sequence[str], summary: str, profile: str
 ) -> list[str]:
-    """Entities of the session, then the words it and its summary come back to, then a few of the profile's."""
+    """Words of the background: names, frequent words of turns and summary, of tools, and of the profile."""
     recent = [*reversed(turns), *reversed(tools), *values]
     rows = [entities(recent), topics([*turns, summary])[:10], topics(tools)[:4], topics([profile])[:4]]
     known = prompt.casefold()
@@ -64,11 +64,11 @@ def _background(
     for row, most in zip(rows, (12, 8, 4, 4), strict=True):
         new = [word for word in row if word.casefold() not in known and word not in words][:most]
         words.update(dict.fromkeys(new))
-    return list(words)[:WORDS]
+    return list(words)[:MAX_WORDS]
 
 
 def entities(texts: Iterable[str]) -> list[str]:
-    """Names in the texts, those that come up most first, each once."""
+    """The names in the texts, most frequent first, each once."""
     counts: dict[str, int] = {}
     for text in texts:
         for match in ENTITY.finditer(text):

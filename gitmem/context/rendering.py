@@ -1,4 +1,4 @@
-"""A context as one block of text: parts quoted as data, those of one file and layer together. Pure."""
+"""Renders a context as one block of text in which all parts are quoted as data. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gitmem.gate.quoting import END, LEAD, mark, neutral, passage, shown_name, w
 from gitmem.memory.code_state import CodeState
 from gitmem.plural import counted
 
-OWN_TAG = frozenset((Layer.RECENT, Layer.SUMMARY, Layer.WORKING))  # of the session: no file has them
-AROUND = "<memory>\n</memory>\n"  # once, or twice where recent turns stand between
+OWN_TAG = frozenset((Layer.RECENT, Layer.SUMMARY, Layer.WORKING))  # layers of the session, which have own tags
+AROUND = "<memory>\n</memory>\n"  # around quotations of memory; counted once
 VERIFY = (
     "What begins with [code changed ...] or [not in the code any more ...] may be out of date: read the file that it "
     "names, then confirm it (git mem confirm) or edit it."
 )
-GAP = "…"  # between two places of a file that stand as they are
+GAP = "…"  # between two places of one file
 
 
 def render(
@@ -40,7 +40,9 @@ def render(
     else:
         quoted = known
     doubtful = any(each.state is not CodeState.RENAMED for part in parts for _, said in part.code for each in said)
-    lines = [lead(commits), *([VERIFY] if doubtful else [])]
+    lines = [lead(commits)]
+    if doubtful:
+        lines.append(VERIFY)
     inside = False
     for group in map(tuple, groups.values()):
         if inside is (group[0].layer in OWN_TAG):
@@ -59,13 +61,13 @@ def render(
 
 
 LEFT_OUT = "Left out for lack of room"
-MAX_NAMED_FILES = 4  # files that the line names, and rules
-# Layers whose parts are said to be missing: a person put them there to be read. The others are what a search found.
-SAID_TO_BE_MISSING = frozenset((Layer.PINNED, Layer.INCLUDED, Layer.RULE, Layer.PROCEDURE, Layer.MEMORY))
+MAX_NAMED_FILES = 4  # files that the line about missing parts names
+# Layers whose missing parts are reported, because a person put them there to be read. Others come from a search.
+REPORTED_LAYERS = frozenset((Layer.PINNED, Layer.INCLUDED, Layer.RULE, Layer.PROCEDURE, Layer.MEMORY))
 
 
 class Detail(Enum):
-    """How much a context says of what is left out: names, a number, nothing."""
+    """How much a context says about missing parts: names, a number, or nothing."""
 
     NAMES = "names"
     NUMBER = "number"
@@ -73,8 +75,8 @@ class Detail(Enum):
 
 
 def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
-    """One line that says what should be in the text and found no room; "" where nothing is missing."""
-    missing = [part for part, why in fitted.dropped if why in packing.NO_ROOM and part.layer in SAID_TO_BE_MISSING]
+    """One line about the parts that found no room; "" if nothing is missing."""
+    missing = [part for part, why in fitted.dropped if why in packing.NO_ROOM and part.layer in REPORTED_LAYERS]
     cut = [part for part in fitted.kept if part.layer is Layer.PINNED and not part.pieces and part.goes_on]
     if detail is Detail.NOTHING or not (missing or cut):
         return ""
@@ -98,7 +100,7 @@ def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
 
 
 def lead(commits: Mapping[str, str]) -> str:
-    """The first line; it names the project's commit once for all that is quoted from it."""
+    """The first line of a context. It names the project's commit once for all quotations."""
     commit = commits.get("project", "")
     if commit:
         return f"{LEAD} Commit: {commit[:12]}."
@@ -106,7 +108,7 @@ def lead(commits: Mapping[str, str]) -> str:
 
 
 def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool = False) -> str:
-    """One quotation; with `bare` what stands around the text only."""
+    """The quotation of parts of one group. `bare`: without their text, to count the tokens around it."""
     first = parts[0]
     if first.layer in OWN_TAG:
         if first.layer is Layer.WORKING:
@@ -121,7 +123,8 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
     note = ", ".join(filter(None, (_layer(first), first.scope if first.scope != "project" else "")))
     given = _pieces(parts)
-    spans = _spans([(piece.first, piece.last, piece.at) for piece in given] if given else _places(parts))
+    places = [(piece.first, piece.last, piece.at) for piece in given] or _places(parts)
+    spans = _spans(places)
     commit = ""
     if first.scope != "project":
         commit = commits.get(first.scope, "")
@@ -135,14 +138,14 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
 
 
 def _pieces(parts: Sequence[Part]) -> list[Piece]:
-    """The statements of one file in the order they are shown; none for texts that stand as they are."""
+    """The statements of parts of one file in the order shown; empty if a part has none, such as a whole file."""
     if not all(part.pieces for part in parts):
         return []
     return pieces.sections((piece, part.relevance) for part in parts for piece in part.pieces)
 
 
 def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
-    """Statements below what they are about; a part that was cut says so, one that was amended until when it held."""
+    """The statements below their headings, with marks where one was cut or amended, or cites code that changed."""
     before = {line: code_mark(said) for part in parts for line, said in part.code}
     for line, day in (pair for part in parts for pair in part.until):
         before[line] = f"until {day}: " + before.get(line, "")
@@ -156,12 +159,15 @@ def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
 
 
 def _places(parts: Sequence[Part]) -> list[tuple[int, int, int]]:
+    """The places of parts that have one, as `_spans` takes them."""
     return [(part.start_line, part.end_line, part.start_line) for part in parts if part.start_line]
 
 
 def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
-    """The first and last lines of places in their order, those that follow each other as one; of each the third value
-    says where it stands among all."""
+    """(first line, last line) of each run of places that follow each other.
+
+    `places`: (first line, last line, position); places follow each other by position or by lines.
+    """
     spans: list[tuple[int, int]] = []
     before = -1
     for first, last, at in places:
@@ -174,31 +180,34 @@ def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
 
 
 def _layer(part: Part) -> str:
-    """The layer's name where the path does not tell it: what stands around a text takes tokens from it."""
+    """The name of a part's layer; "" if its path tells the layer, to save tokens."""
     if layers.layer_of(part.path) is part.layer:
         return ""
     return part.layer.value
 
 
 def _with_gaps(parts: Sequence[Part]) -> str:
-    """Texts as they stand, one below the other; places that do not follow each other with a gap between them."""
-    text = ""
+    """The texts of parts one below the other, with a GAP between places that do not follow each other."""
+    rows: list[str] = []
     for at, part in enumerate(parts):
         fact = (
             layers.is_fact_file(part.path) and part.layer in (Layer.MEMORY, Layer.PINNED)
         ) or part.layer is Layer.MERGED
         apart = at > 0 and not fact and not part.commit and part.start_line != parts[at - 1].end_line + 1
-        text += (
-            ("\n" if at else "") + (f"{GAP}\n" if apart else "") + ("- " if fact else "") + until(part) + part.content
-        )
-    return text
+        if apart:
+            rows.append(GAP)
+        mark_of_item = ""
+        if fact:
+            mark_of_item = "- "
+        rows.append(mark_of_item + until(part) + part.content)
+    return "\n".join(rows)
 
 
 def until(part: Part) -> str:
-    """What stands before the statements of a part that later lines replace."""
+    """The mark before the statements of a part that later lines replace; "" for none."""
     return "".join(f"until {day}: " for _, day in part.until)
 
 
 def before(part: Part) -> str:
-    """All that is said before the statements of a part: it takes tokens as they do."""
+    """All marks before the statements of a part, whose tokens count with its text."""
     return until(part) + "".join(code_mark(said) for _, said in part.code)

@@ -1,4 +1,4 @@
-"""What a context is asked for: its scopes, the conversation and the settings; and the context that these give."""
+"""Builds a context from a request: adds settings, scopes, the conversation and the tokenizer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
 from gitmem.messages import Message
 
-SUMMARY_TOKENS = 1_000  # of a summary before its layer's budget cuts it
-MAX_AGE = 3_600  # seconds a context may be used
+SUMMARY_TOKENS = 1_000  # tokens of the summary before the budget of its layer cuts it
+MAX_AGE = 3_600  # seconds for which a context is fresh
 PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
 
 def repository_path(repo: Repository, subject: str) -> str:
-    """A path as the repository spells it, when it is one of a file in it; any other subject as it is."""
+    """The path of an existing file relative to the repository; any other subject unchanged."""
     if repo.root is None or subject == "*" or not (place := Path(subject)).exists():
         return subject
     try:
@@ -32,7 +32,7 @@ def repository_path(repo: Repository, subject: str) -> str:
 
 
 def staged_of(repo: Repository) -> tuple[str, ...]:
-    """The staged paths; none where nothing can be staged."""
+    """The staged paths; none in a bare repository."""
     if repo.root is None:
         return ()
     return tuple(change.path for change in repo.staged_changes())
@@ -44,7 +44,7 @@ def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
 
 
 def place(value: str) -> tuple[str, int, int]:
-    """`PATH:A-B` as (path, first, last); last 0 for the end of the file."""
+    """`PATH:A-B` as (path, first line, last line); 0 for the end of the file. Raises UsageError."""
     match = PLACE.match(value)
     if match is None:
         raise UsageError(Message("'{}' is no place", value), "--include PATH:A-B")
@@ -57,8 +57,10 @@ def request_of(
     config: Config, prompt: str, *, budget: int | None = None, transcript: Path | Transcript | None = None,
     characters: int = 0, **more: object,
 ) -> ContextRequest:  # fmt: skip
-    """A request with the settings in force; `transcript` is a file, or one that was read. Raises GitMemError for a
-    transcript that cannot be read."""
+    """A request with the settings in force. `more`: further fields of ContextRequest.
+
+    Raises GitMemError for a transcript that cannot be read.
+    """
     conversation = None
     if isinstance(transcript, Transcript):
         conversation = transcript
@@ -73,11 +75,15 @@ def request_of(
     weights = Weights(
         config.context_similarity, config.context_recency, config.context_importance, config.context_decay
     )
-    preset = PRESETS.get(config.context_preset)
+    warn = most = 0
+    if preset := PRESETS.get(config.context_preset):
+        warn, most = preset.warn, preset.most
+    if budget is None:
+        budget = config.context_budget
     return ContextRequest(
-        prompt=prompt, budget=config.context_budget if budget is None else budget, shares=shares(config.context_layer),
+        prompt=prompt, budget=budget, shares=shares(config.context_layer),
         transcript=conversation, weights=weights, enough=config.context_evidence,
-        characters=characters or (preset.most if preset else 0), warn=preset.warn if preset else 0,
+        characters=characters or most, warn=warn,
         **more,  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -92,9 +98,10 @@ def build(
     environ: Mapping[str, str],
     cache: Path,
 ) -> Context:
-    """The context of all scopes: organisation, person, project, session; with `at`, of a commit, which has no session.
+    """The context of a request from all scopes as of `when`.
 
-    `cache` is the folder with copies of memories behind a URL, `environ` what git is started with to fetch them.
+    `at`: the revision or day whose memory is used, without the session's values; "" for the work tree. `environ`: for
+    git when it fetches other memories. `cache`: the folder of their mirrors.
     """
     from gitmem.context import scopes
     from gitmem.context.working_values import values_for
@@ -118,7 +125,7 @@ def build(
         commit = ""
         if at:
             commit = resolve_at(repo, at, when)
-        # what held then is judged by the day of the commit
+        # decides which facts hold
         if commit:
             day = repo.commit(commit).commit_date
         else:
@@ -142,7 +149,7 @@ def build(
 
 
 def _with_tokenizer(request: ContextRequest, config: Config) -> tuple[ContextRequest, str]:
-    """The request with the tokenizer in force, and what to say where that cannot be had and the built-in one counts."""
+    """The request with the configured tokenizer, and a message if the built-in one had to take its place."""
     from gitmem.models.token_count import BUILT_IN, count_of
 
     missing = ""

@@ -1,8 +1,8 @@
-"""The memories a context draws on: the organisation's, the person's, this project's, the session's. Broad to narrow.
+"""The scopes of a context, broad to narrow: the memories of the organisation, the person, the project and the session.
 
-Another memory is another Git repository: a path or a URL with a pinned ref, named in the user's own configuration. A
-URL is kept as a bare clone in the cache folder and used offline, with its age. Read only; a scope that cannot be
-loaded is a scope with an `error`, never an exception.
+The memories of the organisation and the person are other Git repositories: paths or URLs with a ref, named in the
+user's own configuration. A URL is kept as a bare clone in the cache folder, which is used offline too. Read only. A
+scope that cannot be loaded becomes a scope with an `error`, not an exception.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ from gitmem.search import hits, validity
 from gitmem.search import search as searching
 from gitmem.sessions.working_memory import Value
 
-RECALL = 60  # hits a scope is asked for
-FRESH_HOURS = 24  # a mirror younger than this is not fetched again
+MAX_RECALLED_HITS = 60  # hits of one search in a scope
+FRESH_HOURS = 24  # hours for which a mirror is not fetched again
 
 
 def project(
     repo: Repository, config: Config, now: datetime, name: str = "project", commit: str = "", history: bool = False
 ) -> Scope:
-    """This repository: the work tree, or `commit`; with `history` what its commits say too, where it is more than
-    memory."""
+    """The scope of this repository, in the work tree or at `commit`.
+
+    `history`: recall commits too, if the repository holds more than memory.
+    """
     head = commit or repo.head() or ""
     if commit or repo.root is None:
         if head:
@@ -95,6 +97,7 @@ def project(
 def _of_commit(
     repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "", history: bool = False
 ) -> Scope:
+    """The scope of a repository at a commit."""
     entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
     layout = layout_of(entries, config.memory_paths)
     paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
@@ -121,7 +124,7 @@ def _of_commit(
 
 
 def _own_folders(config: Config) -> tuple[str, ...]:
-    """The folders whose memory is the repository's own, as `git mem init --in` has them: those with its daily logs."""
+    """The folders whose memory belongs to the repository itself (`git mem init --in`): those of its daily logs."""
     folders = (pattern.rpartition("/")[0] for pattern in config.memory_daily)
     if NOTHING_ELSE not in config.memory_paths:
         return ()
@@ -129,7 +132,7 @@ def _own_folders(config: Config) -> tuple[str, ...]:
 
 
 def _without_forgotten(repo: Repository) -> Callable[[bytes, str], bytes]:
-    """What gives the bytes of a file without what a person took out; MEMORY.md as it is now stands as it is."""
+    """The function that masks forgotten texts in the bytes of a file. The MEMORY.md of now is returned unchanged."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     known: list[Forgotten] = []
@@ -147,7 +150,7 @@ def _without_forgotten(repo: Repository) -> Callable[[bytes, str], bytes]:
 
 
 def forgotten(repo: Repository, commit: str) -> frozenset[str]:
-    """The ids of the texts that a person took out, by the records that a commit reaches."""
+    """The ids of forgotten texts, by the records in the history of a commit; none for ""."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     if not commit:
@@ -156,7 +159,7 @@ def forgotten(repo: Repository, commit: str) -> frozenset[str]:
 
 
 def session(repo: Repository, values: Sequence[Value]) -> Scope:
-    """The working values as a scope, without what was forgotten."""
+    """The scope of a session's working values, without forgotten texts."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     if values:
@@ -178,8 +181,8 @@ def recall(
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     query = searching.Query(
-        asked, limit=RECALL, commit=commit, everything=True, history="known" if history else "",
-        forgotten=forgotten_texts(repo), promoted_lines=True,  # MEMORY.md stands in a context already
+        asked, limit=MAX_RECALLED_HITS, commit=commit, everything=True, history="known" if history else "",
+        forgotten=forgotten_texts(repo), promoted_lines=True,  # the facts of MEMORY.md have a layer of their own
     )  # fmt: skip
     answer = searching.search(repo, config, query, now)
     found = [_of_history(hit) if hit.kind else _of_file(hit, lines(hit.path)) for hit in answer.hits]
@@ -196,7 +199,7 @@ def _of_file(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
 
 
 def _of_history(hit: hits.Hit) -> RecalledHit:
-    """A commit: who, when, its subject and what became of it stand before its lines."""
+    """The hit of a commit for a layer; `said` has its author, day, subject and state."""
     became = ""
     if hit.state:
         became = f" ({hit.state} by {hit.by[:12]})"
@@ -212,7 +215,7 @@ def _of_history(hit: hits.Hit) -> RecalledHit:
 
 
 def _importance(lines: Sequence[str]) -> float:
-    """The highest importance that one of the lines states."""
+    """The highest importance that a line states, 0..1; the default if none does."""
     stated = [parse_comment(line)[1] for line in lines if "importance=" in line]
     return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=facts.IMPORTANCE)
 
@@ -234,9 +237,9 @@ def other_memories(
             scope, other = open_memory(name, where, config, environ, cache, now)
             opened.append(other)
             same = seen.setdefault(other.common_dir.resolve(), name)
-            scopes.append(
-                scope if same == name else Scope(name, note=f"it is the {same} memory itself", commit=scope.commit)
-            )
+            if same != name:
+                scope = Scope(name, note=f"it is the {same} memory itself", commit=scope.commit)
+            scopes.append(scope)
         except (GitMemError, OSError) as error:
             if isinstance(error, GitMemError):
                 why = error.message
@@ -256,14 +259,13 @@ def open_memory(
     if is_url(place):
         folder = mirror_of(place, cache)
         age = fetch_mirror(place, folder, clean(environ), now, FRESH_HOURS)
-        note = ""
         if age > FRESH_HOURS:
             note = f"last copy, {age:.0f} hours old"
         place = str(folder)
     repo = open_repository(Path(os.path.expanduser(place)), clean(environ))
     try:
         if name == "user" and not ref and not is_url(where) and repo.root is not None:
-            return project(repo, config, now, name), repo  # one's own memory: what is written counts at once
+            return project(repo, config, now, name), repo  # of one's own memory uncommitted lines count too
         commit = repo.resolve(ref or "HEAD")
         return _of_commit(repo, config, now, name, commit, note), repo
     except GitMemError:

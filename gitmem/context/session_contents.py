@@ -1,9 +1,9 @@
-"""What a session holds already, and which statements of memory it therefore needs no second time. Pure.
+"""Finds the statements of memory that a session has already, so that a context does not repeat them. Pure.
 
-A session holds what its transcript says since its last compaction, what its host loaded by itself, and what memory gave
-it before. A statement is held where one of these says all of it: nearly all of its words, with every number, name and
-denial (`memory/similarity.repeats`). A question says nothing. A statement stays where it differs in a number, in a name
-or in what it is about.
+A session has what its transcript says since the last compaction, what its host loaded, and what memory gave it before.
+It has a statement if one of these texts says all of it: nearly all of its words, with every number, name and denial
+(`memory/similarity.repeats`). Questions do not count. A statement is repeated if it differs in a number, a name or in
+what it is about.
 """
 
 from __future__ import annotations
@@ -29,25 +29,27 @@ from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.written_ids import spellings
 from gitmem.text.sentences import sentences
 
-# Layers whose statements may be copies of each other; of two copies the one in the earlier layer stays.
+# Layers whose statements may be copies of each other. Of two copies the one in the earlier layer of this list is kept.
 COPIES = (Layer.PINNED, Layer.MEMORY, Layer.DAILY, Layer.PROJECT, Layer.EPISODE, Layer.HISTORY)
 GIVEN_ONCE = frozenset((*COPIES, Layer.RULE, Layer.PROCEDURE))
-COMPARED = 20  # statements with the most words in common that one is compared with
-MAX_SENTENCES = 20_000  # of a transcript and of loaded files that are compared, the last ones
-MAX_CHARACTERS = 4 << 20  # of a transcript that are read, the last ones
-MAX_SENTENCE_CHARACTERS = 600  # characters of a sentence that can say what a statement says; longer ones have any words
-OWN_TOPIC = "session"  # what a flush writes as the topic of a section
+MAX_COMPARED = 20  # known statements that a sentence is compared with: those that share the most words
+MAX_SENTENCES = 20_000  # last sentences of the transcript and of loaded files that are compared
+MAX_CHARACTERS = 4 << 20  # last characters of a transcript that are read
+MAX_SENTENCE_CHARACTERS = 600  # longer sentences are not compared, since they contain nearly any words
+OWN_TOPIC = "session"  # the topic that a flush gives a section of a log
 QUESTION_MARKS = ("?", "？")
-# What the heading of a day or of a section of a log begins with: a date, a time.
+# The date or time at the beginning of a heading in a log.
 _CLOCK = re.compile(r"^[\d:./\s–—-]*(?:[AaPp]\.?[Mm]\.?(?![A-Za-z]))?[\s–—-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a session holds. `keys`: of the statements it was given (`keys_of_part`). `places`: (scope, path) of the
-    files these stand in. `texts`: what was said in it and what its host loaded. `session`: its name where it has no
-    transcript, so that what it wrote to a log itself is held; "" otherwise. `loaded`: the paths, and the folders with
-    "/" at the end, that the host gives its agent whole."""
+    """What a session has.
+
+    `keys`: of the statements it was given (`keys_of_part`). `places`: (scope, path) of the files of these statements.
+    `texts`: what was said in it and what its host loaded. `session`: its name if it has no transcript, so that lines it
+    wrote to a log count too; else "". `loaded`: paths, and folders with "/" at the end, that the host loads whole.
+    """
 
     keys: frozenset[str] = frozenset()
     places: frozenset[tuple[str, str]] = frozenset()
@@ -56,15 +58,16 @@ class Contents:
     loaded: tuple[str, ...] = ()
 
     def is_loaded(self, part: Part) -> bool:
-        """Whether the host gives its agent the file that a part of the project is of."""
+        """Whether the host loads the file of a part. Only files of the project are loaded."""
         if part.scope != "project" or not part.path:
             return False
-        return any(part.path.startswith(path) if path.endswith("/") else part.path == path for path in self.loaded)
+        folders = tuple(path for path in self.loaded if path.endswith("/"))
+        return part.path in self.loaded or part.path.startswith(folders)
 
 
 class Said(NamedTuple):
-    """One statement that is held. `text`: what it says. `about`: the terms of it and of what it stands below. `cited`:
-    the lines (path, first, last) that it was taken from."""
+    """One statement that the session has. `about`: the terms of its text and of its trail. `cited`: (path, first line,
+    last line) of the lines that it was taken from."""
 
     text: str
     about: frozenset[str]
@@ -72,8 +75,7 @@ class Said(NamedTuple):
 
 
 def texts_of(transcript: Transcript) -> tuple[str, ...]:
-    """What a session still has of what was said in it: all since the last summary that stands for older turns, and that
-    summary."""
+    """The texts of a transcript that the session still has: the last summary of older turns, and all turns after it."""
     first = max((at for at, turn in enumerate(transcript.turns) if turn.by is By.SUMMARY), default=0)
     texts: list[str] = []
     left = MAX_CHARACTERS
@@ -86,8 +88,11 @@ def texts_of(transcript: Transcript) -> tuple[str, ...]:
 
 
 def mark_of(transcript: Transcript) -> str:
-    """What changes in a transcript when older turns are lost: how often they were summed up, and the first turn; "" for
-    one in which nothing was said."""
+    """A mark that changes when a transcript loses older turns: the number of its summaries and the key of its first
+    turn.
+
+    "" for a transcript without a turn.
+    """
     first = next((turn for turn in transcript.turns if turn.text and turn.role is not Role.TOOL), None)
     summaries = sum(turn.by is By.SUMMARY for turn in transcript.turns)
     if first is None:
@@ -96,7 +101,7 @@ def mark_of(transcript: Transcript) -> str:
 
 
 def keys_of_part(part: Part) -> list[str]:
-    """What tells the statements of a part apart from others, without their text."""
+    """A hash for each statement of a part, which identifies it without its text."""
     texts = [piece.said for piece in part.pieces] or [part.content]
     return [_key(f"{part.scope}\0{part.path}\0{text}") for text in texts]
 
@@ -106,7 +111,7 @@ def _key(text: str) -> str:
 
 
 class KnownStatements:
-    """The statements that are held so far, looked up by their words."""
+    """The statements that a session has, indexed by their words."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._said: list[Said] = []
@@ -116,8 +121,10 @@ class KnownStatements:
             self.add(Said(one, frozenset(terms(one))))
 
     def add(self, said: Said) -> range:
-        """Hold one more statement, whole and by its sentences: a denial in one is none in the others. The numbers that
-        it has from now on."""
+        """Add a statement as a whole and each of its sentences, so that a denial in one does not count for the others.
+
+        Returns the numbers of the added entries.
+        """
         first = len(self._said)
         found = sentences(said.text)
         for text in (said.text, *(found if len(found) > 1 else ())):
@@ -127,16 +134,17 @@ class KnownStatements:
         return range(first, len(self._said))
 
     def add_part(self, part: Part) -> None:
-        """Hold the statements of a part."""
+        """Add the statements of a part."""
         for piece in part.pieces:
             self.add(said_of(piece))
 
     def says(self, text: str, about: frozenset[str] = frozenset(), place: tuple[str, int, int] = ("", 0, 0)) -> bool:
-        """Whether all sentences of a text are held. `about`: the terms of what it is about; `place`: its lines."""
+        """Whether the session has all sentences of a text. `about`: the terms of its trail. `place`: its lines."""
         return bool(self.saying(text, about, place))
 
     def saying(self, text: str, about: frozenset[str], place: tuple[str, int, int]) -> list[int]:
-        """The numbers of statements that say each sentence of a text; none where one sentence is not held."""
+        """For each sentence of a text the number of a statement that says it; empty if the session lacks one
+        sentence."""
         found = [self._saying(sentence, about, place) for sentence in sentences(text)]
         if None in found:
             return []
@@ -147,7 +155,7 @@ class KnownStatements:
         for term in terms(sentence):
             for number in self._by_term.get(term, ()):
                 counts[number] += 1
-        for number in sorted(counts, key=lambda number: -counts[number])[:COMPARED]:
+        for number in sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]:
             said = self._said[number]
             if (about <= said.about or _cites(said, place)) and (
                 repeats(sentence, said.text) or same(sentence, said.text)
@@ -157,26 +165,30 @@ class KnownStatements:
 
 
 def _told(text: str) -> list[str]:
-    """The sentences of a text that say something: no questions."""
+    """The sentences of a text that are no questions and not too long."""
     found = [one for line in text.split("\n") for one in sentences(line)]
     return [one for one in found if len(one) <= MAX_SENTENCE_CHARACTERS and not one.rstrip().endswith(QUESTION_MARKS)]
 
 
 def _cites(said: Said, place: tuple[str, int, int]) -> bool:
+    """Whether a statement was taken from lines at a place."""
     path, first, last = place
     return any(path == where and first <= end and begin <= last for where, begin, end in said.cited)
 
 
 def said_of(piece: Piece) -> Said:
-    """A statement of memory as one that is held from now on."""
+    """A statement of memory as an entry of KnownStatements."""
     spans = [parse_span(value) for key, value in piece.statement.meta if key == "src"]
     cited = tuple((span.path, span.start_line, span.end_line) for span in spans if span is not None)
     return Said(piece.own.text, frozenset(terms(piece.said)), cited)
 
 
 def about(part: Part, piece: Piece) -> frozenset[str]:
-    """The terms of what a statement is about. When it was said, and which category of facts it is, does not count: a
-    fact, the line of the log that it was taken from and an episode stand below headings that say no more."""
+    """The terms of what a statement is about.
+
+    Headings that only name a day, a time or a category of facts do not count, so that a fact, the line of the log that
+    it was taken from, and an episode are comparable.
+    """
     words = [line.text for line in piece.above if not line.level]
     headings = [line.text for line in piece.above if line.level]
     if layers.is_fact_file(part.path):
@@ -190,8 +202,10 @@ def about(part: Part, piece: Piece) -> frozenset[str]:
 
 
 def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | None:
-    """What of a part the session does not hold, None for nothing. Recent turns, a summary, working values and lines
-    that were asked for by name stay as they are."""
+    """The part without statements that the session has; None if it has all of them.
+
+    Recent turns, summaries, working values and included lines are returned unchanged.
+    """
     if part.layer not in GIVEN_ONCE:
         return part
     if contents.is_loaded(part):
@@ -218,13 +232,14 @@ def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | N
 
 
 def _saying(part: Part, piece: Piece, known: KnownStatements) -> list[int]:
+    """The numbers of known statements that together say a statement; empty for code and for layers outside COPIES."""
     if piece.own.form is Form.CODE or part.layer not in COPIES:
         return []
     return known.saying(piece.own.text, about(part, piece), (part.path, piece.first, piece.last))
 
 
 def _commit_is_said(part: Part, known: KnownStatements) -> bool:
-    """Whether all that a commit's message says below its subject is held: the facts that a promotion wrote, say."""
+    """Whether the session has every line of a commit's message below its subject, such as facts that were promoted."""
     lines = [recorded_text(line.strip().removeprefix("- ")) for line in part.content.split("\n")[1:] if line.strip()]
     return bool(lines) and all(known.says(line) for line in lines)
 
@@ -241,7 +256,7 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
     owners: dict[int, int] = {}
     left: dict[int, Part | None] = {}
     relevance = {at: part.relevance for at, part in enumerate(parts)}
-    scopes = list(dict.fromkeys(part.scope for part in parts))  # broad to narrow
+    scopes = list(dict.fromkeys(part.scope for part in parts))
     copies_at = [at for at, part in enumerate(parts) if part.layer in COPIES]
     for at in sorted(copies_at, key=lambda at: (-scopes.index(parts[at].scope), *_rank(parts[at]))):
         part = parts[at]
@@ -279,6 +294,6 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
 
 
 def _rank(part: Part) -> tuple[int, int, int, str]:
-    """Where a part stands among its copies: by its layer, then the newest file, then the longest statement."""
+    """Sort key of parts with copies: by layer, then the newest file, then the longest text."""
     day = log_date(part.path)
     return COPIES.index(part.layer), -day.toordinal() if day else 0, -len(part.content), part.path

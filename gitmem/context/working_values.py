@@ -1,7 +1,7 @@
-"""Which working values a context is given: those of its own session, and of the project's those that are asked about.
+"""Selects the working values of a context: those of its session, and those of the project that the prompt names.
 
-A context about one entity must not carry another entity's values: an agent that is asked about Globex takes what is
-said of Acme for an answer. Reads the values of one repository, and never writes or drops one.
+A context about one entity must not have values of another one: an agent that is asked about Globex would take a value
+of Acme for an answer. Reads the values of one repository; writes and drops none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gitmem.sessions.working_memory import Owner, Store, Value, is_below
 from gitmem.text.heading_words import names_no_thing
 from gitmem.text.terms import terms
 
-# First parts of keys that say what kind of thing is named behind them: the name of `company:acme` is `acme`.
+# First parts of keys that name a kind of entity: in `company:acme` the entity is `acme`.
 _KINDS = """account agent alert app bug build case client company contact customer department deployment device document
     employee entity environment experiment feature host incident investor invoice job market member model order
     organisation organization partner patient person pipeline portfolio pr process product project release repo
@@ -29,11 +29,10 @@ KINDS_OF_ENTITY = frozenset(_KINDS.split())
 def values_for(
     repo: Repository, config: Config, now: datetime, *, session: str, entities: Sequence[str], asked: str
 ) -> list[Value]:
-    """The values that a context is given, by key.
+    """The working values of a context, by key.
 
-    `session`: whose context it is, "" for none; the agent is the configured one. `entities`: prefixes of keys; where
-    there are any, values of other keys are left out, the session's own included. `asked`: the prompt and its subjects;
-    where nothing is asked and no entity is named, every value of the project counts.
+    `session`: of the context, "" for none; the agent is the configured one. `entities`: prefixes of keys; if there are
+    any, all other values are left out. `asked`: the prompt and its subjects; if it is empty, all values are taken.
     """
     values = Store(repo.common_dir, config.profile).list("", now, Owner(session, config.agent))
     entities = [entity for entity in entities if entity.strip()]
@@ -46,8 +45,7 @@ def values_for(
 
 
 def is_named(key: str, words: frozenset[str]) -> bool:
-    """Whether the words, terms of what is asked, name the entity of a key: `acme` of `acme:analysis` and of
-    `company:acme:analysis`."""
+    """Whether the terms of the prompt name the entity of a key, such as `acme` in `company:acme:analysis`."""
     first, _, rest = key.partition(":")
     second = rest.partition(":")[0]
     is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or names_no_thing(first)
@@ -55,6 +53,6 @@ def is_named(key: str, words: frozenset[str]) -> bool:
         name = second
     else:
         name = first
-    # Terms of Hangul and Kana are pairs of signs and the last sign alone, which a particle takes the place of.
+    # Terms of Hangul and Kana are pairs of signs and the last sign alone, which a particle may replace.
     own = [term for term in terms(name) if len(term) > 1 or term.isascii()] or terms(name)
     return bool(own) and words.issuperset(own)

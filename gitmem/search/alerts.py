@@ -149,6 +149,6 @@ def _of_text(text: str) -> Alert:
     lines = [line for part in text[: 100 * MAX_VALUE_CHARACTERS].splitlines() if (line := _plain(part))]
     if not lines:
         return Alert("")
-    title, rest = lines[0], lines[1:]
-    over = title[MAX_TITLE_CHARACTERS:]
-    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join([over, *rest] if over else rest)[:MAX_DETAIL_CHARACTERS])
+    title = lines[0]
+    rest = list(filter(None, [title[MAX_TITLE_CHARACTERS:], *lines[1:]]))
+    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join(rest)[:MAX_DETAIL_CHARACTERS])

@@ -40,7 +40,8 @@ class Line(NamedTuple):
     reviewed it. `named`: positions of the lines that a person said it replaces, None if nobody did. `beside`: positions
     of lines that a person said hold together with it. `said`: returns the text of its statement ("" for a secret) and
     its trail. `written`: returns the ISO time of its commit. `deciding`: it may replace others; a question, a block of
-    code or a repeated line may not."""
+    code or a repeated line may not.
+    """
 
     text: str
     day: str
@@ -88,7 +89,7 @@ def links(lines: Sequence[Line]) -> list[Link]:
     for new, later in enumerate(lines):
         if later.named is not None and later.deciding:
             made += [Link(new, old, _proposed(later, lines[old])) for old in sorted(later.named)]
-    words = [frozenset(_words(line)) if line.deciding else frozenset() for line in lines]
+    words = [frozenset(_words(line)) for line in lines]
     for new, old, later, earlier in [*_pairs(lines, words), *_undated_pairs(lines, words)]:
         found = _judged(later, earlier)
         if found is not None:
@@ -157,7 +158,9 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _words(line: Line) -> Iterator[str]:
-    """The words of a line without stop words, numbers and single letters."""
+    """The words of a line without stop words, numbers and single letters; none of a line that decides nothing."""
+    if not line.deciding:
+        return
     for term in terms(line.text.lower()):
         if len(term) > 1 and term not in STOP and not term.isdigit():
             yield term
@@ -222,7 +225,9 @@ def ordered(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
     in_order = sorted(made, key=lambda link: (_moment(lines[link.new]), _moment(lines[link.old])))
     bounds = _bounds(lines, in_order)
     for link in in_order:
-        wanted = scores[link.old] + (-STEP if link.proposed else STEP)
+        wanted = scores[link.old] + STEP
+        if link.proposed:
+            wanted = scores[link.old] - STEP
         bound = min((scores[at] - STEP * room for at, room in bounds.get(link.new, ())), default=wanted)
         answers = lines[link.new].score / SCORE  # a chain of links does not raise it above much better lines
         scores[link.new] = max(scores[link.new], min(wanted, bound, answers))

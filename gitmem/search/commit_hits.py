@@ -67,12 +67,12 @@ def with_history(
     Raises GitMemError with `how` "only" if the history cannot be read; else a note says so.
     """
     try:
-        past = history.ready(repo, config, made.commit, bounds or Bounds(most=MAX_INDEXED_NOW if how == "known" else 0))
+        past = history.ready(repo, config, made.commit, bounds or Bounds(most={"known": MAX_INDEXED_NOW}.get(how, 0)))
     except GitMemError as error:
         if how == "only":
             raise
         past = history.History(None, (), "", (f"no history: {error.message}",))
-    index = Joined(made, past, only=how == "only", most=MAX_RECALLED if how == "known" else 0)
+    index = Joined(made, past, only=how == "only", most={"known": MAX_RECALLED}.get(how, 0))
     if made.freshness.stale:
         stale = made.freshness
     else:
@@ -298,7 +298,9 @@ class PassagesWithCommits(Passages):
 
     def _commit(self, oid: str) -> Commit | None:
         """The commit from the first repository that has it; None if none has it or its message is too large."""
-        for tip in self.past.tips if oid not in self.commits else ():
+        if oid in self.commits:
+            return self.commits[oid][0]
+        for tip in self.past.tips:
             try:
                 if tip.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES) < MAX_MEMORY_FILE_BYTES:
                     commit = tip.repo.commit(oid)
@@ -417,7 +419,8 @@ class PassagesWithCommits(Passages):
             if hit.kind and (hit.commit in seen or (self.most and len(seen) == self.most)):
                 continue
             hits.append(hit)
-            seen.update([hit.commit] if hit.kind else [])
+            if hit.kind:
+                seen.add(hit.commit)
         hits = _latest_first(hits)
         return [self._without_blocked_text(hit) if hit.kind else hit for hit in hits[:limit]]
 
@@ -479,7 +482,8 @@ def _state_named(commit: Commit, later: Commit) -> str:
     """What a later commit's message says it did to a commit that it names by oid.
 
     "reverted" if it has Git's own sentence; "" if it does not name the commit, only mentions a revert, or is of a
-    merge; else "amended"."""
+    merge; else "amended".
+    """
     if len(later.parents) > 1:
         return ""
     said = ""

@@ -177,8 +177,8 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
         lines = hit.text.split("\n")
         shown = [(hit.path, number, line) for number, line in enumerate(lines, hit.start_line)]
         for source in hit.sources:  # which are read with the fact
-            said_there = source.text.split("\n") if source.text else ()
-            shown += [(source.path, number, line) for number, line in enumerate(said_there, source.start_line)]
+            texts = source.text.split("\n") if source.text else []
+            shown += [(source.path, number, line) for number, line in enumerate(texts, source.start_line)]
         for path, number, line in shown:
             characters += len(line) + 1
             answers = wanted.get((path, number))

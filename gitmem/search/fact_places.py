@@ -69,7 +69,9 @@ class FactPlaces:
         wanted = terms(fact.text)
         places = []
         for key, value in fact.meta:
-            span = parse_span(value) if key == "src" else None
+            span = None
+            if key == "src":
+                span = parse_span(value)
             if not span:
                 continue
             said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line]

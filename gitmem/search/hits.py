@@ -25,7 +25,8 @@ class Linked(NamedTuple):
     """A line that amends a passage, or that a passage amends.
 
     `date`: its day, ISO, "" if unknown. `proposed`: the link holds only once a person has reviewed it. `reason`: why
-    the two are linked. `of`: the line of the passage."""
+    the two are linked. `of`: the line of the passage.
+    """
 
     path: str
     start_line: int
@@ -106,7 +107,7 @@ class Hit(NamedTuple):
     def where(self) -> str:
         """What it is about, for a person: its headings, then its parent items and its table's header."""
         above = max((at for at, step in enumerate(self.trail, 1) if step in self.heading), default=0)
-        return " > ".join([*([self.heading] if self.heading else []), *self.trail[above:]])
+        return " > ".join(filter(None, [self.heading, *self.trail[above:]]))
 
     @property
     def about(self) -> str:
@@ -128,7 +129,7 @@ class Hit(NamedTuple):
     def note(self) -> str:
         """What a model must know about the passage: what no longer holds, and which line contradicts it; "" for
         nothing."""
-        said = [one.words for one in self.code] or ([self.state] if self.state else [])
+        said = [one.words for one in self.code] or list(filter(None, [self.state]))
         said += [f"line {line} until {day}" for line, day in self.until]
         said += [f"an earlier line says otherwise, {one.path} line {one.start_line}" for one in self.differs[:1]]
         return "; ".join(said)

@@ -141,7 +141,9 @@ def shown_title(alert: Alert) -> str:
 def _shown(text: str) -> str:
     """A text as one line of data: cut, without markup; withheld if it is a secret or an order to a model."""
     line = " ".join(text.split())
-    return one_line(screened(line[:MAX_LINE_CHARACTERS] + ("…" if len(line) > MAX_LINE_CHARACTERS else "")))
+    if len(line) > MAX_LINE_CHARACTERS:
+        line = line[:MAX_LINE_CHARACTERS] + "…"
+    return one_line(screened(line))
 
 
 def _places(hit: Hit) -> list[tuple[str, int, int]]:
@@ -185,7 +187,9 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
     if its heading only names a part ("Actions"), it is the section above.
     """
     here = all_of[at]
-    heading = here.above[-1] if here.above else ""
+    heading = ""
+    if here.above:
+        heading = here.above[-1]
     listed = COLLECTIONS.fullmatch(_name(heading)) is not None
     many = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
     if here.form is Form.ROW or (many and here.form is not Form.ITEM):
@@ -271,7 +275,10 @@ def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
         role, text, open_box = _role(one, unit.outside)
         labelled = labelled or role == "action by label"
         if role.startswith("action"):
-            result = OPEN_WORDS if open_box else _result_of_action(text)
+            if open_box:
+                result = OPEN_WORDS
+            else:
+                result = _result_of_action(text)
             actions.append(Action(_shown(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
         if role == "outcome" or (OVER.search(text) and not outcome and not IN_VAIN.search(text)):
             outcome, outcome_line = _ending(text), one.first
@@ -301,10 +308,18 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
     role decides; without one the statement's own words do.
     """
     box = _BOX.fullmatch(one.text)
-    text = box[2] if box else one.text
-    label = _LABEL.fullmatch(_TIME.sub("", text, count=1) if _TIME.match(text) else text)
+    if box:
+        text = box[2]
+    else:
+        text = one.text
+    untimed = text
+    if _TIME.match(text):
+        untimed = _TIME.sub("", text, count=1)
+    label = _LABEL.fullmatch(untimed)
     open_box = box is not None and box[1] == " "
-    steps = [*([label[1]] if label and label[2] else []), *reversed(one.parents), *reversed(one.above[outside:])]
+    steps = [*reversed(one.parents), *reversed(one.above[outside:])]
+    if label and label[2]:
+        steps.insert(0, label[1])
     for number, step in enumerate(steps):
         name = _name(step)
         if label and number == 0 and label[2] and step == label[1]:
@@ -316,9 +331,12 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
         if OUTCOMES.fullmatch(name):
             return "outcome", said, False
         if OTHERS.fullmatch(name):
-            timeline = DONE.search(text) and _TIME.match(text)
-            return ("action" if timeline else ""), text, False
-    return ("action" if DONE.search(text) else ""), text, open_box
+            if DONE.search(text) and _TIME.match(text):
+                return "action", text, False
+            return "", text, False
+    if DONE.search(text):
+        return "action", text, open_box
+    return "", text, open_box
 
 
 # -- how like the alert it is --------------------------------------------------------------------------------

@@ -33,12 +33,19 @@ def topics(texts: Iterable[str]) -> list[str]:
     nouns: set[str] = set()  # Korean words that were seen with a particle: verbs and adverbs take none
     for text in texts:
         for word in WORD.findall(text):
-            bare = _noun(word) if word[0] >= "가" else _word(word)
+            if word[0] >= "가":
+                bare = _noun(word)
+            else:
+                bare = _word(word)
             stems = terms(bare)
             if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
-                key = stems[0] if bare.isascii() else bare
+                if bare.isascii():
+                    key = stems[0]
+                else:
+                    key = bare
                 counts[key] += 1
-                nouns.update((key,) if bare != word else ())
+                if bare != word:
+                    nouns.add(key)
                 spelling.setdefault(key, bare)
 
     def weight(key: str) -> float:

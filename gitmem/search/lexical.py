@@ -82,7 +82,10 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
         shares = [share * part for part in once]
         for chunk, count in counts.items():
             norm = norms[chunk]
-            part = shares[norm] if count == 1 else share * (count / (count + lengths[norm]))
+            if count == 1:
+                part = shares[norm]
+            else:
+                part = share * (count / (count + lengths[norm]))
             scores[chunk] = scores.get(chunk, 0.0) + part
         bodies = len(rows) - sum([row & 1 for row in rows])
         terms.append(Term(term, share, idf(lines, min(bodies, lines)), rows, counts))

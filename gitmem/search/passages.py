@@ -205,7 +205,9 @@ class Passages:
         if not self.commit:
             hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
             today = self.filters.today.isoformat()  # the day of a line that is in no commit yet, as in `line_days`
-            hits = [hit._replace(date=today) if hit.trust == "uncommitted" and not hit.date else hit for hit in hits]
+            for at, hit in enumerate(hits):
+                if hit.trust == "uncommitted" and not hit.date:
+                    hits[at] = hit._replace(date=today)
         if blame:
             return blamed(self.repo, hits, self.commit)
         return hits
@@ -262,8 +264,10 @@ class Passages:
         ranked = [at for at, flag in enumerate(flags) if not flag & HEADING]
         ranked.sort(key=scores.__getitem__, reverse=True)  # the sort is stable
         ranking = self.ranking
-        if not self.filters.narrow:
-            ranked = ranked[: ranking.read if self.limit <= ranking.few else ranking.read_many]
+        if not self.filters.narrow and self.limit <= ranking.few:
+            ranked = ranked[: ranking.read]
+        elif not self.filters.narrow:
+            ranked = ranked[: ranking.read_many]
         numbers = dict.fromkeys(self.lines.strips[at] for at in ranked)
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._read_line_days()
@@ -298,7 +302,10 @@ class Passages:
         gone: list[Candidate] = []
         for candidate in first:
             said = self._code_of(candidate)
-            (gone if said and said[0].state == "gone" else kept).append(candidate)
+            if said and said[0].state == "gone":
+                gone.append(candidate)
+            else:
+                kept.append(candidate)
         if not gone:
             return candidates
         least = 1.0
@@ -316,7 +323,9 @@ class Passages:
             if values:
                 fresh.setdefault(key, []).extend(values)
                 self.checked_code.update((key, value) for value in values)
-        for key, code in self._cited_code(fresh).items() if fresh else ():
+        if not fresh:
+            return
+        for key, code in self._cited_code(fresh).items():
             self.code.setdefault(key, {}).update(code)
 
     def _cited_code(
@@ -425,15 +434,20 @@ class Passages:
         file, meta = candidate.file, candidate.meta
         by_hand = meta.get("supersedes", ())
         stated = [*file.front.get("origin", ()), *meta.get("origin", ())]
+        origin, named = "", None
+        if stated:
+            origin = worst_origin(*stated)
+        if by_hand:
+            named = frozenset(positions[name] for name in by_hand if name in positions)
         return Line(
             text=self._text(candidate),
-            day=candidate.when.isoformat() if candidate.when else "",
+            day=_iso(candidate.when),
             score=candidate.score,
             time=self._time(file, candidate.line.first),
             place=(file.path, candidate.line.first),
             reviewed=file.kind is Kind.MEMORY,
-            origin=worst_origin(*stated) if stated else "",
-            named=frozenset(positions[name] for name in by_hand if name in positions) if by_hand else None,
+            origin=origin,
+            named=named,
             beside=frozenset(positions[name] for name in meta.get("beside", ()) if name in positions),
             said=partial(self._said, candidate),
             written=partial(self._written, file, candidate.line.first),
@@ -713,7 +727,10 @@ class Passages:
         """
         above = self._open_headings(file, bisect_right(file.shape.headings, (line, ANY_LEVEL)))
         window = (line - 1) // WINDOW_LINES
-        first = max(above[-1][0] if above else file.shape.front + 1, (window - 1) * WINDOW_LINES + 1)
+        section = file.shape.front + 1
+        if above:
+            section = above[-1][0]
+        first = max(section, (window - 1) * WINDOW_LINES + 1)
         lines = file.lines
         last = line
         most = max(line + MIN_LINES_BELOW, (window + 1) * WINDOW_LINES)
@@ -767,7 +784,7 @@ class Passages:
                 members = self._with_neighbours(candidate, by_at, used, slack)
             used.update([candidate.at, *(member.at for member in members)])
             own = [(one.file.path, one.line.first) for one in members]
-            hit = self._hit(members[0] if promoted else candidate, members)
+            hit = self._hit(promoted or candidate, members)
             if promoted:
                 said = self._hit(candidate, [candidate])
                 if (at := placed.get(own[0])) is not None:
@@ -834,7 +851,10 @@ class Passages:
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
         # A fact of MEMORY.md is complete; a short line elsewhere is often half of a statement.
-        least = 0 if centre.file.kind is Kind.MEMORY else self.ranking.short
+        if centre.file.kind is Kind.MEMORY:
+            least = 0
+        else:
+            least = self.ranking.short
         while len(members) < self.ranking.joined:
             best = None
             for at in (members[0].at - 1, members[-1].at + 1):
@@ -899,6 +919,14 @@ class Passages:
         meta = best.meta
         self._check_code(members)
         code = tuple(dict.fromkeys(said for member in members for said in self._code_of(member)))
+        state, trust = best.state, "committed"
+        sources: tuple[SourceLine, ...] = ()
+        if not state and any(said.state == "changed" for said in code):
+            state = "changed"
+        if "src" in meta:
+            trust = "promoted"
+        if file.kind in (Kind.MEMORY, Kind.ARCHIVE):
+            sources = _sources(meta)
         return Hit(
             path=file.path,
             start_line=first,
@@ -910,14 +938,14 @@ class Passages:
             ),
             text=text,
             score=round(min(1.0, max(0.0, best.score)), 4),
-            date=best.when.isoformat() if best.when else "",
+            date=_iso(best.when),
             type=next(iter(meta.get("type", ())), ""),
             tags=_tags(meta),
             origin=worst_origin(*file.front.get("origin", ()), *meta.get("origin", ())),
-            trust="promoted" if "src" in meta else "committed",
+            trust=trust,
             blob=file.oid,
             id=fact_id(text),
-            state=best.state or ("changed" if any(said.state == "changed" for said in code) else ""),
+            state=state,
             code=code,
             chunk=self._chunk_of(best.line),
             raw=best.line.score,
@@ -927,7 +955,7 @@ class Passages:
             amended_by=self._linked(members, self.amended, later=True),
             supersedes=self._linked(members, self.amending),
             differs=self._linked(members, self.differing),
-            sources=_sources(meta) if file.kind in (Kind.MEMORY, Kind.ARCHIVE) else (),
+            sources=sources,
         )
 
     def _linked(
@@ -974,6 +1002,13 @@ def written(repo: Repository, path: str, line: int, commit: str, today: date) ->
         return repo.commit(found.commit).author_date.astimezone(UTC).isoformat()
     except (GitMemError, ValueError):
         return ""
+
+
+def _iso(day: date | None) -> str:
+    """A day as ISO text, "" for None."""
+    if day is None:
+        return ""
+    return day.isoformat()
 
 
 def _lines_of(file: File, line: RankedLine) -> str:

@@ -135,7 +135,10 @@ def parse(text: str, today: date) -> Question:
         parts, stop = telling(token, script)
         if script in (HANGUL, HAN_KANA):
             cjk += len(token)
-            word = without_ending(token) if script == HANGUL else token
+            if script == HANGUL:
+                word = without_ending(token)
+            else:
+                word = token
             if len(word) == 1:
                 prefixes.add(word)
             if script == HANGUL and not stop and (found := _english(word)):
@@ -146,8 +149,10 @@ def parse(text: str, today: date) -> Question:
             latin += len(token)
             if parts and _IDENTIFIER.match(token):
                 exact.add(parts[0])
-        (dropped if stop else wanted).update(dict.fromkeys(parts))
-        if not stop:
+        if stop:
+            dropped.update(dict.fromkeys(parts))
+        else:
+            wanted.update(dict.fromkeys(parts))
             kept.append(token)
     named = {term: None for term in wanted if not term.isdigit()}
     pasted = len(wanted) > LOG_TERMS and bool(named) and len(named) <= len(wanted) * (1 - LOG_NUMBERS_SHARE)

@@ -26,7 +26,9 @@ MAX_PASSAGE_CHARACTERS = 4000  # characters of a passage that a tool's answer ha
 def as_value(answer: Answer) -> dict[str, Any]:
     """The JSON of docs/json.md, "search"."""
     value = json_object(answer, "query at lanes stale answered withheld")
-    value["notes"] = [*answer.notes, *([answer.reason] if answer.stale and answer.reason else [])]
+    value["notes"] = list(answer.notes)
+    if answer.stale and answer.reason:
+        value["notes"].append(answer.reason)
     value["hits"] = [hit_value(hit, answer.query) for hit in answer.hits]
     if answer.settings:
         value["settings"] = dict(answer.settings)
@@ -72,11 +74,11 @@ def excerpt(text: str, query: str) -> list[str]:
             before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES)
         after = len(lines) - before - MAX_SHOWN_LINES
     shown = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
-    return [
-        *([f"... {before} lines before"] if before else []),
-        *shown,
-        *([f"... {after} more lines"] if after else []),
-    ]
+    if before:
+        shown.insert(0, f"... {before} lines before")
+    if after:
+        shown.append(f"... {after} more lines")
+    return shown
 
 
 def shortened(text: str, query: str) -> str:
@@ -112,7 +114,12 @@ def _without_long_lines(text: str, query: str) -> tuple[str, int]:
             begin = _densest(line, marks, MAX_PASSAGE_CHARACTERS)
         end = begin + MAX_PASSAGE_CHARACTERS
         cut += max(0, len(line) - MAX_PASSAGE_CHARACTERS)
-        lines.append(("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else ""))
+        shown = line[begin:end]
+        if begin:
+            shown = f"…{shown}"
+        if end < len(line):
+            shown += "…"
+        lines.append(shown)
     return "\n".join(lines), cut
 
 
@@ -121,7 +128,10 @@ def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
 
     A quarter of the part stands before its first word.
     """
-    found = [(match.start(), match[0].lower()) for match in marks.finditer(line)] if marks else []
+    if marks:
+        found = [(match.start(), match[0].lower()) for match in marks.finditer(line)]
+    else:
+        found = []
     inside: Counter[str] = Counter()
     first, best, most = 0, 0, 0
     for at, word in found:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitmem.config import Config, git_name, keys, tunable
+from gitmem.json_values import json_value
 from gitmem.search.hits import Hit
 from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
@@ -14,7 +15,8 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
     """The rank and score of the hit's chunk in each lane, what each kind of evidence and each prior added, and `order`.
 
     The score of the hit is `fused` / `scale` plus the priors plus `order`. `lanes`: name of a lane -> its chunks'
-    scores."""
+    scores.
+    """
     explanation: dict[str, Any] = {}
     for name, scores in lanes.items():
         ranks = sorted(scores, key=lambda c: (-scores[c], c))
@@ -48,17 +50,13 @@ def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
     chosen = {git_name(name): getattr(config, name) for name in shipped if tunable(name)}
     constants = {name: value for name, value in ranking._asdict().items() if name not in ("weights", "priors")}
     settings: dict[str, Any] = {
-        "keys": {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()},
+        "keys": json_value(chosen),
         "weights": {name: round(value, 4) for name, value in ranking.weights.items()},
         "priors": dict(ranking.priors),
         "constants": {"sizes": list(SIZES), **constants},
     }
     changed = {git_name(name): meta["default"] for name, meta in shipped.items() if tunable(name)}
-    settings["changed"] = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in changed.items()
-        if value != chosen[name]
-    }
+    settings["changed"] = json_value({name: value for name, value in changed.items() if value != chosen[name]})
     for now, then in (
         (ranking.weights, SHIPPED.weights),
         (ranking.priors, SHIPPED.priors),

@@ -66,7 +66,8 @@ class Query(NamedTuple):
     than ALWAYS_SHOWN_HITS hits also where none comes near an answer. `history`: "with" commits too, "known" those
     already indexed or indexed soon, "only" nothing else, "" none. `scope`: only lines that hold for this folder or one
     below it, "" for all. `promoted_lines`: a line of a log that was promoted is a hit of its own beside its fact.
-    `forgotten`: texts that no hit shows."""
+    `forgotten`: texts that no hit shows.
+    """
 
     text: str
     limit: int = 6
@@ -155,7 +156,10 @@ def search(
 
     if kept is not None:
         repo.stay_open()
-    answer = (_across if query.branches else _search_one)(repo, config, query, now, opener)
+    if query.branches:
+        answer = _across(repo, config, query, now, opener)
+    else:
+        answer = _search_one(repo, config, query, now, opener)
     if query.types and not answer.hits:
         from gitmem.memory.fact import TYPES
 
@@ -194,7 +198,9 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
                 withheld = made.index.withheld(made.snapshot)
         fresh = made.freshness
         empty = not hits and (made.snapshot is None or not made.snapshot.chunks)
-        notes = (*made.notes, *retrieved.notes, *((EMPTY,) if empty else ()))
+        notes = (*made.notes, *retrieved.notes)
+        if empty:
+            notes += (EMPTY,)
         settings: dict[str, Any] = {}
         if query.explain:
             from gitmem.search.score_explanation import settings_in_force
@@ -326,9 +332,9 @@ def _answer(
     enough = config.context_evidence
     found = _evidence_of(hits[:ALWAYS_SHOWN_HITS], question, retrieved.table, enough, made.chunks)
     answered = bool(hits) and found >= enough
-    hits, left_out = fitting(
-        hits if query.everything or found >= enough / 2 else hits[:ALWAYS_SHOWN_HITS], query.budget
-    )
+    if not query.everything and found < enough / 2:
+        hits = hits[:ALWAYS_SHOWN_HITS]
+    hits, left_out = fitting(hits, query.budget)
     retrieved = retrieved._replace(notes=(*retrieved.notes, *left_out), answered=answered)
     if query.explain:
         from gitmem.search.score_explanation import explained

@@ -1,6 +1,6 @@
 """`git mem search`: find what memory says, in the work tree or at any commit.
 
-Its words and options; what it does is `cli/search_output`. A plain spelling is read by `cli/fast_search` instead.
+Declares the options; `cli/search_output` runs the search. Plain spellings are read by `cli/fast_search` instead.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which requests run now: those of the tenants in turn, so that one that asks a hundred times as much as the others
-makes its own requests wait and not theirs.
+"""Shares the server fairly among tenants: a tenant with very many requests delays its own and not those of others.
 
-A tenant that asks much more than the others did of late has its share of the processes, and begins a request where none
-of another runs; of a share below one process it rests after each request. What is above waits, a queue a tenant, the
-tenants in turn, the oldest first whichever process it is at. Any other has the whole server.
+Each tenant has a queue, and tenants take turns; the oldest request of a tenant comes first, in whichever process it
+waits. A tenant that recently asked much more than the others is held to its share of the processes and begins a request
+only when none of another tenant runs; if its share is below one process, it rests after each request. Other tenants may
+use the whole server.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES
 from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import error
 
-# Requests that a process runs at once: one has the processor, the others wait for the database or each other.
+# Requests that a process runs at once: one uses the processor while the others wait for the database.
 MAX_REQUESTS_AT_ONCE = 4
-# Those of one tenant, and of all whose token is not known yet, that run at once: more only take turns at the processor.
+# Requests of one tenant, or of all unknown tokens together, that a process runs at once.
 MAX_REQUESTS_PER_TENANT = 2
-MAX_REMEMBERED_TENANTS = 100  # tenants whose place in turn is remembered
-QUEUED = 64  # requests of a tenant that wait in a process
-# Seconds that a request of a tenant held to its share waits for a moment in which no other's runs, or rests.
+MAX_REMEMBERED_TENANTS = 100  # tenants whose turn is remembered
+MAX_QUEUED_PER_TENANT = 64  # requests of a tenant that wait in a process
+# Seconds that a request of a tenant held to its share waits while others' requests run; also its longest rest.
 YIELD = 0.25
-LOOK = 0.003  # seconds between two looks at what other processes run, while something waits for it
-LARGEST = 1 << 20  # bytes of a request: its whole body is read before it takes the place of another
+LOOK = 0.003  # seconds between two checks of other processes while a request waits
+LARGEST = 1 << 20  # bytes of a request, whose body is read before it is queued
 
 Waiting = deque[tuple[float, "asyncio.Future[None]"]]
 
 
 class QueueFull(Exception):
-    """More requests of a tenant wait than may."""
+    """A tenant has MAX_QUEUED_PER_TENANT waiting requests already."""
 
 
 class FairQueue:
-    """The requests of one process; for its event loop alone."""
+    """The queues of one process. Not thread-safe: only its event loop may use it."""
 
-    def __init__(self, row: Row, most: int = MAX_REQUESTS_AT_ONCE, queued: int = QUEUED) -> None:
+    def __init__(self, row: Row, most: int = MAX_REQUESTS_AT_ONCE, queued: int = MAX_QUEUED_PER_TENANT) -> None:
         self.row = row
         self._most = most
         self._queued = queued
         self._count = 0
-        self._queues: OrderedDict[int, Waiting] = OrderedDict()  # in turn: who was let in last is the last
+        self._queues: OrderedDict[int, Waiting] = OrderedDict()  # in the order of turns
         self._look: asyncio.TimerHandle | None = None
 
     async def enter(self, tenant: int) -> None:
-        """Wait for the turn of a request. Raises QueueFull."""
+        """Wait until a request of a tenant may run. Raises QueueFull."""
         moment = self.row.ask(tenant)
         queue = self._queue(tenant)
         if len(queue) >= self._queued:
@@ -67,7 +67,7 @@ class FairQueue:
             raise
 
     def _queue(self, tenant: int) -> Waiting:
-        """The queue of a tenant. One that was not let in of late is the first in turn."""
+        """The queue of a tenant. A new one is first in the order of turns."""
         if tenant not in self._queues:
             if len(self._queues) >= MAX_REMEMBERED_TENANTS:
                 self._queues = OrderedDict((one, queue) for one, queue in self._queues.items() if queue)
@@ -76,7 +76,7 @@ class FairQueue:
         return self._queues[tenant]
 
     def leave(self, tenant: int, took: float = 0.0) -> None:
-        """A request that entered has ended, after some seconds."""
+        """Note the end of a request that ran for `took` seconds."""
         self._count -= 1
         self.row.run(tenant, -1)
         share = self.row.share(tenant)
@@ -85,7 +85,7 @@ class FairQueue:
         self._grant()
 
     def _grant(self) -> None:
-        """Let in what may run, one of each tenant in turn."""
+        """Start waiting requests that may run, one of each tenant in turn."""
         granted = True
         while granted and self._count < self._most:
             granted = False
@@ -100,9 +100,9 @@ class FairQueue:
         self._grant()
 
     def _enters(self, tenant: int) -> bool:
-        """Let in the oldest request of a tenant where its share is not used up; whether it was."""
+        """Start the oldest request of a tenant if its share allows; return whether it was started."""
         queue = self._queues[tenant]
-        while queue and queue[0][1].done():  # who asked is gone
+        while queue and queue[0][1].done():  # the client is gone
             queue.popleft()
         self.row.wait(tenant, queue[0][0] if queue else 0.0)
         if not queue or self.row.running_here(tenant) >= min(MAX_REQUESTS_PER_TENANT, self._most):
@@ -124,9 +124,11 @@ class FairQueue:
 
 
 class Queued:
-    """An ASGI middleware: has each request of a caller wait for its turn. Its body is read before, and it makes room
-    when its answer begins: a slow client takes nobody's place. `tenant_of` says whose a token is, 0 where that is not
-    known yet."""
+    """An ASGI middleware that queues requests.
+
+    The body is read before a request is queued, and its place is free once its answer begins, so that slow clients
+    delay nobody. `tenant_of`: returns the tenant of a token, 0 if it is unknown.
+    """
 
     def __init__(self, app: Any, queue: FairQueue, tenant_of: Callable[[str], int]) -> None:
         self.app = app
@@ -180,7 +182,7 @@ class Queued:
 
 
 def is_queued(scope: Any) -> bool:
-    """Whether a request is one of a caller, and answered at once: not a stream of MCP's, which stays open."""
+    """Whether a request is queued: those of the API and of MCP are, but not the streams of MCP, which stay open."""
     if scope["type"] != "http":
         return False
     path: str = scope["path"]
@@ -188,7 +190,7 @@ def is_queued(scope: Any) -> bool:
 
 
 async def whole(receive: Any) -> list[Any] | None:
-    """The messages of a request's body; None for one that is too large."""
+    """The ASGI messages of a request's body; None for more than LARGEST bytes."""
     messages, size = [], 0
     while True:
         message = await receive()

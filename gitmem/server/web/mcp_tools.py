@@ -1,6 +1,6 @@
-"""The same operations as MCP tools over streamable HTTP, with the names and shapes of the local server (`agents/`).
+"""The operations of the server as MCP tools over streamable HTTP, with the names of the local server's (`agents/`).
 
-Each request carries its own token; nothing is kept between requests.
+Each request carries its own token; no state is kept between requests.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gitmem.server.caller import Caller
 from gitmem.server.line_proposals import Change
 from gitmem.server.operations import Operations
 from gitmem.server.telemetry import ERRORS
-from gitmem.server.web.routes import MOST_HITS, STATUS, bearer, failed, record_failure
+from gitmem.server.web.routes import MAX_HITS, STATUS, bearer, failed, record_failure
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 
@@ -96,8 +96,7 @@ ACTIONS = {
 
 
 class CountedTools(MCPServer):
-    """Tools of which every call is counted, and audited where the SDK refuses it: a name that is no tool's, arguments
-    that do not fit."""
+    """An MCP server that counts every call, and audits calls that the SDK refuses: unknown tools or wrong arguments."""
 
     def __init__(self, operations: Operations) -> None:
         super().__init__("git-mem", version=__version__, instructions=MCP_INSTRUCTIONS)
@@ -121,17 +120,17 @@ class CountedTools(MCPServer):
             if tool is None or isinstance(problem, UsageError) or isinstance(problem.__cause__, ValidationError):
                 ERRORS.labels(type(refused).__name__).inc()
                 action = ACTIONS.get(name, "unknown")
-                with suppress(GitMemError):  # the answer is the same where the log is away
+                with suppress(GitMemError):  # the answer is the same if the audit log fails
                     await run_in_threadpool(record_failure, self.operations, caller, action, refused)
             if isinstance(problem, UsageError):
                 raise _tool_error(problem) from None
-            if isinstance(problem.__cause__, ValidationError):  # its words quote what was given
+            if isinstance(problem.__cause__, ValidationError):  # its message quotes the arguments
                 raise _tool_error(refused) from None
             raise
 
 
 def tools(operations: Operations) -> MCPServer:
-    """The MCP server of these operations."""
+    """The MCP server with a tool for each operation."""
     server = CountedTools(operations)
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     writes = ToolAnnotations(read_only_hint=False, open_world_hint=True)
@@ -149,7 +148,7 @@ def searcher(operations: Operations) -> Callable[..., Any]:
 
     def memory_search(
         query: Annotated[str, Field(description="A question or words, in any language.")],
-        maxResults: Annotated[int, Field(ge=1, le=MOST_HITS, description="Hits at most.")] = 6,
+        maxResults: Annotated[int, Field(ge=1, le=MAX_HITS, description="Hits at most.")] = 6,
         repository: Annotated[str | None, Field(description="Only this repository.")] = None,
         ref: Annotated[str | None, Field(description="A branch or tag.")] = None,
         type: Annotated[str | None, Field(description="Only facts of this type, such as decision.")] = None,
@@ -158,14 +157,14 @@ def searcher(operations: Operations) -> Callable[..., Any]:
     ) -> Found:
         """Search the memory of every repository you may see. Returns quoted passages with repository, path, lines."""
         request = SearchRequest(
-            query, maxResults, paths=(path,) if path else (), types=(type,) if type else (),
+            query, maxResults, paths=tuple(filter(None, [path])), types=tuple(filter(None, [type])),
             history=history_mode(history),
         )  # fmt: skip
         asked = query_of(request, operations.now())
         answer = _run(
             operations,
             "search",
-            lambda caller: operations.search(caller, asked, (repository,) if repository else (), ref or ""),
+            lambda caller: operations.search(caller, asked, tuple(filter(None, [repository])), ref or ""),
         )
         hits = [_of_commit(hit, query) if hit.kind else _of_file(hit, query) for hit in answer.hits]
         lanes = [one_line(lane) for lane in answer.lanes]
@@ -261,7 +260,7 @@ def proposer(operations: Operations) -> Callable[..., Any]:
 
 
 def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) -> Any:
-    """What an operation gives, audited where it is refused, as over REST. Raises ToolError."""
+    """The result of an operation. A refusal is audited, as over REST. Raises ToolError."""
     caller = _caller.get()
     try:
         return operation(caller)
@@ -272,14 +271,14 @@ def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) 
 
 
 def _tool_error(problem: GitMemError) -> ToolError:
-    """What a client is told of what went wrong: what is not foreseen is one sentence, as over REST."""
+    """The error for a client. One that is not in STATUS gets a general sentence, as over REST."""
     if not isinstance(problem, tuple(STATUS)):
         return ToolError("the server could not answer")
     return ToolError(one_line(f"{problem.message}: {problem.hint}" if problem.hint else problem.message))
 
 
 def application(operations: Operations, host: str, allowed: list[str]) -> Starlette:
-    """The tools at /mcp; `allowed` are the host names, with ports, that a client may have reached the server by."""
+    """The tools at /mcp. `allowed`: host names with ports under which clients may reach the server, empty for any."""
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=bool(allowed), allowed_hosts=allowed, allowed_origins=[]
     )
@@ -289,7 +288,7 @@ def application(operations: Operations, host: str, allowed: list[str]) -> Starle
 
 
 class Authenticated:
-    """Who calls, before a tool is looked for: an ASGI middleware of the addresses below /mcp."""
+    """An ASGI middleware that finds the caller of each request below /mcp."""
 
     def __init__(self, app: Any, operations: Operations) -> None:
         self.app = app

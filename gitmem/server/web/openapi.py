@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description of the REST addresses: what `/v1/openapi.json` gives, and a test holds the answers to."""
+"""The OpenAPI 3.1 description of the REST addresses, served at `/v1/openapi.json`. A test checks answers against it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "stri
 TEXT, INTEGER, OBJECT = {"type": "string"}, {"type": "integer"}, {"type": "object"}
 OBJECTS = {"type": "array", "items": OBJECT}
 NULLABLE = {"type": ["string", "null"]}
-# What a hit has where there is something to say.
+# Fields of a hit that are left out when empty.
 HIT_WORDS = ("kind", "subject", "state", "by", "branch", "author")
 HIT_LISTS = ("amended_by", "supersedes", "differs", "sources")
 
 
 def description() -> dict[str, Any]:
-    """The description as a value."""
+    """The OpenAPI description."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "git mem server", "version": __version__},
@@ -198,12 +198,10 @@ def _answer_bodies() -> dict[str, Any]:
 def _object(
     properties: dict[str, Any], required: list[str] | None = None, without: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """An object that has all of its properties, or those `required`, or all but those that it may be `without`."""
+    """The schema of an object. `required`: its required properties; default: all but those in `without`."""
     if required is None:
-        needed = [name for name in properties if name not in without]
-    else:
-        needed = required
-    return {"type": "object", "properties": properties, "required": needed}
+        required = [name for name in properties if name not in without]
+    return {"type": "object", "properties": properties, "required": required}
 
 
 def _parameter(name: str, required: bool = False, kind: str = "string") -> dict[str, Any]:

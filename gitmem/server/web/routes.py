@@ -1,6 +1,6 @@
-"""REST: JSON in, JSON out, described by `/v1/openapi.json`; health, metrics, and the forges' webhooks.
+"""The REST addresses of the server, described by `/v1/openapi.json`, and those for health, metrics and webhooks.
 
-Every error has a status, a code and a sentence, and says nothing of what the caller may not see.
+Every error has a status, a code and a sentence, and reveals nothing that the caller may not see.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from gitmem.server.line_proposals import PLACES, Change
 from gitmem.server.operations import Operations, TooMany, ensure_text
 from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES, exposition, freshness_of, request_span
 from gitmem.server.web.openapi import description
-from gitmem.server.web.webhooks import LARGEST, Delivery, delivery
+from gitmem.server.web.webhooks import MAX_DELIVERY_BYTES, Delivery, delivery
 
 log = logging.getLogger("gitmem.server")
-BODY = 1 << 16  # bytes of a request
+MAX_BODY_BYTES = 1 << 16
 STATUS: dict[type[GitMemError], tuple[int, str]] = {
     Unauthorized: (401, "unauthorized"),
     Forbidden: (403, "forbidden"),
@@ -42,11 +42,11 @@ STATUS: dict[type[GitMemError], tuple[int, str]] = {
     UsageError: (400, "bad-request"),
     Refused: (403, "forbidden"),
     IndexUnusable: (503, "unavailable"),
-    NotARepository: (503, "unavailable"),  # its copy is made anew, or it is taken out just now
+    NotARepository: (503, "unavailable"),  # its copy is being replaced or removed
 }
 Operation = Callable[[Caller, Mapping[str, Any]], Any]
-MOST_HITS = 50
-MOST_TEXTS = 100  # of a field
+MAX_HITS = 50
+MAX_TEXTS = 100  # texts of one field
 
 
 _ERROR_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}
@@ -59,7 +59,8 @@ def error(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
 
 
 def failed(problem: GitMemError) -> JSONResponse:
-    """The answer to what went wrong. What is not foreseen is one sentence: its own words may name what is foreign."""
+    """The response for an exception. One that is not in STATUS gets a general sentence, as its text may reveal
+    names."""
     for kind, (status, code) in STATUS.items():
         if isinstance(problem, kind):
             return error(status, code, problem.message, problem.hint)
@@ -68,7 +69,7 @@ def failed(problem: GitMemError) -> JSONResponse:
 
 
 def bearer(request: Request) -> str:
-    """The token of a request. Raises Unauthorized where there is none."""
+    """The bearer token of a request. Raises Unauthorized if there is none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
@@ -77,12 +78,12 @@ def bearer(request: Request) -> str:
 
 def record_failure(operations: Operations, caller: Caller, name: str, problem: GitMemError) -> None:
     """Add a row to the audit log for a request that was counted and refused, or failed."""
-    if not isinstance(problem, IndexUnusable):  # the log would be as slow
+    if not isinstance(problem, IndexUnusable):  # the database may not answer, and it has the log
         operations.record(caller, name, [], 0, failed(problem).status_code)
 
 
 class Routes:
-    """The addresses of a server."""
+    """The addresses of a server. `alive`: whether its workers run."""
 
     def __init__(self, operations: Operations, hook_secret: str = "", alive: Callable[[], bool] = lambda: True) -> None:
         self.operations = operations
@@ -90,7 +91,7 @@ class Routes:
         self.hook_secret = hook_secret
 
     def all(self) -> list[BaseRoute]:
-        """Every address but MCP's."""
+        """All routes but those of MCP."""
         return [
             Route("/healthz", self.healthy),
             Route("/readyz", self.ready),
@@ -107,7 +108,7 @@ class Routes:
         ]
 
     def _of(self, name: str, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
-        """An address that asks who calls, then runs an operation in a thread."""
+        """The endpoint of an operation: it finds the caller, runs the operation in a thread, and answers errors."""
 
         async def called(request: Request) -> Response:
             began = time.perf_counter()
@@ -145,7 +146,7 @@ class Routes:
         """POST /v1/search."""
         request = SearchRequest(
             text(given, "query", required=True),
-            limit=number(given, "limit", 6, 1, MOST_HITS),
+            limit=number(given, "limit", 6, 1, MAX_HITS),
             paths=texts(given, "path"), types=texts(given, "type"), tags=texts(given, "tag"),
             since=text(given, "since"), until=text(given, "until"), lane=text(given, "lane") or Lane.BOTH.value,
             explain=given.get("explain") is True, everything=given.get("all") is True, history=text(given, "history"),
@@ -201,11 +202,11 @@ class Routes:
     # -- the server itself -----------------------------------------------------------------------------------
 
     async def healthy(self, request: Request) -> Response:
-        """The process answers."""
+        """GET /healthz: the process answers."""
         return PlainTextResponse("ok\n")
 
     async def ready(self, request: Request) -> Response:
-        """The database answers too, and the workers are there."""
+        """GET /readyz: the database answers and the workers run."""
         try:
             await run_in_threadpool(self._queue)
         except GitMemError:
@@ -219,11 +220,11 @@ class Routes:
         return [(state, count, float(age or 0)) for state, count, age in rows]
 
     async def described(self, request: Request) -> Response:
-        """The OpenAPI description of the addresses under /v1."""
+        """GET /v1/openapi.json."""
         return JSONResponse(description())
 
     async def metrics(self, request: Request) -> Response:
-        """Prometheus' text format 0.0.4. Numbers of the whole server: nothing of a tenant."""
+        """GET /metrics: Prometheus' text format 0.0.4, with numbers of the whole server and none of a tenant."""
         queue, freshness = [], None
         with suppress(GitMemError):
             queue = await run_in_threadpool(self._queue)
@@ -232,8 +233,9 @@ class Routes:
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def hook(self, request: Request) -> Response:
-        """A forge's webhook: a fetch of each repository of that address. The answer is the same whatever it names."""
-        body = await limited(request, LARGEST)
+        """POST /hooks: queue a fetch of each repository with an address of a push. The answer never tells which
+        exist."""
+        body = await limited(request, MAX_DELIVERY_BYTES)
         try:
             push = None
             if self.hook_secret and body is not None:
@@ -249,6 +251,7 @@ class Routes:
         return JSONResponse({"accepted": True}, 202)
 
     def _push(self, push: Delivery) -> None:
+        """Queue the fetches of a push, unless one of its ids was seen in the last 30 days."""
         with self.operations.database.anyone() as connection:
             connection.execute("DELETE FROM delivery WHERE received < now() - interval '30 days'")
             fresh = connection.execute(
@@ -267,7 +270,7 @@ class Routes:
 
 
 async def limited(request: Request, most: int) -> bytes | None:
-    """The body; None where it is longer than `most` bytes."""
+    """The body of a request; None if it is longer than `most` bytes."""
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -277,12 +280,12 @@ async def limited(request: Request, most: int) -> bytes | None:
 
 
 async def fields(request: Request) -> Mapping[str, Any]:
-    """The fields of a request: of its address, or of its JSON. Raises UsageError."""
+    """The fields of a request: the parameters of a GET, else its JSON object. Raises UsageError."""
     if request.method == "GET":
         return {name: request.query_params.getlist(name) for name in request.query_params}
-    body = await limited(request, BODY)
+    body = await limited(request, MAX_BODY_BYTES)
     if body is None:
-        raise UsageError(f"a request has {BODY} bytes at most", "")
+        raise UsageError(f"a request has {MAX_BODY_BYTES} bytes at most", "")
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -295,21 +298,20 @@ async def fields(request: Request) -> Mapping[str, Any]:
 def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The texts of a field that holds one text or a list. Raises UsageError for another value or too many texts."""
     value = given.get(name)
+    if isinstance(value, list):
+        values = value
+    else:
+        values = [value]
     if value is None:
         values = []
-    else:
-        if isinstance(value, list):
-            values = value
-        else:
-            values = [value]
-    if len(values) > MOST_TEXTS or not all(isinstance(one, str) for one in values):
-        raise UsageError(f"'{name}' takes texts, {MOST_TEXTS} at most", "")
+    if len(values) > MAX_TEXTS or not all(isinstance(one, str) for one in values):
+        raise UsageError(f"'{name}' takes texts, {MAX_TEXTS} at most", "")
     ensure_text(*values)
     return tuple(values)
 
 
 def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
-    """A field of one text, "" where it is not given. Raises UsageError."""
+    """The text of a field; "" if it is not given. Raises UsageError."""
     values = texts(given, name)
     if len(values) > 1 or (required and not (values and values[0])):
         raise UsageError(f"'{name}' takes one text", "")
@@ -319,7 +321,7 @@ def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
 
 
 def number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """A field of a whole number. Raises UsageError."""
+    """The whole number of a field, from `least` to `most`. Raises UsageError."""
     value = given.get(name, default)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -331,7 +333,7 @@ def number(given: Mapping[str, Any], name: str, default: int, least: int, most: 
 
 
 async def unforeseen(request: Request, problem: Exception) -> Response:
-    """What no address foresees: an address that is none, or a fault of ours."""
+    """The response for an unknown address or an unexpected exception."""
     if isinstance(problem, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(problem.status_code, "bad-request")
         return error(problem.status_code, code, "there is no such address")
@@ -348,7 +350,7 @@ def application(
     alive: Callable[[], bool] = lambda: True,
     **given: Any,
 ) -> Starlette:
-    """The whole server as an ASGI application; `more` are further addresses, `alive` says whether the workers are."""
+    """The server as an ASGI application. `more`: further routes. `alive`: whether the workers run."""
     routes = [*Routes(operations, hook_secret, alive).all(), *more]
     handlers: Any = {HTTPException: unforeseen, Exception: unforeseen}
     return Starlette(routes=routes, exception_handlers=handlers, **given)

@@ -1,8 +1,8 @@
-"""Pushes as forges tell of them: whose signature holds, which repository it is, and once only.
+"""Reads the webhooks of forges: checks the signature of a push and finds the addresses of its repository.
 
-GitHub (`X-Hub-Signature-256`), Forgejo and Gitea (`X-Forgejo-Signature`, `X-Gitea-Signature`): HMAC-SHA-256 of the
-body, in hexadecimal. GitLab (`X-Gitlab-Token`): the secret itself. Of the body only the addresses are used; what is
-fetched, and from where, is what an administrator set.
+GitHub (`X-Hub-Signature-256`), Forgejo and Gitea (`X-Forgejo-Signature`, `X-Gitea-Signature`) send an HMAC-SHA-256 of
+the body in hexadecimal, GitLab (`X-Gitlab-Token`) the secret itself. Only the addresses of the body are used; an
+administrator decides what is fetched, and from where.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-LARGEST = 5 << 20  # bytes of a delivery
+MAX_DELIVERY_BYTES = 5 << 20
 ADDRESSES = ("clone_url", "ssh_url", "html_url", "git_url", "git_http_url", "git_ssh_url", "web_url", "url")
 
 
 class Delivery(NamedTuple):
-    """A push that holds: `ids` name the delivery, each of them alone, `addresses` the repository."""
+    """A push with a valid signature. `ids`: each identifies the delivery. `addresses`: of the repository."""
 
     forge: str
     ids: tuple[str, ...]
@@ -26,7 +26,7 @@ class Delivery(NamedTuple):
 
 
 def signed(headers: Mapping[str, str], body: bytes, secret: str) -> str:
-    """Which forge signed a delivery ("github", "gitlab", "forgejo"), "" where no signature holds."""
+    """The forge that signed a delivery: "github", "gitlab" or "forgejo"; "" without a valid signature."""
     digest = hmac.digest(secret.encode(), body, "sha256").hex()
     for forge, header, expected in (
         ("github", "x-hub-signature-256", f"sha256={digest}"),
@@ -41,8 +41,7 @@ def signed(headers: Mapping[str, str], body: bytes, secret: str) -> str:
 
 
 def delivery(headers: Mapping[str, str], body: bytes, secret: str) -> Delivery | None:
-    """The push of a delivery; None where no signature holds or it is no push. Raises ValueError for a body that is not
-    what the forge sends."""
+    """The push of a delivery; None without a valid signature. Raises ValueError for a body of another form."""
     forge = signed(headers, body, secret)
     if not forge:
         return None
@@ -64,13 +63,15 @@ def delivery(headers: Mapping[str, str], body: bytes, secret: str) -> Delivery |
 
 
 def _signed_id(forge: str, body: bytes) -> str:
-    """What names a delivery where its number is not signed: who sends it again may give it another. Two pushes have the
-    same body at GitLab alone, where nothing is signed but the secret is sent along."""
+    """An id made of the body, because the number of a delivery is not signed: a replay could have another one.
+
+    "" for GitLab, which signs nothing and where two pushes may have the same body.
+    """
     if forge == "gitlab":
         return ""
     return f"sha256:{hashlib.sha256(body).hexdigest()}"
 
 
 def _is_text(value: Any) -> bool:
-    """Whether a value is a text that the database can compare with."""
+    """Whether a value is a text that the database accepts."""
     return isinstance(value, str) and "\0" not in value and value.isprintable()
