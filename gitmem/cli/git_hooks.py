@@ -101,6 +101,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     """
     from gitmem.gate import last_refusal
     from gitmem.gate.report import blocking_words, hook_lines
+    from gitmem.gate.scan import without_repeats
 
     repo = hook_repository()
     try:
@@ -110,7 +111,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
         raise
     finally:
         repo.close()
-    for line in hook_lines(once_each(report), name, escape):
+    for line in hook_lines(without_repeats(report), name, escape):
         sys.stderr.write(printable(line + "\n").decode())
     if report.blocked:
         last_refusal.record(repo.common_dir, name, blocking_words(report), now())
@@ -186,6 +187,7 @@ def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, mergin
     --all-files). `merging`: the commit will be a merge."""
     from gitmem.gate import sources
     from gitmem.gate.changes.staging import merge_heads
+    from gitmem.gate.scan import findings_before, scan_source, with_before
 
     policy = sources.staged_policy(repo, today, merging=merging)
     report = scan_source(sources.staged(repo, policy, names, merging=merging), policy, workers=2)
@@ -193,7 +195,7 @@ def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, mergin
     if not head or not report.findings:
         return report
     before = sources.before_of(repo, (head, *merge_heads(repo, merging=merging)), ())
-    return set_apart(report, held_before(report.findings, before, policy))
+    return with_before(report, findings_before(report.findings, before, policy))
 
 
 def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:

@@ -53,7 +53,7 @@ class Entry:
         return self.until is not None and today > self.until
 
 
-class Standing(NamedTuple):
+class BaselineRow(NamedTuple):
     """One row of the baseline: a finding that the repository had when it was adopted."""
 
     path: str
@@ -67,7 +67,7 @@ class Allowlist:
 
     salt: str = NO_SALT
     entries: tuple[Entry, ...] = ()
-    baseline: frozenset[Standing] = frozenset()
+    baseline: frozenset[BaselineRow] = frozenset()
 
     def covers(self, finding: Finding) -> Entry | None:
         """The exception for this finding (rule, path and fingerprint), expired or not; of several, the one that ends
@@ -122,7 +122,7 @@ def parse(text: str) -> Allowlist:
     return Allowlist(salt, tuple(_entry(number, row) for number, row in enumerate(rows, 1)), baseline)
 
 
-def _baseline_rows(table: object) -> list[Standing]:
+def _baseline_rows(table: object) -> list[BaselineRow]:
     """The rows of one `standing` table: a path, and the fingerprints of each rule there. Raises BadConfig."""
     path = rules = None
     if isinstance(table, dict):
@@ -133,7 +133,7 @@ def _baseline_rows(table: object) -> list[Standing]:
         raise BadConfig(
             Message("{}: `rules` of '{}' are no lists of fingerprints", FILE, path), Message("mend {}", FILE)
         )
-    return [Standing(path, rule, fingerprint) for rule, prints in rules.items() for fingerprint in prints]
+    return [BaselineRow(path, rule, fingerprint) for rule, prints in rules.items() for fingerprint in prints]
 
 
 def _entry(number: int, row: object) -> Entry:
@@ -213,7 +213,7 @@ BASELINE = re.compile(
 )
 
 
-def with_baseline(text: str, rows: Iterable[Standing], salt: str) -> str:
+def with_baseline(text: str, rows: Iterable[BaselineRow], salt: str) -> str:
     """The text of the file with these rows as its whole baseline. `salt`: written only into a new file. Returns ""
     when the file would be empty."""
     rest = BASELINE.sub("", text).rstrip("\n")
@@ -226,14 +226,14 @@ def with_baseline(text: str, rows: Iterable[Standing], salt: str) -> str:
     return head + "\n\n" + BASELINE_HEADER + "\n".join(tables)
 
 
-def _by_path(rows: Iterable[Standing]) -> dict[str, list[Standing]]:
-    found: dict[str, list[Standing]] = {}
+def _by_path(rows: Iterable[BaselineRow]) -> dict[str, list[BaselineRow]]:
+    found: dict[str, list[BaselineRow]] = {}
     for row in sorted(rows):
         found.setdefault(row.path, []).append(row)
     return found
 
 
-def _rules(rows: Sequence[Standing]) -> str:
+def _rules(rows: Sequence[BaselineRow]) -> str:
     """The rules of one file as lines of TOML, each with its fingerprints."""
     rules = dict.fromkeys(row.rule for row in rows)
     prints = {rule: [_quote(row.fingerprint) for row in rows if row.rule == rule] for rule in rules}

@@ -19,7 +19,7 @@ from gitmem.gate.examine import Inspection, failure, finding_of, inspect, unread
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
 from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, shell_word
-from gitmem.gate.scan import settled
+from gitmem.gate.scan import apply_exceptions
 from gitmem.messages import Message
 
 MAX_SHOWN_CHARACTERS = 400  # characters of a text that are shown
@@ -164,7 +164,7 @@ def _excerpt(text: str, around_instruction: bool = False) -> str:
 
 def _judged(finding: Finding, policy: Policy) -> Judged:
     """The finding with the severity that a scan would give it, the exception for it, and the ways to make it pass."""
-    kept, _ = settled([finding], policy)
+    kept, _ = apply_exceptions([finding], policy)
     entry = policy.allow.covers(finding)
     if entry is not None:
         until = "without an end"

@@ -30,7 +30,7 @@ from gitmem.gate.examine import (
     scan_blob,
     with_fingerprint,
 )
-from gitmem.gate.exceptions import Standing
+from gitmem.gate.exceptions import BaselineRow
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.messages import Message
 
@@ -46,7 +46,7 @@ class Report:
     `findings`: what no exception and no baseline covers. `skipped`: files that were not read, with the reason.
     `blobs`, `bytes`: how much was scanned, commit messages not counted as blobs. `allowed`: findings that an
     exception covers, each with the last day of the exception, "" for one without an end. `accepted`: findings that
-    the baseline covers. `before`: findings that their file had before the change (`set_apart`).
+    the baseline covers. `before`: findings that their file had before the change (`with_before`).
     """
 
     findings: tuple[Finding, ...] = ()
@@ -106,7 +106,7 @@ def scan(
     findings = [replace(f, path=masked_names.get(f.path, f.path)) for f in findings]
     skipped = [replace(s, path=masked_names.get(s.path, s.path)) for s in skipped]
     accepted = _accepted(findings, policy, before)
-    kept, allowed = settled(dict.fromkeys(f for f in findings if f not in accepted), policy)
+    kept, allowed = apply_exceptions(dict.fromkeys(f for f in findings if f not in accepted), policy)
     return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed), tuple(accepted))
 
 
@@ -121,7 +121,7 @@ def _accepted(findings: Iterable[Finding], policy: Policy, before: Before | None
     moved = {(row.rule, row.fingerprint): row for row in baseline if before is not None and row.path in before.gone}
     rows = {}
     for finding in findings:
-        row = Standing(finding.path, finding.rule, finding.fingerprint)
+        row = BaselineRow(finding.path, finding.rule, finding.fingerprint)
         if row not in baseline:
             row = moved.get((finding.rule, finding.fingerprint), row)
         if row in baseline:
@@ -133,16 +133,16 @@ def _accepted(findings: Iterable[Finding], policy: Policy, before: Before | None
     return {finding: None for finding, row in rows.items() if row in rows_before[row.path]}
 
 
-def rows_of_file(path: str, texts: Iterable[bytes], policy: Policy) -> set[Standing]:
+def rows_of_file(path: str, texts: Iterable[bytes], policy: Policy) -> set[BaselineRow]:
     """The rows that a baseline would have for the findings in these versions of a file and in its name; empty when the
     versions have no finding."""
     found = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
     if found:
         found += scan_names({path: ""}, policy)[0]
-    return {Standing(path, finding.rule, finding.fingerprint) for finding in found}
+    return {BaselineRow(path, finding.rule, finding.fingerprint) for finding in found}
 
 
-def held_before(findings: Iterable[Finding], before: Before, policy: Policy) -> list[Finding]:
+def findings_before(findings: Iterable[Finding], before: Before, policy: Policy) -> list[Finding]:
     """The findings that their file had before the change at least as often as now, in order.
 
     Findings in commit messages, in file names and about the change as a whole are never among them.
@@ -159,7 +159,7 @@ def held_before(findings: Iterable[Finding], before: Before, policy: Policy) -> 
     return [one for (path, *key), rows in groups.items() if len(rows) <= counts[path][key[0], key[1]] for one in rows]
 
 
-def set_apart(report: Report, held: Iterable[Finding]) -> Report:
+def with_before(report: Report, held: Iterable[Finding]) -> Report:
     """The report with `held` as its `before`; of these, the warnings leave `findings`, and what blocks stays there."""
     before = tuple(held)
     warnings = {one for one in before if one.severity is Severity.WARN}
@@ -171,7 +171,7 @@ def scan_source(source: Source, policy: Policy, *, workers: int = 1) -> Report:
     return scan(source.blobs, policy, source.findings, before=source.before, ids=source.ids, workers=workers)
 
 
-def once_each(report: Report) -> Report:
+def without_repeats(report: Report) -> Report:
     """The report with a finding that several versions of a file have kept for the first commit only.
 
     All its places in that version stay. Findings in messages and about a change as a whole are all kept.
@@ -188,11 +188,11 @@ def once_each(report: Report) -> Report:
 
 def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
     """The findings of one text that no exception covers. Our own writers call it before they write."""
-    kept, _ = settled(examine(text, path, policy), policy)
+    kept, _ = apply_exceptions(examine(text, path, policy), policy)
     return kept
 
 
-def settled(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[tuple[Finding, str]]]:
+def apply_exceptions(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[tuple[Finding, str]]]:
     """(findings that count, (finding, last day of its exception, "" for no end) for each excepted one).
 
     An exception for a rule in a file turns later findings of the rule into warnings, and a strict policy turns warnings

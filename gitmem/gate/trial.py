@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.exceptions import Standing
+from gitmem.gate.exceptions import BaselineRow
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.report import finding_lines, finding_value
 from gitmem.gate.scan import Report
@@ -59,7 +59,7 @@ class Group:
     among: tuple[str, ...]
 
 
-def trial_of(report: Report, commits: Sequence[str], stood: Collection[Standing] = ()) -> Trial:
+def trial_of(report: Report, commits: Sequence[str], stood: Collection[BaselineRow] = ()) -> Trial:
     """A verdict on each of `commits` (oids, oldest first) from the report of their scan.
 
     `stood`: findings that the files had before the first commit; they count for none, since adoption accepts them.

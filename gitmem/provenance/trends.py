@@ -122,7 +122,7 @@ def findings(
     is "". Raises GitMemError when the gate cannot scan.
     """
     from gitmem.gate import sources
-    from gitmem.gate.scan import once_each, scan
+    from gitmem.gate.scan import scan, without_repeats
 
     if not head:
         return [None] * len(among)
@@ -143,9 +143,7 @@ def findings(
         if period.base:
             revs.append(f"^{period.base}")
         source = sources.commits(repo, revs, policy)
-        report = once_each(scan(limited(source.blobs), policy, source.findings))
-        if remaining < 0:
-            break
+        report = without_repeats(scan(within(source.blobs), policy, source.findings))
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         found[index] = Findings(blocking, len(report.findings) - blocking)
     return found

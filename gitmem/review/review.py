@@ -21,7 +21,7 @@ from gitmem.gate.examine import Before
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction
 from gitmem.gate.report import remedy
-from gitmem.gate.scan import Report, held_before, once_each, scan, scan_source, set_apart
+from gitmem.gate.scan import Report, findings_before, scan, scan_source, with_before, without_repeats
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
@@ -140,10 +140,10 @@ def review(
     base, head, _ = span
     today = now.date()
     policy = sources.range_policy(repo, span, today)
-    found = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
-    report = _set_base_findings_apart(repo, base, head, found, policy)
-    globs = (glob for known in (layout, *policy.layouts) for glob in known.extra)
-    layout = layout._replace(extra=tuple(dict.fromkeys(globs)))
+    found = without_repeats(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
+    report = _apart_from_base(repo, base, head, found, policy)
+    extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
+    layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
     merges = _merge_bases(repo, span)
     changes = fact_changes(repo, base, head, layout, today)
     changes = with_facts_removed_by_merge(repo, changes, merges, layout, today)
@@ -232,8 +232,8 @@ def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Rep
         return report
     old_path_of = renames(repo, base, head, repo.changes(base, head))
     files = sources.before_of(repo, [base], ())
-    before = Before(lambda path: files.texts(old_path_of.get(path, path)))
-    return set_apart(report, held_before(report.findings, before, policy))
+    before = Before(lambda path: files.texts(former.get(path, path)))
+    return with_before(report, findings_before(report.findings, before, policy))
 
 
 def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:

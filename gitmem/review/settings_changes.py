@@ -97,8 +97,7 @@ def _newly_accepted(repo: Repository, base: str, head: str) -> str:
     return f"it accepts {counted(more, 'finding')} more as they stand"
 
 
-def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.Standing]:
-    """The findings that the exceptions file of a commit accepts; empty without a valid file."""
+def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.BaselineRow]:
     oid = ""
     if commit:
         oid = repo.blobs(commit, [exceptions.FILE]).get(exceptions.FILE, "")

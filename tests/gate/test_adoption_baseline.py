@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.gate import exceptions
-from gitmem.gate.exceptions import Standing
+from gitmem.gate.exceptions import BaselineRow
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -84,7 +84,7 @@ def test_a_file_with_an_old_finding_may_be_moved(adopted: Repo) -> None:
 def test_a_row_that_a_commit_writes_for_itself_accepts_nothing(adopted: Repo) -> None:
     adopted.write("ideas.md", f"# Ideas\n\n- {AWS}\n")
     found = json.loads(adopted.mem("scan", "ideas.md", "--json", check=False).stdout)["findings"]
-    row = Standing("ideas.md", found[0]["rule"], found[0]["fingerprint"])
+    row = BaselineRow("ideas.md", found[0]["rule"], found[0]["fingerprint"])
     before = exceptions.parse(adopted.read(exceptions.FILE))
     text = exceptions.with_baseline(adopted.read(exceptions.FILE), {*before.baseline, row}, before.salt)
     assert commit(adopted, exceptions.FILE, text)[0] == 1
@@ -138,8 +138,12 @@ def test_a_trial_counts_nothing_that_stood_before_its_commits(adopted: Repo) -> 
     assert json.loads(adopted.mem("scan", "--trial", "2", "--json").stdout)["refused"] == 0
 
 
-@given(st.lists(st.builds(Standing, NAMES, NAMES, HEX), max_size=6), st.lists(st.builds(Standing, NAMES, NAMES, HEX)))
-def test_a_baseline_is_read_as_it_was_written_and_replaced_whole(rows: list[Standing], others: list[Standing]) -> None:
+@given(
+    st.lists(st.builds(BaselineRow, NAMES, NAMES, HEX), max_size=6), st.lists(st.builds(BaselineRow, NAMES, NAMES, HEX))
+)
+def test_a_baseline_is_read_as_it_was_written_and_replaced_whole(
+    rows: list[BaselineRow], others: list[BaselineRow]
+) -> None:
     entry = exceptions.Entry("0" * 20, "email", "a.md", "why")
     text = exceptions.with_baseline(exceptions.with_entry("", entry, "s"), rows, "s")
     text = exceptions.with_entry(text, entry, "s")

@@ -188,6 +188,10 @@ def summarise(markdown: str) -> None:
 @click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too.")
 def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, severity: str, plugins: bool) -> int:
     """Scan every version of every memory file that the event brings, and the commit messages."""
+    from gitmem import __version__
+    from gitmem.gate import gitlab_report, report, sources
+    from gitmem.gate.scan import scan_source, without_repeats
+
     repo, _ = open_here()
     started = now()
     brought = commits_of(repo, read_event())
@@ -195,8 +199,8 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     policy = sources.range_policy(repo, brought, started.date())
     if plugins:
         policy = replace(policy, detectors=WITH_PLUGINS)
-    result = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
-    write_findings(result)
+    result = without_repeats(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
+    write(report.as_text(result, escape) if in_gitlab() else report.as_annotations(result, escape))
     text = report.as_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
     summarise(text)
     if sarif:

@@ -24,8 +24,7 @@ from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Before, Blob, Source, decode, not_text
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.report import as_annotations, as_sarif, as_text, as_value
-from gitmem.gate.scan import Report, once_each, rows_of_file, scan_source
+from gitmem.gate.scan import Report, rows_of_file, scan_source, without_repeats
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative
 from gitmem.plural import counted
@@ -130,7 +129,7 @@ def command(**given: Any) -> int:
         source = replace(source, blobs=_with_message(source.blobs, options.message))
     if options.history:
         source = replace(source, blobs=_counted(source.blobs))
-    report = once_each(scan_source(source, policy, workers=WORKERS))
+    report = without_repeats(scan_source(source, policy, workers=WORKERS))
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form, accepted=options.everything)
