@@ -100,8 +100,8 @@ def _before(repo: Repository, one: str, other: str, paths: Mapping[str, object])
 
 def _versions(repo: Repository, commit: str, paths: Mapping[str, object]) -> dict[str, Version]:
     """The versions of these paths in a commit, without paths that it lacks."""
-    asked: list[str] = []
+    by_name: list[str] = []
     if len(paths) <= MAX_PATHS_BY_NAME:
-        asked = list(paths)
-    entries = repo.entries(commit, asked)
+        by_name = list(paths)
+    entries = repo.entries(commit, by_name)
     return {entry.path: (entry.mode, entry.oid) for entry in entries if entry.path in paths}

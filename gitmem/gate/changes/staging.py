@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from gitmem.config import TRACKED
+from gitmem.errors import GitMemError
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
@@ -21,9 +22,8 @@ from gitmem.gate.policy import Policy
 from gitmem.git.objects import SYMLINK, Change
 from gitmem.git.repository import Repository
 
-MERGED = re.compile(
-    r"GITHEAD_([0-9a-f]{40,64})"
-)  # an environment variable of `git merge`, which writes MERGE_HEAD later
+# An environment variable of `git merge`, which writes MERGE_HEAD later.
+MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,6 @@ def merge_heads(repo: Repository, *, merging: bool = False) -> list[str]:
 
 
 def _is_commit(repo: Repository, oid: str) -> bool:
-    from gitmem.errors import GitMemError
-
     try:
         return repo.resolve(oid) == oid
     except GitMemError:

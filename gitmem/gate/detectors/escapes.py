@@ -82,7 +82,7 @@ class Plain(NamedTuple):
 
 
 class PlainLines:
-    """Builds a `Plain` of the text `raw` out of stretches, given in order."""
+    """Builds a `Plain` of the text `raw` from parts that are added in order."""
 
     def __init__(self, raw: str) -> None:
         self._raw = raw

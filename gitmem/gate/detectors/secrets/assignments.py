@@ -250,7 +250,7 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if _FINGERPRINT.match(value) and not _TOLD_SECRET.search(name):
         return False
     strong = bool(_STRONG_OP.search(op)) or bool(quote) or bool(_STRONG_WORDS.search(words))
-    if words.count(" ") >= 3:  # told, not assigned: what else the sentence names may be what the value is
+    if words.count(" ") >= 3:  # a sentence, no assignment: it may name what the value is
         return not _PUBLIC.search(words) and not is_uuid(value) and is_random(value, 20) and not is_words(value)
     if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
         return False
@@ -276,25 +276,25 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     return is_random(value, 16) and (loud or len(_DIGIT.findall(value)) >= 3)
 
 
-def find(text: str, seen: Candidates, taken: Spans | None = None) -> Iterator[Found]:
-    """The random values behind a word for a secret, near the candidates `seen` of a text.
+def find(text: str, candidates: Candidates, taken: Spans | None = None) -> Iterator[Found]:
+    """The random values behind a word for a secret, near the `candidates` of a text.
 
     `taken`: spans that the caller has found already; long values there are not judged again.
     """
     taken = taken or Spans()
-    for first, last in seen.near:
-        yield from _assigned(text, seen.low, first, last)
-        yield from _vendored(text, seen.low, first, last)
-    for setting in settings(text, seen.low):
+    for first, last in candidates.near:
+        yield from _assigned(text, candidates.low, first, last)
+        yield from _vendored(text, candidates.low, first, last)
+    for setting in settings(text, candidates.low):
         for found in _assigned(setting.line, lowered(setting.line), 0, len(setting.line)):
             shift = setting.start - setting.inside
             yield found._replace(start=found.start + shift, end=found.end + shift)
-    long = [run for run in seen.runs if run[1] - run[0] >= 24]
+    long = [run for run in candidates.runs if run[1] - run[0] >= 24]
     spoken = None
     if len(long) > _MAX_LINES_ALONE:
-        spoken = _spoken(seen.low)
+        spoken = _spoken(candidates.low)
     for run in long:
-        yield from _handled(text, seen.low, run, spoken, taken)
+        yield from _handled(text, candidates.low, run, spoken, taken)
 
 
 _MAX_LINES_ALONE = 16  # long values whose lines are read one by one
@@ -504,12 +504,14 @@ def _handled(
     )
     if last < 0:
         last = min(len(low), end + 400)
-    told = cell or _is_handled(low, first, last, spoken) or _is_handed(low, first, start, low[end:last])
-    if not told and (not value.isalnum() or not _names_vendor(low, max(first, start - 60), min(last, end + 60))):
+    is_secret_line = cell or _is_handled(low, first, last, spoken) or _is_handed(low, first, start, low[end:last])
+    if not is_secret_line and (
+        not value.isalnum() or not _names_vendor(low, max(first, start - 60), min(last, end + 60))
+    ):
         return
     if is_placeholder(value) or not is_random(value, 24) or is_code(value) or is_readable_base64(value):
         return
-    if told or not _CALLED_ID.search(low, max(first, start - 20), match.start()):
+    if is_secret_line or not _CALLED_ID.search(low, max(first, start - 20), match.start()):
         yield Found("handled-secret", "a long random value in a line about a secret", *match.span())
 
 

@@ -20,7 +20,7 @@ _HEX_LABEL = lazy(
 _HEX_BEHIND = lazy(
     r"[\s`\"')」]{0,3}(?:(?:first )?(?:bad )?commit|is the first bad|커밋|리비전|コミット|提交|(?:에서|에|로|부터) ?(?:고[쳤치]|되돌|수정|머지|병합|롤백|들어))"
 )
-# The same before any value: what is made to be told.
+# The last words before a value that is made to be published.
 _LABEL = lazy(
     r"(?<![a-z])(?:mint|(?:contract|token|wallet|pay|payment|donation|deposit|pool|program)? ?address(?: \([a-z ]{1,16}\))?|contract|album|track"
     r"|playlist|artist|episode|model|checkpoint)[\s:=`\"'(]{1,4}\Z"

@@ -49,7 +49,7 @@ _HAN_PHRASE = lazy(
 _HAN_POLICY = lazy(
     r"문의|참고|확인|요청|관리자|비밀번호|금고|聞い|くださ|管理|さん|パスワード|請|请|问|查看|密码|密碼|\d ?(?:자|글자|문자|단어|文字|語|单词|位|个|個)|이상|이하|필요|필수|입력|변경|以上|以下|必|入力|变更|忘|错误|무효"
 )
-# Who asks for a password, up to the end of the line, and what answers: alone, or told.
+# A question for a password up to the end of its line, and its answer: alone on a line, or in a sentence.
 _ASKING = lazy(
     r"\bwhat(?:'?s| is| was| are)\b|\bwhich\b|\b(?:anyone|someone|you) (?:know|have|remember)|\bremind me|뭐|무엇|알려|何|教え|什么|甚麼"
     r"|多少|(?P<prompt>\benter\b|\btype\b|입력|输入)"
@@ -173,17 +173,17 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         and _ACCESS.search(low, max(0, start - 80), start)
     ):
         return bare.span("value")
-    told = POLICY.isdisjoint(words) and not _is_sentence(words) and len(words) <= 10 and words[0] not in _POINTING
+    is_phrase = POLICY.isdisjoint(words) and not _is_sentence(words) and len(words) <= 10 and words[0] not in _POINTING
     lower = value.islower() or any(map(str.isdigit, value))
     coined = any(map(str.isdigit, value)) and not _is_inflected(words)  # `granite otter 41 windmill (on both laptops)`
-    if named and joined and (ended or coined) and told and lower:
+    if named and joined and (ended or coined) and is_phrase and lower:
         return bare.span("value")
     if not named:
         return None
     return _loose(text, low, start, end)
 
 
-# An access that is told in one line, up to the word for its password: `guest network Alba, password ...`.
+# The name of an access on one line, up to the word for its password: `guest network Alba, password ...`.
 _ACCESS = lazy(
     r"(?:\b(?:wi-?fi|wlan|ssid|network|router|hotspot|log-?in|user(?:name)?|account|vpn|e-?mail|admin)\b|와이파이|네트워크|계정|아이디"
     r"|ネットワーク|アカウント|ユーザー|网络|網路|账号|帳號|用户)[^\n]{0,60}(?:[,;/|–—、，]|\b(?:and|with))[ \t]{0,2}(?:the |its |a )?\Z"
@@ -267,22 +267,24 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     rest = _REST.match(text, end)
     if rest is None:
         return None
-    asked = bool(rest.group("mark"))
-    if not asked and text.find("\n", end, rest.end() + 4) < 0:
-        return None  # what is not asked with a mark is answered on the next line
+    has_mark = bool(rest.group("mark"))
+    if not has_mark and text.find("\n", end, rest.end() + 4) < 0:
+        return None  # a question without a mark is answered on the next line
     least = max(0, start - 60)
     first = low.rfind("\n", least, start) + 1 or least
-    if asked:
-        asking = None
-    else:
+    asking = None
+    if not has_mark:
         asking = _ASKING.search(low, first, rest.end())
     title = None
-    if not asked and asking is None and _titled(text, start):
+    if not has_mark and asking is None and _titled(text, start):
         title = _TITLE_END.match(text, end)
-    if not asked and asking is None and title is None:
+    if not has_mark and asking is None and title is None:
         return None
-    match = _ALONE.match(text, title.end() if title else rest.end())
-    if match is None and asked:
+    behind = rest.end()
+    if title:
+        behind = title.end()
+    match = _ALONE.match(text, behind)
+    if match is None and has_mark:
         match = _TOLD.match(text, rest.end())
         if (
             match is None
@@ -292,7 +294,7 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
             match = _INLINE.match(text, rest.end())
     if match is None:
         words = _WORDS_ALONE.match(text, rest.end())
-        if asked and words is not None and _is_random_words(words.group("value")):
+        if has_mark and words is not None and _is_random_words(words.group("value")):
             return words.span("value")
         return None
     value = match.group("value").rstrip(".,\"'`”」』")
@@ -303,7 +305,7 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         or (
             is_chosen(value, "", 1, False)
             and (
-                asked
+                has_mark
                 or (
                     classes(value) >= 3
                     and not (asking is not None and asking["prompt"] and value.isalnum() and is_words(value))

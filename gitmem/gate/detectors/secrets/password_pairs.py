@@ -22,7 +22,7 @@ _URL = lazy(
     r"|]{0,64}):(?P<value>[^\s\"'`<>|/]{1,128}?(?:@[^\s\"'`<>"
     r"|/@]{1,60}?)??)@(?=[A-Za-z0-9\[$%{(<*.-])(?![^\s\"'`<>|/]{0,80}@)"
 )
-# What servers are shipped with: the same word twice is nobody's secret.
+# Users and passwords that servers are shipped with: the same word twice is no secret.
 _SHIPPED = frozenset(word_list("shipped password"))
 _PAIR = lazy(r"(?://?|／) ?(?P<value>[!-~]{6,40})")
 _CAMEL = lazy(
@@ -170,10 +170,12 @@ def _logins(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             end = end_of(text, start, match.end("value"), match["quote"])[0]
             value, user = text[start:end], match["user"]
             if "@" in user or is_server_user(user):
-                told = is_joined(value, 2) or is_numbered(value) or (is_coined(value) and _TWO_NAMES.match(value))
+                is_password = (
+                    is_joined(value, 2) or is_numbered(value) or (is_coined(value) and _TWO_NAMES.match(value))
+                )
             else:
-                told = match["sign"] == " / " and (is_joined(value, 2) or (is_coined(value) and is_odd(value)))
-            if told and not _LOGIN.search(user.lower()):
+                is_password = match["sign"] == " / " and (is_joined(value, 2) or (is_coined(value) and is_odd(value)))
+            if is_password and not _LOGIN.search(user.lower()):
                 yield "user-password-pair", start, end
 
 

@@ -154,22 +154,17 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
     """(spans of the passwords beside a word for one, the offset from which the next word is searched, 0 for no
     limit)."""
     start, short, ascii_word = match.start(), match.group() in _SHORT_WORDS, text[match.start()].isascii()
-    rest = None
-    if ascii_word:
-        rest = _NAME_REST.match(text, match.end())
-    if rest:
+    name_end = match.end()
+    if ascii_word and (rest := _NAME_REST.match(text, name_end)):
         name_end = rest.end()
-    else:
-        name_end = match.end()
     longer = name_end > match.end() or text[max(0, start - 1) : start] in _NAME_LETTERS
     if ascii_word and longer and _is_no_secret(_name(text, start, name_end)):
         return [], 0
     if not short:
-        near = max(0, start - 80)
-        # one has a digit
+        first = max(0, start - 80)
         before = None
-        if digits.find(b"1", near, start) >= 0:
-            before = _BEFORE.search(text, near, start)
+        if digits.find(b"1", first, start) >= 0:  # a password before its word has a digit
+            before = _BEFORE.search(text, first, start)
         if before and looks_chosen(before.group("value").strip("\"'`*"), True):
             return [before.span("value")], 0
     if not short or match.group() == "pw":
@@ -181,9 +176,8 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
             return [words], words[1]
     join = _JOIN.match(text, name_end)
     if join is None:
-        if short:
-            around = []
-        else:
+        around: list[tuple[int, int]] = []
+        if not short:
             around = list(_password_spans_near(text, start, name_end))
         return around, max((span[1] for span in around), default=0)
     both = None
@@ -212,10 +206,11 @@ def _joined(
             if _is_new(text[start:end]):
                 spans.append((start, end))
         return spans, spans[-1][1]
-    if match.group() not in _SHORT_WORDS and (told := [*_password_spans_near(text, match.start(), name_end)]):
-        return told, max(name_end, max(told)[1])
-    # Each word for a password in one long value would read the value again.
-    return [], end - MAX_PASSWORD_CHARACTERS // 2 if end - start > MAX_PASSWORD_CHARACTERS else 0
+    if match.group() not in _SHORT_WORDS and (near := [*_password_spans_near(text, match.start(), name_end)]):
+        return near, max(name_end, max(near)[1])
+    if end - start > MAX_PASSWORD_CHARACTERS:  # or each word for a password in one long value would read it again
+        return [], end - MAX_PASSWORD_CHARACTERS // 2
+    return [], 0
 
 
 def _words(low: str) -> Iterable[re.Match[str]]:
@@ -300,8 +295,9 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     if " " in value and strength == 2 and closed and _is_spaced(value):
         return start, end, True
     if " " in value:  # a passphrase between quotes
-        is_phrase = strength == 2 and passphrases.USER_ID.search(value) is None
-        return start, end if is_phrase else start, is_phrase
+        if strength == 2 and passphrases.USER_ID.search(value) is None:
+            return start, end, True
+        return start, start, False
     user, slash, second = value.partition("/")
     if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
         start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
@@ -310,10 +306,10 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     if word == "pass" and (op.strip() in ("(", "|") or _VERDICT.search(low, max(0, match.start() - 16), match.start())):
         return start, start, False  # what a test did: `--- PASS: TestLogin`, `PASS (REQ-7)`, `all tests pass: ...`
     if word == "pass" and not _ASSIGNS.search(op) and text[match.start() - 1 : match.start()] != "_":
-        told = _THE.search(low, max(0, match.start() - 8), match.start()) and op.strip() in ("is", "was", "to")
+        is_sentence = _THE.search(low, max(0, match.start() - 8), match.start()) and op.strip() in ("is", "was", "to")
         # a verb: `pass it to ...`
         strength = 0
-        if told:
+        if is_sentence:
             strength = 1
     if closed and quote == "'" and text[match.start() : match.end()] == "PASSWORD":
         strength = 2  # SQL: `ALTER ROLE app PASSWORD '...'`
@@ -327,10 +323,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     if word in ("pw", "psk") and (is_coined(value) or (word == "psk" and is_diceware(value, 3))):
         return start, end, True
     if weak:
-        chosen = looks_chosen(value, True)
-    else:
-        chosen = is_chosen(value, text[end : end + 14], strength, closed)
-    return start, end, chosen
+        return start, end, looks_chosen(value, True)
+    return start, end, is_chosen(value, text[end : end + 14], strength, closed)
 
 
 def _is_spaced(value: str) -> bool:
@@ -397,10 +391,9 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 def _match(rule: str, start: int, end: int, value: str) -> Match:
+    severity = Severity.BLOCK
     if is_sample(value):
         severity = Severity.WARN
-    else:
-        severity = Severity.BLOCK
     return Match(rule, severity, start, end, _MESSAGES[rule], secret=True, mask=MASK)
 
 

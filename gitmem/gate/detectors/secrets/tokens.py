@@ -278,9 +278,9 @@ def _rows_of() -> dict[str, list[int]]:
     return rows
 
 
-def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
-    low, runs = seen.low, seen.runs
-    present = _present(low, "\n".join([low[first:last] for first, last in seen.hot]))
+def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
+    low, runs = candidates.low, candidates.runs
+    present = _present(low, "\n".join([low[first:last] for first, last in candidates.hot]))
     long = [run for run in runs if run[1] - run[0] >= 32]
     rows = {row for literal in present for row in _rows_of()[literal]}
     if long:
@@ -522,19 +522,19 @@ def continued(text: str, end: int) -> tuple[int, int] | None:
     return follow.span("tail")
 
 
-def find(text: str, seen: Candidates) -> Iterator[Found]:
-    """Every vendor token and secret shape of a text; `seen`: its candidates."""
-    beginnings = _beginnings_in(text, seen.hot)
+def find(text: str, candidates: Candidates) -> Iterator[Found]:
+    """Every vendor token and secret shape of a text; `candidates`: where secrets can stand in it."""
+    beginnings = _beginnings_in(text, candidates.hot)
     yield from _joined(text, beginnings)
     yield from _in_cells(text)
     yield from _spelt_out(text)
     yield from _tokens_of(text, beginnings)
-    if seen.low:
-        for span in wallets.seed_phrases(text, seen.low):
+    if candidates.low:
+        for span in wallets.seed_phrases(text, candidates.low):
             yield Found("seed-phrase", "the seed phrase of a wallet", *span)
-        for span in wallets.bitcoin_keys(text, seen.runs):
+        for span in wallets.bitcoin_keys(text, candidates.runs):
             yield Found("bitcoin-key", "a Bitcoin key", *span, certain=True)
-        yield from _shapes(text, seen)
+        yield from _shapes(text, candidates)
     if "\n" in text:
         yield from _folded(text)
 
