@@ -26,7 +26,7 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.detectors.registry import DETECTORS
 from gitmem.gate.examine import Blob
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import Report, held_before, once_each, scan, scan_source, set_apart
+from gitmem.gate.scan import Report, scan, scan_source
 from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING
 from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository

@@ -143,7 +143,7 @@ def findings(
         if period.base:
             revs.append(f"^{period.base}")
         source = sources.commits(repo, revs, policy)
-        report = without_repeats(scan(within(source.blobs), policy, source.findings))
+        report = without_repeats(scan(limited(source.blobs), policy, source.findings))
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         found[index] = Findings(blocking, len(report.findings) - blocking)
     return found

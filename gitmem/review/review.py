@@ -141,7 +141,7 @@ def review(
     today = now.date()
     policy = sources.range_policy(repo, span, today)
     found = without_repeats(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
-    report = _apart_from_base(repo, base, head, found, policy)
+    report = _set_base_findings_apart(repo, base, head, found, policy)
     extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
     layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
     merges = _merge_bases(repo, span)
@@ -232,7 +232,7 @@ def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Rep
         return report
     old_path_of = renames(repo, base, head, repo.changes(base, head))
     files = sources.before_of(repo, [base], ())
-    before = Before(lambda path: files.texts(former.get(path, path)))
+    before = Before(lambda path: files.texts(old_path_of.get(path, path)))
     return with_before(report, findings_before(report.findings, before, policy))
 
 

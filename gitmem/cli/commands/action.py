@@ -32,7 +32,7 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.report import code, order, workflow_command
-from gitmem.gate.scan import Report, once_each, scan_source
+from gitmem.gate.scan import Report, scan_source
 from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange, towards
@@ -188,9 +188,8 @@ def summarise(markdown: str) -> None:
 @click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too.")
 def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, severity: str, plugins: bool) -> int:
     """Scan every version of every memory file that the event brings, and the commit messages."""
-    from gitmem import __version__
-    from gitmem.gate import gitlab_report, report, sources
-    from gitmem.gate.scan import scan_source, without_repeats
+    from gitmem.gate import report
+    from gitmem.gate.scan import without_repeats
 
     repo, _ = open_here()
     started = now()
