@@ -60,9 +60,9 @@ class LineVerdict:
     """A changed line (1-based) and its provenance verdict.
 
     `message`: what is wrong with a broken line, else "". `support`: the value of the fact's `Support`, "" for a line
-    that is no fact; `words`: the same as a phrase. `edits`: (key, old value, new value) of each edit since the fact was
-    recorded; `editor`: who made the edits. `promoted`: a promotion, or an edit of a promoted fact, recorded the fact.
-    `fails`: the line fails the review.
+    that is no fact; `words`: that support as a phrase. `edits`: (key, old value, new value) of each edit since the fact
+    was recorded; `editor`: who made the edits. `promoted`: a promotion, or an edit of a promoted fact, recorded the
+    fact. `fails`: the line fails the review.
     """
 
     path: str
