@@ -1,10 +1,10 @@
-"""How sure we are that a sentence is an order to the model that reads it: a logistic regression over hashed features.
+"""The score of a sentence as an order to the model that reads it: a logistic regression over hashed features.
 
-Features (`features.py`) are those of the sentence's words, of the line before and after it (weaker), of the concepts
-that the lexicon finds, and of classes of words. Their weights are added up and divided by the length of the feature
+The features (`features.py`) are the sentence's words, the words of the lines before and after it (with less weight), the
+concepts that the lexicon finds, and classes of words. The sum of their weights is divided by the length of the feature
 vector, so that a long sentence weighs no more than a short one. `tools/train.py scorer` learns the weights and writes
-scorer.bin: `HEADER`, then the `LEVELS` weights there are (little-endian int16), then one byte a bucket that says which
-of them is its weight; level 0 is 0. Deterministic, no library, never learns.
+scorer.bin: `HEADER`, then `LEVELS` different weights (little-endian int16), then one byte for each bucket, the index of
+its weight; weight 0 is zero. Deterministic, uses no library, never learns.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from gitmem.gate.detectors.injection.word_classes import class_buckets
 
 PATH = Path(__file__).with_name("scorer.bin")
 MAGIC = b"gmscorer"
-# magic, version, CRC-32 of all that follows it, unit of a weight, bias, weight of "the lexicon noted it", of its score
-# above that, what neighbours may take off at most, and the scores from which a sentence warns and blocks
+# magic, version, CRC-32 of the bytes from CHECKED on, and the fields of `Scorer` from `unit` to `block`
 HEADER = Struct("<8sII7d")
-CHECKED = 16  # where what the checksum is of begins
+CHECKED = 16  # first byte that the checksum covers
 VERSION = 4
 LEVELS = 256
-# the size of a feature of a neighbouring line, of a concept and of classes of words; a sentence's own words have 1
+# Value of a feature of a neighbouring line, of a concept and of classes of words; the sentence's own words have 1.
 CONTEXT, CONCEPT, CLASSES = 0.35, 1.3, 0.7
-SLACK = 2.1  # a sentence whose own words stay so far below the warning threshold is read no further
-MIN_VECTOR_LENGTH = 20.0  # a shorter feature vector is not stretched: two words are no evidence
-MAX_CACHED_SENTENCES = 1 << 14  # sentences remembered: the versions of one file share most of their lines
+SLACK = 2.1  # logits below the warning threshold at which a sentence's own words decide its score alone
+MIN_VECTOR_LENGTH = 20.0  # least squared length by which a sum is divided: two words are no evidence
+MAX_CACHED_SENTENCES = 1 << 14  # cached sums: the versions of one file share most of their lines
 
 
 class Scorer(NamedTuple):
-    """The learned numbers; scores are logits. `weights` has `BUCKETS` numbers in units of `unit`.
+    """The learned numbers; scores are logits.
 
-    `sway` is the most that neighbouring lines take off the score of a sentence: who writes an order chooses them.
+    `unit`: value of 1 in `weights`. `noted`: added where the lexicon notes the sentence; `slope`: added for each unit of
+    the lexicon's score above its threshold. `sway`: most that neighbouring lines take off a score, since the author of an
+    order chooses them. `warn`, `block`: the thresholds. `weights`: one integer for each of `BUCKETS`.
     """
 
     unit: float
@@ -56,12 +57,12 @@ class Scorer(NamedTuple):
 
 @cache
 def load() -> Scorer:
-    """The scorer shipped with the package. Raises ValueError where the file is not what it should be."""
+    """The scorer shipped with the package. Raises ValueError if the file is damaged or of another version."""
     return parse(PATH.read_bytes())
 
 
 def parse(data: bytes) -> Scorer:
-    """Read a scorer. Raises ValueError for another format, another version or another size."""
+    """The scorer in the bytes of a file. Raises ValueError for another format, version, size or checksum."""
     first = HEADER.size + 2 * LEVELS
     if len(data) != first + BUCKETS:
         raise ValueError("the scorer of instructions is damaged")
@@ -83,12 +84,12 @@ def score(
     after: str,
     noted: Callable[[str], tuple[float, Collection[str]] | None] = lambda sentence: None,
 ) -> float:
-    """The score of a sentence of folded text between two lines, as a logit.
+    """The score of a sentence of folded text between the lines `before` and `after`, as a logit.
 
-    `noted` says how far the lexicon's own score of a sentence is above the line from which it notes one, and the names of
-    the concepts in it; None where it notes nothing. It, the classes of words and the neighbours are asked only where
-    the sentence's own words come within `SLACK` of the warning threshold; else the score is that of the words.
-    Neighbours add any amount and take off `Scorer.sway` at most.
+    `noted`: returns how far the lexicon's score of a sentence is above its threshold and the names of the concepts in it;
+    None below the threshold. If the sentence's own words score less than the warning threshold minus `SLACK`, that is the
+    score; only else the lexicon, the classes of words and the neighbours count. Neighbours add any amount and take off
+    `Scorer.sway` at most.
     """
     learned = load()
     own, size = _word_weights(sentence)
@@ -113,13 +114,13 @@ def score(
 
 @lru_cache(maxsize=MAX_CACHED_SENTENCES)
 def _word_weights(sentence: str) -> tuple[int, int]:
-    """The sum of the weights of a sentence's own words, and how many buckets they are."""
+    """The sum of the weights of a sentence's own words, and the number of their buckets."""
     return _weighed(own_buckets(sentence))
 
 
 @lru_cache(maxsize=MAX_CACHED_SENTENCES)
 def _class_weights(sentence: str) -> tuple[int, int]:
-    """The same of its classes of words."""
+    """The sum of the weights of a sentence's classes of words, and the number of their buckets."""
     return _weighed(class_buckets(sentence))
 
 
@@ -129,7 +130,7 @@ def _neighbour(line: str, prefix: str) -> tuple[int, int]:
 
 
 def _weighed(buckets: set[int]) -> tuple[int, int]:
-    """The sum of the weights of buckets, and how many they are."""
-    if len(buckets) < 2:  # of one key `itemgetter` makes no tuple
+    """The sum of the weights of buckets, and their number."""
+    if len(buckets) < 2:  # `itemgetter` of one key returns no tuple
         return sum([load().weights[bucket] for bucket in buckets]), len(buckets)
     return sum(itemgetter(*buckets)(load().weights)), len(buckets)

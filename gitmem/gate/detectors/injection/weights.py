@@ -1,9 +1,9 @@
-"""The weights of the lexicon's concepts and words, those of the prefilter, and the sum of them: deterministic.
+"""The weights of the lexicon and of the prefilter, two linear models.
 
-Both are linear models. concepts.tsv (`tools/train.py injection`) scores the features that `structure.py` reads of a
-sentence: from `warn` on the sentence is noted, and one whose words alone stay more than `slack` below `warn` is not read
-for concepts. words.tsv (`tools/train.py scorer`) is the prefilter: a line whose single words weigh less than `least` is
-not scored. It says how many `rows` it has and their `checksum`, since with a shorter table less would be scored.
+concepts.tsv (`tools/train.py injection`) scores the features that `structure.py` finds in a sentence. The lexicon notes a
+sentence whose score is `warn` or more; concepts are looked for only if the words alone score `warn - slack` or more.
+words.tsv (`tools/train.py scorer`) is the prefilter: a line whose single words weigh less than `least` is not scored. Its
+header has the number of its `rows` and their `checksum`, since a table that lost rows would let lines pass unscored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from gitmem.linear_model import LinearModel
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Learned numbers: logits. `of` maps a feature to its weight; `firsts` are the words that begin one of several."""
+    """The lexicon's linear model; scores are logits.
+
+    `of`: feature -> weight. `gains`: what `gains()` returns. `ranks`: concept -> most that it can add. `firsts`: first
+    words of the features of several words.
+    """
 
     bias: float
     warn: float
@@ -38,9 +42,10 @@ class Weights:
 
 
 class Ceiling:
-    """The most a score can still become while the concepts that a unit may hold are looked for one after another.
+    """The upper bound of a unit's score while its possible concepts are looked for one after another.
 
-    It begins with the score without them and all that they could add, alone and in twos, and only sinks.
+    `value` starts at the score without concepts plus all positive weights of the possible concepts and of their pairs;
+    `found` and `missing` can only lower it.
     """
 
     __slots__ = ("_gains", "_had", "_of", "_open", "value")
@@ -57,7 +62,7 @@ class Ceiling:
                 self._open[name] = None
 
     def found(self, name: str) -> None:
-        """It is there: what it and those already there really weigh counts."""
+        """A concept was found: its own weight and those of its pairs with the concepts found before replace its bound."""
         alone, others = self._gains.get(name, _NOTHING)
         of = self._of
         self.value += of.get(f"={name}", 0.0) - alone
@@ -70,7 +75,7 @@ class Ceiling:
         self._had.append(name)
 
     def missing(self, name: str, quoted: bool = False) -> None:
-        """It is not there, or only as a quotation."""
+        """A concept was not found, or only in quotation marks (`quoted`): its bound is taken off."""
         alone, others = self._gains.get(name, _NOTHING)
         del self._open[name]
         self.value -= alone + sum([others[other] for other in self._open if other in others])
@@ -82,7 +87,7 @@ _NOTHING: tuple[float, dict[str, float]] = (0.0, {})
 
 
 class WordWeights(NamedTuple):
-    """The prefilter: what single words weigh, none negative, and the least sum of a line that is scored."""
+    """The prefilter. `least`: least sum of a line that is scored. `of`: word -> weight, none negative."""
 
     least: float
     of: dict[str, float]
@@ -112,7 +117,7 @@ def checksum(of: dict[str, float]) -> int:
 
 
 def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
-    """What can only add to a score: concept -> its own best weight, and other concept -> weight of the two."""
+    """Concept -> (its largest positive weight or 0, other concept -> positive weight of the pair)."""
     alone: dict[str, float] = {}
     pairs: dict[str, dict[str, float]] = {}
     for feature, weight in of.items():
