@@ -348,8 +348,8 @@ class _Tool:
 
 
 def _window(view_range: object, count: int) -> tuple[int, int]:
-    """The slice of `count` lines that a `view_range` names: both ends 1-based, -1 for the last line. All lines if it is
-    no pair of numbers."""
+    """(start, end) of the slice of `count` lines for a `view_range`, 0-based with an exclusive end; all lines if it is
+    no pair of numbers. In a `view_range` both ends are 1-based and inclusive, and -1 is the last line."""
     match view_range:
         case [int(first), int(last)]:
             return max(1, first) - 1, count if last == -1 else last

@@ -177,8 +177,8 @@ def denied(claim: Claim) -> bool:
 def made(claim: Claim, *, existed: bool = False) -> bool:
     """Whether the clause says that the thing is to be created, is generated, or is kept outside of Git.
 
-    `existed`: the thing existed once; then a making verb must stand right before it, since "add a line to it" needs an
-    existing file.
+    `existed`: the thing existed once. Then a making verb before it ("add") counts only right before it, since "add a
+    line to it" needs an existing file; words after it, a table row, or "generated" anywhere before it count as ever.
     """
     before, after = clause(claim)
     text = claim.line.text

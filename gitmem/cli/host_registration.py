@@ -95,7 +95,10 @@ def register(
 def _show_all(
     done: Sequence[Registration], names: Sequence[str], setup: Setup, *, dry_run: bool, as_json: bool
 ) -> None:
-    """Print what changed for each host; in JSON one object if one host was named, else a list of objects."""
+    """Print what changed for each host.
+
+    The JSON is the host's object for a single result unless FOUND was named; else an object whose `agents` lists them.
+    """
     if not as_json:
         for each in done:
             _show(each, setup, dry_run)

@@ -472,7 +472,8 @@ def narrower(
 
 
 def key_of(part: Part) -> tuple[str, str]:
-    """(key, value) of a part; the key is "" if it has none.
+    """(key, value) of a part; the key is "" if it has none. The value is the text after the colon for a fact with a key
+    and for a working value, else the whole text.
 
     The key of a fact is the text before its colon (`Deploy window: before 11`) with its headings other than categories;
     of a working value its own key; of a rule, a skill or an instruction its path; of a passage of a note its trail.

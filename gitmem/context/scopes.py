@@ -124,7 +124,10 @@ def _of_commit(
 
 
 def _own_folders(config: Config) -> tuple[str, ...]:
-    """The folders whose memory belongs to the repository itself (`git mem init --in`): those of its daily logs."""
+    """The folders of the daily logs if `memory_paths` has NOTHING_ELSE (set by `git mem init --in`), else none.
+
+    Memory in these folders belongs to the repository itself.
+    """
     folders = (pattern.rpartition("/")[0] for pattern in config.memory_daily)
     if NOTHING_ELSE not in config.memory_paths:
         return ()

@@ -377,7 +377,8 @@ class _Refresh:
         return self.work
 
     def _all(self, blob_indexer: BlobIndexer, seen: WorkTree | None, began: int, revs: Sequence[str]) -> None:
-        """Record the work tree `seen`, then index all trees that are not covered, HEAD's first."""
+        """Record the work tree `seen`, if any, then index the trees of HEAD, of every local branch and of `revs` that
+        are not indexed yet, HEAD's first, until time is up."""
         writer = blob_indexer.writer
         if seen is not None:
             record(blob_indexer, work_tree_key(self.repo), seen, began)

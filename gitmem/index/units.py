@@ -56,7 +56,7 @@ _UNINDEXED = frozenset((Form.BLANK, Form.RULE, Form.COMMENT, Form.FRONT_MATTER))
 
 
 def split(lines: Sequence[str]) -> list[Unit]:
-    """The units of a text given as lines."""
+    """The units of a whole text, one for each statement; `lines` are its lines."""
     return units(enumerate(read(lines)), lines, 1)
 
 

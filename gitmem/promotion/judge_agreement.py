@@ -41,7 +41,8 @@ class Agreement:
             self._rows = _read(state / self._name)
 
     def missing(self) -> int:
-        """The number of further statements of each kind that are wanted: up to three times MIN_STATEMENTS."""
+        """The number of statements that the rarer kind (proposed, or left out by the rules) lacks to 3 *
+        MIN_STATEMENTS."""
         kinds = [proposed for _, proposed in self._rows.values()]
         return max(0, 3 * MIN_STATEMENTS - min(kinds.count(True), kinds.count(False)))
 

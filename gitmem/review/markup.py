@@ -33,7 +33,7 @@ def plain(text: str) -> str:
 
 
 def _as_code(word: str) -> str:
-    """The word as code, without the brackets and punctuation around it."""
+    """The word as a code span. An opening `(` before it and `),.;:` after it stay outside of the span."""
     start, end = len(word) - len(word.lstrip("(")), len(word.rstrip("),.;:"))
     if start < end:
         return word[:start] + code(word[start:end]) + word[end:]

@@ -154,7 +154,10 @@ class Operations:
     def _as_of(
         self, caller: Caller, permitted: Sequence[int] | None, at: str, ref: str
     ) -> tuple[dict[int, tuple[str, str]], datetime]:
-        """(commit, snapshot) of each of a few repositories then, and the day of the newest of these commits."""
+        """Repository id -> (commit, snapshot) as of the time `at`, and the time of the newest of these commits.
+
+        Raises UsageError for an `at` with a `ref`, or for more than MOST_PAST repositories.
+        """
         if ref:
             raise UsageError("'at' and 'ref' do not go together", "'at' is of each repository's own branch")
         if permitted is None or len(permitted) > MOST_PAST:

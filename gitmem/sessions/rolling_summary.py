@@ -44,7 +44,8 @@ class SummaryLine(NamedTuple):
 class Rolling:
     """The state of a summary: the kept sentences in order, and the counts of terms.
 
-    `turns`: the number of turns in the summary. `first`, `marks`: the keys of the first and of the last of them.
+    `turns`: the number of turns in the summary. `said`: the number of sentences of these turns. `first`, `marks`: the
+    keys of the first and of the last of them.
     """
 
     lines: tuple[SummaryLine, ...] = ()

@@ -106,7 +106,7 @@ def environment() -> jinja2.Environment:
 
 
 def rendered(template: str, **values: object) -> str:
-    """The HTML of a template with its values."""
+    """The HTML of a template; every value is masked, and escaped."""
     page = _Page()
     token = _PAGE.set(page)
     try:

@@ -26,7 +26,8 @@ class Delivery(NamedTuple):
 
 
 def signed(headers: Mapping[str, str], body: bytes, secret: str) -> str:
-    """The forge that signed a delivery: "github", "gitlab" or "forgejo"; "" without a valid signature."""
+    """The forge whose signature of the delivery is valid: "github", "gitlab" (which sends the secret itself) or
+    "forgejo"; "" if none is."""
     digest = hmac.digest(secret.encode(), body, "sha256").hex()
     for forge, header, expected in (
         ("github", "x-hub-signature-256", f"sha256={digest}"),

@@ -38,7 +38,7 @@ def _settlement(answer: str) -> Change:
 
 
 def _fact_change(action: str) -> Change:
-    """The change of one of FACT_CHANGES."""
+    """The function (view, form) -> response that runs one action of FACT_CHANGES."""
     return lambda view, form: _lazily("fact_changes", "change")(view, form, action)
 
 

@@ -170,7 +170,10 @@ def _merge_page(
 
 
 def _takeover(view: View, request: MergeRequest) -> Takeover | None:
-    """The takeover of the branch at its current tip; None when it was not taken over."""
+    """The commit by which a person took the facts of the branch over (`exchange/taken_over`), for its current tip.
+
+    None if there is none, or if a merge of the branch has begun.
+    """
     if request.address != "branches/merge":
         return None
     return takeovers(view.repo, {request.shown.tip}).get(request.shown.tip)

@@ -64,7 +64,11 @@ class SessionSummary:
 
 
 def last_week(view: View, known: Mapping[str, Writer], given: Sequence[Receipt]) -> Week:
-    """The week that ends on the day of the snapshot. `known`: the writer of each fact by its id."""
+    """The numbers of the seven days that end on the day of the snapshot: new facts, log and episode files, and the
+    parts that sessions were given.
+
+    `known`: fact id -> its writer, whose commit gives the day of the fact. `given`: the receipts.
+    """
     last = view.today
     first = last - timedelta(days=DAYS - 1)
     present = (known[ident] for ident in view.facts.by_id if ident in known)

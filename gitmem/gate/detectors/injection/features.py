@@ -83,7 +83,8 @@ def concept_buckets(names: Collection[str]) -> list[int]:
 
 
 def tokens(text: str) -> list[str]:
-    """Words, numbers, signs and CJK runs of folded text, an address as one word."""
+    """The words, numbers, single signs and CJK runs of folded text, in order. The word ADDRESSED replaces each URL, domain,
+    IP address and e-mail address."""
     if _may_address(text):
         text = " ".join([_ADDRESS.sub(f" {ADDRESSED} ", part) if _may_address(part) else part for part in text.split()])
     return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)

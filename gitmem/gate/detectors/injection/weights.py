@@ -94,7 +94,7 @@ class WordWeights(NamedTuple):
 
 
 def weights_of(model: LinearModel) -> Weights:
-    """The weights of the lexicon."""
+    """The numbers of a linear model (concepts.tsv): bias, thresholds, feature weights, and the tables made from these."""
     (of,) = model.weights
     known = gains(of)
     ranks = {name: alone + sum(others.values()) for name, (alone, others) in known.items()}

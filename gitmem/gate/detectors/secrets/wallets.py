@@ -58,7 +58,11 @@ def is_checked(words: list[str]) -> bool:
 
 
 def _in_row(row: list[re.Match[str]], named: bool, check: bool) -> tuple[int, int] | None:
-    """The span of the seed phrase among the words of a row, or None; the longest with a right checksum counts."""
+    """The span of a seed phrase in a row of words, or None.
+
+    It is the longest run of 12 to 24 words of the list, with a valid checksum if `check`. Otherwise, if the words before
+    the row name a seed phrase (`named`), it is the whole row when at most a sixth of its words are not of the list.
+    """
     known = [word.group() in _places() for word in row]
     if sum(known) < _LENGTHS[-1]:
         return None
