@@ -231,3 +231,14 @@ def test_a_rule_that_is_right_in_less_than_half_of_the_texts_it_blocked_in_only_
             name = detector_of[rule]
             found = [match for flagged in examples(name)[rule].flag for match in load(name)(Text(flagged))]
             assert all(match.severity is Severity.WARN for match in found if match.rule == rule), rule
+
+
+def test_the_map_of_the_packages_names_modules_that_are_there() -> None:
+    page = (SOURCE / "docs/contributing.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z]+)/` \| .* \| (.*) \|$", page, re.M)
+    packages = {path.name for path in (SOURCE / "gitmem").iterdir() if (path / "__init__.py").exists()}
+    assert {package for package, _ in rows} == packages
+    for package, names in rows:
+        for name in re.findall(r"`([\w/]+?)/?`", names):
+            place = SOURCE / "gitmem" / package / name
+            assert place.is_dir() or place.with_suffix(".py").exists(), (package, name)
