@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING
 
+from gitmem.paths import agent_of
 from gitmem.text import english, korean
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ DAYS = (english.TIMES_BACK["day", 0], english.TIMES_BACK["day", 1], *korean.NEAR
 MAX_FILES_FOR_TAGS = 2000  # memory files that are read for tags
 MAX_FILE_BYTES = 1 << 20  # bytes of a memory file; a larger one is not read for tags
 _TAGS = re.compile(r"<!--[^>]*?\btags=([^\s>]+)")
-_LOG = re.compile(r"memory/\d{4}-\d{2}-\d{2}\.([^./]+)\.md")
 
 Completer = Callable[["click.Context", "click.Parameter", str], list[str]]
 
@@ -103,8 +103,7 @@ def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
 @_completer
 def agents(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
     """Agents with a daily log, and the configured agent; sorted."""
-    names = {match[1] for path in _files(repo, config) if (match := _LOG.fullmatch(path))}
-    return sorted(filter(None, {*names, config.agent}))
+    return sorted(filter(None, {config.agent, *(agent_of(path) for path in _files(repo, config))}))
 
 
 def types(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

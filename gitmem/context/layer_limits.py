@@ -12,6 +12,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Any
 
+from gitmem.config import Config
 from gitmem.errors import BadConfig
 from gitmem.messages import Message
 
@@ -106,14 +107,17 @@ def _bad(text: str, why: str) -> BadConfig:
     )
 
 
+_DEFAULTS = Config._field_defaults
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """The weights of similarity, recency and importance in relevance (mem.contextSimilarity and its siblings)."""
 
-    similarity: float = 0.7
-    recency: float = 0.2
-    importance: float = 0.1
-    decay: float = 0.002  # per day: half after a year
+    similarity: float = _DEFAULTS["context_similarity"]
+    recency: float = _DEFAULTS["context_recency"]
+    importance: float = _DEFAULTS["context_importance"]
+    decay: float = _DEFAULTS["context_decay"]  # per day
 
     def relevance(self, score: float, day: date | None, importance: float, today: date) -> float:
         """The weighted mean of `score`, exp(-decay x age in days) and `importance`, all 0..1. No day counts as

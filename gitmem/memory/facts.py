@@ -24,7 +24,6 @@ from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
 from gitmem.paths import holds_instructions
 
-BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "The budget of MEMORY.md")
 IMPORTANCE = 0.5  # importance of a fact whose comment states none
 
 # Keys of a comment whose value is the id of another fact.
@@ -425,7 +424,7 @@ def holds_pinned(memory: Memory, entry: Entry) -> bool:
     return pinned(entry.fact) or any(pinned(fact) for fact in memory.below(entry))
 
 
-def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] = ()) -> tuple[Memory, list[Moved]]:
+def fit(memory: Memory, today: date, budget: int, keep: Iterable[str] = ()) -> tuple[Memory, list[Moved]]:
     """`take` for as many facts as must go until the file has at most `budget` lines.
 
     The least important facts go first, of equal ones the oldest. Pinned facts and the ids in `keep` stay. The result
