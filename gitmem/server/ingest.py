@@ -1,6 +1,7 @@
-"""From a push to rows: a repository's branches and tags, fetched, parsed and indexed; and taken out again.
+"""Ingest: fetch a repository into its mirror and index its branches and tags in PostgreSQL, or remove it from both.
 
-The same parser and embedder as locally (`index/blob_indexer`): a line with a secret has no words, no vector, no hash.
+It uses the parser and embedder of a local index (`index/blob_indexer`): a line with a secret gets no words, no vector
+and no hash.
 """
 
 from __future__ import annotations
@@ -29,16 +30,17 @@ from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.signs import FOLDER, forget
 from gitmem.server.postgres.writer import PostgresWriter
 
-BRANCHES = ("refs/heads/", "refs/tags/")
-PATIENCE = 2.0  # seconds that a search as of a day waits for an ingest of its tenant
-MOST_ENTRIES = 200_000  # files of a tree; a few trees of each other's names can stand for any number of them
-TOGETHER = 4  # batches of blobs (of 256 KiB) to a transaction: their words are one segment
-MOST_REFS = 1_000  # branches and tags of a repository that are indexed: its own branch, then by name
+REF_PREFIXES = ("refs/heads/", "refs/tags/")
+INGEST_WAIT_SECONDS = 2.0  # for which a search with `at` waits for a running ingest of its tenant
+MAX_TREE_FILES = 200_000  # a few nested trees that contain each other can stand for any number of files
+BATCHES_PER_TRANSACTION = 4  # batches of blobs (256 KiB each); the words of a transaction become one segment
+MAX_REFS = 1_000  # indexed branches and tags of a repository: its own branch, then the first by name
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What one run did with a repository; `problem`: which branches it left out, and why."""
+    """The result of one run: the numbers of indexed refs, added blobs and chunks, and removed blobs and chunks.
+    `problem`: which branches were left out and why, "" if none."""
 
     refs: int = 0
     blobs: int = 0
@@ -49,7 +51,7 @@ class Ingested:
 
 
 class Ingest:
-    """Brings repositories into the index and out of it. Safe for several threads."""
+    """Adds repositories to the index and removes them. Safe for several threads. `state`: folder of the server."""
 
     def __init__(self, database: Database, mirrors: Mirrors, keyring: Keyring, config: Config, state: Path) -> None:
         self._database = database
@@ -59,9 +61,10 @@ class Ingest:
         self._state = state
 
     def fetch(self, tenant: int, repository: int) -> Ingested:
-        """Fetch a repository and index what its branches and tags have. Nothing for one that was removed meanwhile.
+        """Fetch a repository and index its branches and tags; do nothing if it was removed meanwhile.
 
-        Raises GitMemError, with a sentence that names neither address nor path.
+        A damaged mirror of a remote that answers is made anew once. Records the time or the problem in the repository's
+        row. Raises GitMemError with a message that names neither address nor path.
         """
         with self._database.tenant(tenant) as connection:
             row = connection.execute(
@@ -73,7 +76,7 @@ class Ingest:
             try:
                 done = self._fetch(tenant, repository, row[0])
             except (GitFailed, NotARepository, UnknownRevision):
-                # Where the remote answers it is the copy that is damaged: it is made anew, once.
+                # If the remote answers, the mirror is damaged: make it anew, once.
                 if not self._mirrors.is_reachable(row[0]):
                     raise
                 self._mirrors.renew(tenant, repository)
@@ -98,11 +101,11 @@ class Ingest:
             )
 
     def as_of(self, tenant: int, repository: int, text: str, now: datetime) -> tuple[str, str, datetime]:
-        """(commit, key of its snapshot, its date) of what `text` names on the repository's own branch: a revision or a
-        day, as `--at` takes it. Its tree is indexed where it is not yet; the next fetch drops it again.
+        """(commit, key of its snapshot, commit date) for `text`, a revision or a day as `--at` takes it, on the
+        repository's own branch. Indexes the commit's tree if it is not indexed; the next fetch drops it again.
 
-        Raises UnknownRevision, for a commit too that is no ancestor of the branch: what a rewritten history dropped;
-        NotARepository where the repository was not fetched yet, or was taken out meanwhile.
+        Raises UnknownRevision for an unknown revision and for a commit that is no ancestor of the branch, such as one
+        that a rewritten history dropped; NotARepository if the repository was not fetched yet or was removed meanwhile.
         """
         with self._mirrors.lent(tenant, repository) as repo:
             commit = resolve_at(repo, text, now)
@@ -113,10 +116,10 @@ class Ingest:
             key, date = tree_key(tree, ()), repo.commit(commit).commit_date
             writer = self._writer(tenant)
             if key not in writer.snapshot_keys(repository):
-                with self._database.ingesting(tenant, PATIENCE):
-                    if not writer.is_there(repository):  # nothing may be added that no later run takes out
+                with self._database.ingesting(tenant, INGEST_WAIT_SECONDS):
+                    if not writer.is_there(repository):  # no later run would delete rows of a removed repository
                         raise NotARepository("there is no such repository", "")
-                    entries = self._tree(self._blobs(repo, writer, Work()), repo, tree)
+                    entries = self._index_tree(self._indexer(repo, writer, Work()), repo, tree)
                     with writer.writing():
                         writer.put_snapshot(repository, key, entries)
         return commit, key, date
@@ -124,18 +127,19 @@ class Ingest:
     def _writer(self, tenant: int) -> PostgresWriter:
         return PostgresWriter(self._database, tenant, self._keyring.of(tenant), self._state / "index")
 
-    def _blobs(self, repo: Repository, writer: PostgresWriter, work: Work) -> BlobIndexer:
+    def _indexer(self, repo: Repository, writer: PostgresWriter, work: Work) -> BlobIndexer:
         store: BlobStore = writer
-        # Until an embedder is replaced it calls what BlobStore has, and nothing else.
+        # Unless an embedder is replaced, the indexer calls the methods of BlobStore only.
         indexer = BlobIndexer(repo, self._config, cast(Any, store), work, lambda: False, lambda text: None)
-        indexer.together = TOGETHER
+        indexer.together = BATCHES_PER_TRANSACTION
         return indexer
 
     @staticmethod
-    def _tree(indexer: BlobIndexer, repo: Repository, tree: str) -> list[EntryRow]:
-        """Index the memory files of a tree; what its snapshot has."""
-        if repo.count_files(tree, MOST_ENTRIES) > MOST_ENTRIES:
-            raise TooManyFiles(f"a tree has more than {MOST_ENTRIES} files", "")
+    def _index_tree(indexer: BlobIndexer, repo: Repository, tree: str) -> list[EntryRow]:
+        """Index the memory files of a tree and return the entries of its snapshot. Raises TooManyFiles for more than
+        MAX_TREE_FILES."""
+        if repo.count_files(tree, MAX_TREE_FILES) > MAX_TREE_FILES:
+            raise TooManyFiles(f"a tree has more than {MAX_TREE_FILES} files", "")
         files, layout = tree_files(repo, tree, ())
         indexer.names.update({oid: path for path, oid in files.items()})
         indexer.objects(files.values())
@@ -144,21 +148,21 @@ class Ingest:
     def _index(self, tenant: int, repository: int) -> Ingested:
         writer, work = self._writer(tenant), Work()
         with self._mirrors.lent(tenant, repository) as repo:
-            indexer = self._blobs(repo, writer, work)
+            indexer = self._indexer(repo, writer, work)
             refs: dict[str, tuple[str, str]] = {}
             snapshots: dict[str, list[EntryRow]] = {}
             recorded = writer.snapshot_keys(repository)
             rows = heads(repo)
             head = own_branch(repo, [name for name, _, _ in rows])
             rewritten = self._rewritten(tenant, repository, repo, {name: commit for name, commit, _ in rows})
-            left: list[str] = []
+            left_out: list[str] = []
             for name, commit, tree in rows:
                 key = tree_key(tree, ())
                 try:
                     if key not in recorded and key not in snapshots:
-                        snapshots[key] = self._tree(indexer, repo, tree)
+                        snapshots[key] = self._index_tree(indexer, repo, tree)
                 except TooManyFiles:
-                    left.append(name)
+                    left_out.append(name)
                     continue
                 refs[name] = (commit, key)
             if head not in refs:
@@ -180,19 +184,20 @@ class Ingest:
             self._mirrors.tidy(tenant, repository)
             self._follow(tenant, repository, rewritten=False)
         problem = ""
-        if left:
-            problem = f"left out for too many files: {_shown(left)}"
+        if left_out:
+            problem = f"left out for too many files: {_ref_names(left_out)}"
         return Ingested(len(refs), work.blobs, work.chunks, *removed, problem=problem)
 
     def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:
-        """Have the index of the history in the copy be what the branches have now."""
+        """Bring the history index in the mirror up to date with the branches (`shared_history.follow`)."""
         from gitmem.server.shared_history import follow
 
         with self._mirrors.lent(tenant, repository) as repo:
             follow(repo, self._config, rewritten=rewritten)
 
     def _rewritten(self, tenant: int, repository: int, repo: Repository, refs: Mapping[str, str]) -> bool:
-        """Whether a branch or tag is gone, or no longer has in its history what it pointed to."""
+        """Whether an indexed branch or tag was deleted or now points to a commit that is no descendant of its indexed
+        commit. `refs`: name -> commit."""
         with self._database.tenant(tenant) as connection:
             rows = connection.execute(
                 "SELECT name, commit_oid FROM ref WHERE tenant = %s AND repository = %s", (tenant, repository)
@@ -202,13 +207,13 @@ class Ingest:
             try:
                 if new is None or not (old == new or repo.is_ancestor(old, new)):
                     return True
-            except GitMemError:  # it is not there any more
+            except GitMemError:  # the indexed commit does not exist any more
                 return True
         return False
 
     def give_back(self) -> None:
-        """Give back the memory that was of use for the next repository: what was read of the embedder's table above
-        all, some 40 MB. Another thread goes on with what it has."""
+        """Release memory that is cached for the next repository, mainly the embedder's table (some 40 MB). Safe while
+        another thread ingests."""
         from gitmem.models.static_embedder import shared
 
         shared.cache_clear()
@@ -217,7 +222,7 @@ class Ingest:
         system.give_back()
 
     def remove(self, tenant: int, repository: int) -> Ingested:
-        """Take a repository out: its rows, what only it had, and its copy."""
+        """Remove a repository: its rows, the blobs and chunks that no other repository has, and its mirror."""
         writer = self._writer(tenant)
         with self._database.ingesting(tenant), writer.writing():
             writer.put_refs(repository, {})
@@ -228,41 +233,41 @@ class Ingest:
         return Ingested(0, 0, 0, *removed)
 
 
-def _shown(names: Sequence[str]) -> str:
-    """The first of these branches and tags, each name as it may be told to a model (`screened`)."""
+def _ref_names(names: Sequence[str]) -> str:
+    """The short names of the first three refs and the number of the others. Each name is screened for a model."""
     shown = ", ".join(screened(name.removeprefix("refs/heads/").removeprefix("refs/tags/")) for name in names[:3])
-    more = ""
     if len(names) > 3:
-        more = f" and {len(names) - 3} more"
-    return f"{shown}{more}"
+        return f"{shown} and {len(names) - 3} more"
+    return shown
 
 
 def failure_of(error: Exception) -> str:
-    """What is told of a failure: our own sentence, or of a fault its kind alone, since its words may name anything."""
+    """The text stored and logged for a failure: the message of a GitMemError, of any other error its class alone,
+    because its words may quote a secret or an address."""
     if isinstance(error, GitMemError):
         return error.message
     return f"failed ({type(error).__name__})"
 
 
 def heads(repo: Repository) -> list[tuple[str, str, str]]:
-    """(name, commit, tree) of every branch and tag that names a commit; HEAD's branch first."""
-    named = [(name, oid) for prefix in BRANCHES for name, oid in repo.refs(prefix) if is_text(name)]
-    own = own_branch(repo, [name for name, _ in named])
-    named.sort(key=lambda row: (row[0] != own, row[0]))
-    return [(name, oid, repo.tree(oid)) for name, oid in named[:MOST_REFS]]
+    """(name, commit, tree) of the first MAX_REFS branches and tags: the repository's own branch, then by name. A name
+    that is not UTF-8 is left out."""
+    refs = [(name, oid) for prefix in REF_PREFIXES for name, oid in repo.refs(prefix) if is_text(name)]
+    own = own_branch(repo, [name for name, _ in refs])
+    refs.sort(key=lambda row: (row[0] != own, row[0]))
+    return [(name, oid, repo.tree(oid)) for name, oid in refs[:MAX_REFS]]
 
 
 def own_branch(repo: Repository, names: Sequence[str]) -> str:
-    """The branch that HEAD names; where that has no commit, `main`, `master` or the first there is; "" without any."""
-    wanted = [f"refs/heads/{repo.branch() or ''}", "refs/heads/main", "refs/heads/master"]
-    there = [name for name in (*wanted, *names) if name in names and name.startswith("refs/heads/")]
-    if not there:
-        return ""
-    return there[0]
+    """The full name of the repository's own branch: the first that is in `names` of HEAD's branch, `main`, `master` and
+    any other branch; "" if `names` has no branch."""
+    preferred = [f"refs/heads/{repo.branch() or ''}", "refs/heads/main", "refs/heads/master"]
+    branches = (name for name in (*preferred, *names) if name in names and name.startswith("refs/heads/"))
+    return next(branches, "")
 
 
 def is_text(name: str) -> bool:
-    """Whether a name is UTF-8: the database has no other text."""
+    """Whether a ref's name is UTF-8: the database stores no other text."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""What a caller may ask of the server, whether over REST or MCP: who they are, which repositories, what it says.
+"""The server's operations, the same for REST and MCP: authenticate, search, read lines, make a context, propose a line.
 
-Foreign and absent repositories are the same to it: both are looked up among the permitted ones and not found. Every
-answer leaves a row in the audit log, which has neither the question nor the answer.
+Each operation checks the caller's scopes and repositories. A repository that the caller may not see and one that does
+not exist give the same error. Each answer adds a row to the audit log, which has neither the question nor the answer.
 """
 
 from __future__ import annotations
@@ -33,23 +33,24 @@ from gitmem.server.shared_context import context_of
 from gitmem.server.shared_search import Shared, spellings
 from gitmem.server.telemetry import TOKENS, stage
 
-LONGEST_QUESTION = 10_000  # characters
-LONGEST_LINE = 4_000  # of what is proposed
-MOST_NAMED = 5  # repositories whose files a context has
-MAX_ALERTS_ASKED = 3  # alerts of one request: each is up to two searches
-LONGEST_GLOB, MOST_GLOBS = 200, 20
-REMEMBERED = 10_000  # tokens of which it is remembered whose they are
-LINES = 200  # of a file in one answer
-MOST_PAST = 20  # repositories of a search as of a day: each tree may have to be indexed first
+MAX_QUESTION_CHARS = 10_000
+MAX_PROPOSAL_CHARS = 4_000  # of a proposed line, and of its title and reason together
+MAX_CONTEXT_REPOSITORIES = 5  # repositories whose files one context reads
+MAX_ALERTS = 3  # alerts of one request; each takes up to two searches
+MAX_GLOB_CHARS, MAX_GLOBS = 200, 20
+MAX_CACHED_TOKENS = 10_000  # tokens whose tenant is cached
+MAX_LINES = 200  # lines of a file in one answer
+MAX_PAST_REPOSITORIES = 20  # repositories of one search with `at`: each tree may have to be indexed first
 
 
 class TooMany(GitMemError):
-    """More searches in a minute than the tenant may make."""
+    """The tenant made more requests than its limit for a minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a memory file, those with a secret withheld."""
+    """Lines `first` to `last` (from 1) of a memory file at a commit; a line with a secret is withheld. `count`: lines
+    of the whole file."""
 
     repository: str
     path: str
@@ -61,7 +62,11 @@ class Lines:
 
 
 class Operations:
-    """The operations. Safe for several threads."""
+    """The operations of a server. Safe for several threads.
+
+    `identities`: the configured identity providers, None without any. `proposals`: None if the server opens no pull
+    requests.
+    """
 
     def __init__(
         self, database: Database, shared: Shared, ingest: Ingest, now: Callable[[], datetime],
@@ -76,31 +81,35 @@ class Operations:
         self._tenants: dict[bytes, int] = {}
 
     def tenant_of(self, token: str) -> int:
-        """Whose a token was when it was last looked at, 0 where it was not: for the order of requests, and no more."""
+        """The cached tenant of a token, 0 if it is not cached. Used to order requests only: the token may have expired
+        or been revoked since."""
         return self._tenants.get(hash_of(token), 0)
 
     def caller(self, token: str) -> Caller:
-        """Who holds a token: one of ours, or of an identity provider. Raises Unauthorized for one that is unknown,
-        expired or revoked."""
+        """The caller with this token, which is one of the server's own or an identity provider's. Raises Unauthorized
+        for an unknown, expired or revoked token."""
         refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
         with stage("authenticate"):
             caller = self._caller(token, refused)
-        if len(self._tenants) >= REMEMBERED:
+        if len(self._tenants) >= MAX_CACHED_TOKENS:
             self._tenants = {}
         self._tenants[hash_of(token)] = caller.tenant
         return caller
 
     def _caller(self, token: str, refused: Unauthorized) -> Caller:
         if self.identities is not None and token.count(".") == 2 and not token.startswith(PREFIX):
-            return self._caller_of(self.identities.identity(token), refused)
+            return self._caller_of_identity(self.identities.identity(token), refused)
         rows = self.database.call("SELECT * FROM token_of(%s)", hash_of(token))
         if not rows:
             raise refused
         ((number, tenant, name, scope, repositories),) = rows
-        return Caller(number, tenant, name, ((scope, tuple(repositories) if repositories is not None else None),))
+        if repositories is not None:
+            repositories = tuple(repositories)
+        return Caller(number, tenant, name, ((scope, repositories),))
 
-    def _caller_of(self, identity: Identity, refused: Unauthorized) -> Caller:
-        """Whom an identity provider vouches for, with the numbers of the repositories that the claims permit."""
+    def _caller_of_identity(self, identity: Identity, refused: Unauthorized) -> Caller:
+        """The caller of a verified identity. Names of repositories in its grants become numbers; a name that does not
+        exist is dropped. Raises `refused` for an unknown tenant."""
         ((tenant,),) = self.database.call("SELECT tenant_named(%s)", identity.tenant)
         if tenant is None:
             raise refused
@@ -111,22 +120,25 @@ class Operations:
                     "SELECT name, id FROM repository WHERE tenant = %s AND name = ANY(%s)", (tenant, names)
                 ).fetchall()
             )
-        grants = tuple(
-            (
-                grant.scope,
-                tuple(numbers[name] for name in grant.repositories if name in numbers) if grant.repositories else None,
-            )
-            for grant in identity.grants
-        )
-        return Caller(0, tenant, identity.subject, grants, identity.subject)
+        grants: list[tuple[str, tuple[int, ...] | None]] = []
+        for grant in identity.grants:
+            permitted = None
+            if grant.repositories:
+                permitted = tuple(numbers[name] for name in grant.repositories if name in numbers)
+            grants.append((grant.scope, permitted))
+        return Caller(0, tenant, identity.subject, tuple(grants), identity.subject)
 
     def search(self, caller: Caller, query: Query, names: Sequence[str] = (), ref: str = "", at: str = "") -> Answer:
-        """Search the repositories of these names, or all that the caller may see; of branch or tag `ref`, or each
-        one's own branch, as of a revision or day `at`. Raises UsageError for a name that is none of them."""
-        if len(query.text) > LONGEST_QUESTION:
-            raise UsageError(f"a question has {LONGEST_QUESTION} characters at most", "ask in fewer words")
-        if len(query.paths) > MOST_GLOBS or any(len(glob) > LONGEST_GLOB for glob in query.paths):
-            raise UsageError(f"{MOST_GLOBS} globs at most, of {LONGEST_GLOB} characters at most", "")
+        """Search the named repositories, or without `names` all that the caller may see.
+
+        `ref`: a branch or tag; without it each repository's own branch is searched. `at`: a revision or a day of that
+        own branch. Raises UsageError for an unknown repository, a text over its limit, and options that do not go
+        together; IndexUnusable if a concurrent fetch dropped the trees of `at` twice.
+        """
+        if len(query.text) > MAX_QUESTION_CHARS:
+            raise UsageError(f"a question has {MAX_QUESTION_CHARS} characters at most", "ask in fewer words")
+        if len(query.paths) > MAX_GLOBS or any(len(glob) > MAX_GLOB_CHARS for glob in query.paths):
+            raise UsageError(f"{MAX_GLOBS} globs at most, of {MAX_GLOB_CHARS} characters at most", "")
         ensure_text(query.text, *query.paths, *query.types, *query.tags, *names, ref, at)
         permitted = self._permitted(caller, names)
         if query.history and (permitted is None or len(permitted) != 1):
@@ -135,16 +147,16 @@ class Operations:
         past: dict[int, tuple[str, str]] = {}
         if at:
             past, now = self._as_of(caller, permitted, at, ref)
-        answer, asked = self._searched(caller.tenant, permitted, query, now, ref, past)
-        if len(asked) < len(past):  # a fetch came between and dropped what no branch names
+        answer, searched = self._searched(caller.tenant, permitted, query, now, ref, past)
+        if len(searched) < len(past):  # a fetch in between dropped the trees that no branch names
             past, now = self._as_of(caller, permitted, at, ref)
-            answer, asked = self._searched(caller.tenant, permitted, query, now, ref, past)
-            if len(asked) < len(past):
+            answer, searched = self._searched(caller.tenant, permitted, query, now, ref, past)
+            if len(searched) < len(past):
                 raise IndexUnusable("this is being indexed just now", "try again in a moment")
-        if not asked and self._is_awaited(caller.tenant, permitted):
+        if not searched and self._has_unfetched(caller.tenant, permitted):
             answer = answer._replace(stale=True)
         TOKENS.inc(sum(estimate(hit.text) for hit in answer.hits))
-        self.record(caller, "search", asked, len(answer.hits))
+        self.record(caller, "search", searched, len(answer.hits))
         return answer
 
     def _searched(self, *given: Any) -> tuple[Answer, list[int]]:
@@ -154,14 +166,15 @@ class Operations:
     def _as_of(
         self, caller: Caller, permitted: Sequence[int] | None, at: str, ref: str
     ) -> tuple[dict[int, tuple[str, str]], datetime]:
-        """Repository id -> (commit, snapshot) as of the time `at`, and the time of the newest of these commits.
-
-        Raises UsageError for an `at` with a `ref`, or for more than MOST_PAST repositories.
-        """
+        """({repository: (commit, snapshot key)} as of `at`, date of the newest of these commits). Indexes a tree that
+        is not indexed yet. Raises UsageError with `ref`, for more than MAX_PAST_REPOSITORIES, and for an unknown
+        revision or day."""
         if ref:
             raise UsageError("'at' and 'ref' do not go together", "'at' is of each repository's own branch")
-        if permitted is None or len(permitted) > MOST_PAST:
-            raise UsageError(f"'at' takes the names of {MOST_PAST} repositories at most", "name them in 'repository'")
+        if permitted is None or len(permitted) > MAX_PAST_REPOSITORIES:
+            raise UsageError(
+                f"'at' takes the names of {MAX_PAST_REPOSITORIES} repositories at most", "name them in 'repository'"
+            )
         past, dates = {}, []
         try:
             for repository in permitted:
@@ -176,7 +189,8 @@ class Operations:
         return past, max(dates, default=self.now())
 
     def repositories(self, caller: Caller) -> list[dict[str, Any]]:
-        """The repositories a caller may see, with when they were fetched."""
+        """Name and time of the last fetch (ISO, None if never fetched) of each repository that the caller may see, by
+        name."""
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT id, name, fetched FROM repository WHERE tenant = %s"
@@ -184,22 +198,25 @@ class Operations:
                 (caller.tenant, caller.repositories(), caller.repositories()),
             ).fetchall()
         self.record(caller, "repositories", [number for number, _, _ in rows], len(rows))
-        return [{"name": name, "fetched": fetched.isoformat() if fetched else None} for _, name, fetched in rows]
+        return [{"name": name, "fetched": fetched and fetched.isoformat()} for _, name, fetched in rows]
 
-    def lines(self, caller: Caller, name: str, path: str, first: int = 1, count: int = LINES, ref: str = "") -> Lines:
-        """Lines of a memory file at the tip of a branch or tag. Raises UsageError for a repository, a ref or a file
-        that is not there: one sentence for each, whether it is foreign or absent."""
+    def lines(
+        self, caller: Caller, name: str, path: str, first: int = 1, count: int = MAX_LINES, ref: str = ""
+    ) -> Lines:
+        """At most MAX_LINES lines of a memory file, from line `first`, at the tip of a branch or tag. Raises UsageError
+        for a repository, ref or file that does not exist or that the caller may not see, with the same message for
+        both."""
         permitted, commit, shown = self._lines(caller, name, path, ref)
         self.record(caller, "lines", permitted, 1)
         if first > max(1, len(shown)):
             raise UsageError(f"the file has {counted(len(shown), 'line')}", "ask from one of these")
-        last = min(len(shown), first + min(count, LINES) - 1)
+        last = min(len(shown), first + min(count, MAX_LINES) - 1)
         text = "\n".join(without_secrets(shown)[first - 1 : last])
         return Lines(name, path, commit, first, last, len(shown), text)
 
     def _lines(self, caller: Caller, name: str, path: str, ref: str = "") -> tuple[list[int], str, list[str]]:
-        """(the repository's number in a list, the commit, the lines without what was forgotten) of a memory file.
-        Raises as `lines`."""
+        """([number of the repository], commit, lines) of a memory file; forgotten texts are masked in the lines. Raises
+        as `lines`."""
         ensure_text(name, path, ref)
         permitted = self._permitted(caller, [name])
         assert permitted is not None
@@ -229,29 +246,29 @@ class Operations:
         return list(permitted), commit, list(shown)
 
     def seen(self, caller: Caller, alert: bytes, names: Sequence[str] = ()) -> list[Incident]:
-        """The past incidents like an alert, in the repositories of these names, or all that the caller may see: what
-        `git mem seen` says, of the first MAX_ALERTS_ASKED alerts. Raises UsageError for a name that is none of them."""
+        """The past incidents that resemble an alert (`git mem seen`), for the first MAX_ALERTS alerts of the text.
+        Searches the named repositories, or without `names` all that the caller may see. Raises UsageError for an
+        unknown repository."""
         ensure_text(*names)
         permitted = self._permitted(caller, names)
         now, read = self.now(), set[int]()
 
         def ask(question: str) -> Answer:
-            query = Query(question[:LONGEST_QUESTION], limit=HITS, everything=True)
-            answer, asked = self._searched(caller.tenant, permitted, query, now, "", {})
-            read.update(asked)
+            query = Query(question[:MAX_QUESTION_CHARS], limit=HITS, everything=True)
+            answer, searched = self._searched(caller.tenant, permitted, query, now, "", {})
+            read.update(searched)
             return answer
 
         def lines_of(hit: Hit, path: str) -> Sequence[str]:
             return without_secrets(self._lines(caller, hit.repository, path)[2])
 
-        found = incidents(
-            alerts(alert)[:MAX_ALERTS_ASKED], ask, lines_of, now.date(), self.shared.config.context_evidence
-        )
+        found = incidents(alerts(alert)[:MAX_ALERTS], ask, lines_of, now.date(), self.shared.config.context_evidence)
         self.record(caller, "seen", sorted(read), len(found))
         return found
 
     def audit(self, caller: Caller, most: int = 100) -> list[dict[str, Any]]:
-        """The newest rows of the tenant's audit log. Raises Forbidden without the scope `admin`."""
+        """The newest `most` rows of the tenant's audit log, the newest first; for an administrator of some repositories
+        the rows about one of these. Raises Forbidden without the scope `admin`."""
         permitted = caller.repositories("admin")
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
@@ -272,29 +289,30 @@ class Operations:
             )
 
     def context(self, caller: Caller, prompt: str, names: Sequence[str] = (), budget: int = 0) -> Context:
-        """A context for a prompt: of what a search over all permitted repositories finds, or of a few that are named,
-        with their files. Raises UsageError for a name that is none of them."""
-        if len(prompt) > LONGEST_QUESTION:
-            raise UsageError(f"a prompt has {LONGEST_QUESTION} characters at most", "say it in fewer words")
-        if len(names) > MOST_NAMED:
-            raise UsageError(f"a context is of {MOST_NAMED} repositories at most", "or name none for all of them")
+        """A context for a prompt. With `names` it has the files and hits of at most MAX_CONTEXT_REPOSITORIES
+        repositories, without them the hits of a search over all that the caller may see. `budget`: tokens, 0 for the
+        configured one. Raises UsageError for an unknown repository and for a text over its limit."""
+        if len(prompt) > MAX_QUESTION_CHARS:
+            raise UsageError(f"a prompt has {MAX_QUESTION_CHARS} characters at most", "say it in fewer words")
+        if len(names) > MAX_CONTEXT_REPOSITORIES:
+            raise UsageError(
+                f"a context is of {MAX_CONTEXT_REPOSITORIES} repositories at most", "or name none for all of them"
+            )
         ensure_text(prompt, *names)
         permitted = self._permitted(caller, names)
         with stage("context"):
-            if names:
-                named = self.shared.branches(caller.tenant, permitted)
-            else:
-                named = []
+            named = self.shared.branches(caller.tenant, permitted) if names else []
             made, read = context_of(self.shared, caller.tenant, named, permitted, (prompt, budget), self.now())
         TOKENS.inc(made.tokens)
         self.record(caller, "context", read, len(made.parts))
         return made
 
     def propose(self, caller: Caller, name: str, change: Change) -> Proposed:
-        """Propose a line of memory as a pull request. Raises Forbidden without the scope `propose` for the repository,
-        UsageError for one that is none or takes no proposals, Refused by the gate."""
-        if len(change.line.text) > LONGEST_LINE or len(change.title) + len(change.reason) > LONGEST_LINE:
-            raise UsageError(f"a line has {LONGEST_LINE} characters at most", "")
+        """Propose a line of memory as a pull request. Raises Forbidden without the scope `propose`; UsageError for an
+        unknown repository, one that takes no proposals, and a text over its limit; Refused if the gate refuses the
+        line."""
+        if len(change.line.text) > MAX_PROPOSAL_CHARS or len(change.title) + len(change.reason) > MAX_PROPOSAL_CHARS:
+            raise UsageError(f"a line has {MAX_PROPOSAL_CHARS} characters at most", "")
         ensure_text(name, change.line.text, change.title, change.reason, *change.line.tags, change.line.kind)
         caller.repositories("propose")
         permitted = self._permitted(caller, [name], "propose")
@@ -312,13 +330,14 @@ class Operations:
         return done
 
     def _permitted(self, caller: Caller, names: Sequence[str], scope: str = "read") -> list[int] | None:
-        """The numbers of the repositories of these names for which the caller has a scope, None for all. A foreign one
-        is not there: one statement for both, and one sentence."""
+        """The numbers of the named repositories for which the caller has the scope; without `names` all of them, None
+        for all of the tenant. One SQL statement finds neither a foreign nor an absent repository, so that both raise
+        the same UsageError."""
         allowed = caller.repositories(scope)
         if not names:
             if allowed is None:
                 return allowed
-            return self._there(caller.tenant, allowed)
+            return self._existing(caller.tenant, allowed)
         wanted = list(dict.fromkeys(names))
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
@@ -330,8 +349,8 @@ class Operations:
             raise UsageError("there is no such repository", "/v1/repositories lists those you may see")
         return [number for (number,) in rows]
 
-    def _is_awaited(self, tenant: int, permitted: Sequence[int] | None) -> bool:
-        """Whether one of these repositories is still to be fetched for the first time."""
+    def _has_unfetched(self, tenant: int, permitted: Sequence[int] | None) -> bool:
+        """Whether one of these repositories (None: of the tenant's) waits for its first fetch."""
         with self.database.tenant(tenant) as connection:
             row = connection.execute(
                 "SELECT EXISTS (SELECT FROM repository WHERE tenant = %s AND fetched IS NULL AND problem = ''"
@@ -340,8 +359,8 @@ class Operations:
             ).fetchone()
         return row == (True,)
 
-    def _there(self, tenant: int, numbers: Sequence[int]) -> list[int]:
-        """Those of these repositories that were not taken out since a token was made for them."""
+    def _existing(self, tenant: int, numbers: Sequence[int]) -> list[int]:
+        """The given repositories that still exist: a token may name one that was removed later."""
         with self.database.tenant(tenant) as connection:
             rows = connection.execute(
                 "SELECT id FROM repository WHERE tenant = %s AND id = ANY(%s) ORDER BY id", (tenant, list(numbers))
@@ -349,15 +368,15 @@ class Operations:
         return [number for (number,) in rows]
 
     def take_turn(self, caller: Caller) -> None:
-        """Count a request of the tenant's, whichever process of the server it came to, before its fields are looked at.
-        Raises TooMany."""
+        """Count a request of the caller's tenant in the database, for all processes of the server. Raises TooMany over
+        the tenant's limit for a minute. Called before the request's fields are checked."""
         ((taken, most),) = self.database.call("SELECT * FROM take_turn(%s)", caller.tenant)
         if not taken:
             raise TooMany(f"the tenant may ask {counted(most, 'time')} a minute", "try again in a minute")
 
 
 def ensure_text(*texts: str) -> None:
-    """Raises UsageError for a text that the database cannot hold: with a NUL, or with half of a character."""
+    """Raise UsageError for a text that PostgreSQL cannot store: one with a NUL or a surrogate."""
     for text in texts:
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise UsageError("a text has a character that is none", "")

@@ -1,8 +1,8 @@
-"""The processes of a server: some that answer, one that fetches and indexes. One that ends is started again.
+"""The processes of a server: several answer requests, one fetches and indexes. A process that ends is started again.
 
-They are forked from the first one, which has imported what they share and does nothing else: no thread, no connection.
-All that answer accept from one socket, so that the death of one loses what it was at and nothing that waits. Each ends
-by itself when the first process is gone.
+They are forked from a supervisor, which imports the modules that they share and has no thread and no connection. The
+answering processes accept from one socket: if one dies, its running requests are lost and the waiting ones are not.
+Each process ends by itself when the supervisor is gone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from multiprocessing import connection
@@ -30,36 +30,36 @@ from gitmem.server.tenant_load import TenantLoad
 from gitmem.system import give_back, let_signals_come, signals_held_back
 
 BACKLOG = 1024
-SIGNS = "signs"  # `signs.FOLDER`, which would import numpy before its time
-SHARED = "PROMETHEUS_MULTIPROC_DIR"  # `observation.SHARED`, which would import prometheus_client too early
-QUICK = 5.0  # seconds within which an end counts as a failure of the start
-MAX_RESTART_SECONDS = 30.0  # seconds between two starts
-GIVE_BACK = 30.0  # seconds between two times that an answering process gives back memory
-PATIENCE = 20.0  # seconds that are left to a process to end what it is at
-ENDS = (signal.SIGTERM, signal.SIGINT)
+SIGNS = "signs"  # `signs.FOLDER`, whose module would import numpy too early
+SHARED = "PROMETHEUS_MULTIPROC_DIR"  # `telemetry.SHARED`, whose module would import prometheus_client too early
+QUICK_END_SECONDS = 5.0  # a process that ends sooner counts as a failed start
+MAX_RESTART_SECONDS = 30.0  # longest wait between two starts of a process
+GIVE_BACK_SECONDS = 30.0  # interval at which an answering process returns free memory to the system
+STOP_SECONDS = 20.0  # for which stopped processes may finish their requests or job before they are killed
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger("gitmem.server")
 
 
 @dataclass
 class Child:
-    """One place for a process. `failures` counts the starts that soon ended, `due` is when the next may be; `cleared`
-    is called when it has ended."""
+    """A process that the supervisor keeps running. `process`: None while it does not run. `started`, `due`: time of the
+    last start and of the earliest next one, monotonic. `failures`: starts in a row that ended within QUICK_END_SECONDS.
+    `on_end`: called when the process has ended."""
 
     name: str
     target: Callable[..., None]
-    given: tuple[Any, ...]
+    arguments: tuple[Any, ...]
     process: Any = None
     started: float = 0.0
     failures: int = 0
     due: float = 0.0
-    cleared: Callable[[], None] = lambda: None
-    ended: list[int] = field(default_factory=list)
+    on_end: Callable[[], None] = lambda: None
 
 
 def serve(settings: Settings) -> None:
-    """Serve until the process is told to end. Raises IndexUnusable for a database that is not there or not fit,
-    BadConfig for a missing secret and where the address is not free."""
+    """Serve until SIGTERM or SIGINT. Raises IndexUnusable if the database cannot be reached or is not migrated or not
+    safe, BadConfig for a missing secret and an address that is in use."""
     configure()
     _ = settings.key
     settings.state.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -72,27 +72,27 @@ def serve(settings: Settings) -> None:
 
 
 def supervise(settings: Settings) -> None:
-    """Start the processes, and end them when told to."""
+    """Start the processes, restart those that end, and stop all of them at SIGTERM or SIGINT."""
     metrics = settings.state / "metrics"
-    # Those of processes that are gone, perhaps of a database that was restored.
+    # Left over from earlier processes, perhaps from before the database was restored.
     for folder in (metrics, settings.state / SIGNS):
         shutil.rmtree(folder, ignore_errors=True)
     metrics.mkdir(parents=True, mode=0o700)
     os.environ[SHARED] = os.fspath(metrics)  # before anything imports prometheus_client, here or in a child
     import_module("gitmem.server.preload")
     context = multiprocessing.get_context("fork")
-    ours = os.pipe()
+    pipe = os.pipe()
     stop = threading.Event()
-    previous = {number: signal.signal(number, lambda *_: stop.set()) for number in ENDS}
+    previous = {number: signal.signal(number, lambda *_: stop.set()) for number in STOP_SIGNALS}
     children: list[Child] = []
     try:
-        with listening(settings) as opened:
+        with listening(settings) as listener:
             load = TenantLoad(settings.processes, context)
             for at in range(settings.processes):
-                given = (settings, ours, opened, load, at)
-                children.append(Child(f"answers-{at}", answer, given, cleared=partial(load.clear, at)))
+                arguments = (settings, pipe, listener, load, at)
+                children.append(Child(f"answers-{at}", answer, arguments, on_end=partial(load.clear, at)))
             if settings.workers:
-                children.append(Child("indexes", index, (settings, ours, opened)))
+                children.append(Child("indexes", index, (settings, pipe, listener)))
             while not stop.is_set():
                 for child in children:
                     attend(context, child)
@@ -102,50 +102,53 @@ def supervise(settings: Settings) -> None:
         end(children)
         for number, handler in previous.items():
             signal.signal(number, handler)
-        for one in ours:
-            os.close(one)
+        for descriptor in pipe:
+            os.close(descriptor)
 
 
 def listening(settings: Settings) -> socket.socket:
-    """The socket that the processes accept from. Raises BadConfig."""
+    """The listening socket that all answering processes accept from. Raises BadConfig if the address cannot be used."""
     try:
         family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
-        opened = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise BadConfig(
             f"{settings.host}:{settings.port} cannot be listened at ({error.strerror})", "another 'listen' or --port"
         ) from None
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # inherited; else the body of an answer waits 40 ms
-    opened.setblocking(False)
-    return opened
+    # Accepted sockets inherit it; without it the body of a response waits 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setblocking(False)
+    return listener
 
 
 def attend(context: Any, child: Child) -> None:
-    """Start a process that is not there, with growing waits where it ends at once."""
+    """Start a process that does not run, if it is due. After each start that ended within QUICK_END_SECONDS the wait
+    doubles, up to MAX_RESTART_SECONDS."""
     now = time.monotonic()
     if child.process is not None and not child.process.is_alive():
         code = child.process.exitcode
-        if now - child.started < QUICK:
-            child.failures = child.failures + 1
+        if now - child.started < QUICK_END_SECONDS:
+            child.failures += 1
+            child.due = now + min(MAX_RESTART_SECONDS, 2.0**child.failures / 2)
         else:
             child.failures = 0
-        child.due = now + min(MAX_RESTART_SECONDS, 2.0**child.failures / 2 if child.failures else 0.0)
+            child.due = now
         child.process = None
-        child.cleared()
+        child.on_end()
         log.error("ended", extra={"which": child.name, "code": code, "failures": child.failures})
     if child.process is None and now >= child.due:
-        child.process = context.Process(target=child.target, args=child.given, name=child.name, daemon=False)
-        with signals_held_back():  # our handler does nothing in the child: until it has its own
+        child.process = context.Process(target=child.target, args=child.arguments, name=child.name, daemon=False)
+        with signals_held_back():  # the child would inherit the supervisor's handlers; `prepare` sets its own
             child.process.start()
         child.started = now
 
 
 def end(children: list[Child]) -> None:
-    """Have every process end what it is at, then end."""
+    """Ask every process to finish and end; kill those that still run after STOP_SECONDS."""
     alive = [child.process for child in children if child.process is not None and child.process.is_alive()]
     for process in alive:
         process.terminate()
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + STOP_SECONDS
     for process in alive:
         process.join(max(0.0, until - time.monotonic()))
         if process.is_alive():
@@ -153,13 +156,13 @@ def end(children: list[Child]) -> None:
             process.join()
 
 
-def prepare(settings: Settings, ours: tuple[int, int]) -> None:
-    """What each process begins with: it is ended as any other, logs as the first one does, and ends when that is gone,
-    which alone holds the second end of the pipe `ours`."""
+def prepare(settings: Settings, pipe: tuple[int, int]) -> None:
+    """Set up a forked process: default signal handlers, logging, traces, and a thread that ends the process when the
+    supervisor is gone. Only the supervisor keeps the write end of `pipe` open, so that a read returns then."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     let_signals_come()
-    os.close(ours[1])
+    os.close(pipe[1])
     configure()
     if settings.traces:
         from gitmem.server.telemetry import export_traces
@@ -167,16 +170,16 @@ def prepare(settings: Settings, ours: tuple[int, int]) -> None:
         export_traces()
 
     def watch() -> None:
-        os.read(ours[0], 1)
+        os.read(pipe[0], 1)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-def answer(settings: Settings, ours: tuple[int, int], opened: socket.socket, load: TenantLoad, number: int) -> None:
-    """A process that answers, the one of a number."""
-    prepare(settings, ours)
-    threading.Thread(target=give_back_now_and_then, daemon=True).start()
+def answer(settings: Settings, pipe: tuple[int, int], listener: socket.socket, load: TenantLoad, number: int) -> None:
+    """The main function of answering process `number`."""
+    prepare(settings, pipe)
+    threading.Thread(target=give_back_repeatedly, daemon=True).start()
     import uvicorn
 
     from gitmem.server.startup import Running
@@ -190,27 +193,27 @@ def answer(settings: Settings, ours: tuple[int, int], opened: socket.socket, loa
             server_header=False,
             timeout_graceful_shutdown=10,
         )
-        uvicorn.Server(config).run(sockets=[opened])
+        uvicorn.Server(config).run(sockets=[listener])
     finally:
         running.close()
 
 
-def give_back_now_and_then() -> None:
-    """Have the heap be no larger for good than many requests at once once made it."""
+def give_back_repeatedly() -> None:
+    """Return free memory of the heap to the system every GIVE_BACK_SECONDS, after a peak of requests."""
     while True:
-        time.sleep(GIVE_BACK)
+        time.sleep(GIVE_BACK_SECONDS)
         give_back()
 
 
-def index(settings: Settings, ours: tuple[int, int], opened: socket.socket) -> None:
-    """The process that fetches and indexes, and accepts nothing from the socket."""
-    prepare(settings, ours)
-    opened.close()
+def index(settings: Settings, pipe: tuple[int, int], listener: socket.socket) -> None:
+    """The main function of the process that fetches and indexes; it closes the listening socket at once."""
+    prepare(settings, pipe)
+    listener.close()
     from gitmem.server.startup import Running
 
     running = Running(settings)
     stopped = threading.Event()
-    for number in ENDS:
+    for number in STOP_SIGNALS:
         signal.signal(number, lambda *_: stopped.set())
     running.start()
     while not stopped.wait(1.0) and running.alive():

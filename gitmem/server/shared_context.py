@@ -1,5 +1,5 @@
-"""A context of what repositories of the shared index say: the layers of `context/`, read from the mirrors, with what
-the shared search finds. It has no session and no person's memory: those are where the agent is.
+"""A context for a prompt from repositories of the shared index: the layers of `context/`, with files from the mirrors
+and hits of the shared search. Sessions and personal memory are on the agent's machine and have no part in it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from gitmem.search import validity
 from gitmem.search.search import Query
 from gitmem.server.shared_search import Searched, Shared
 
-RECALLED = 20  # hits that a layer chooses from
+MAX_RECALLED_HITS = 20  # hits from which a layer chooses
 
 
 def context_of(
-    shared: Shared, tenant: int, named: Sequence[Searched], permitted: Sequence[int] | None, asked: tuple[str, int],
+    shared: Shared, tenant: int, named: Sequence[Searched], permitted: Sequence[int] | None, request: tuple[str, int],
     now: datetime,
 ) -> tuple[Context, list[int]]:  # fmt: skip
-    """The context for a prompt and its budget (0: the usual one): of the branches that are `named`, each with its
-    files; without any, of what a search over all that is permitted finds; and the numbers of the repositories that were
-    read. Raises UsageError for a budget that is none.
+    """(the context, numbers of the repositories that it was read from, sorted).
+
+    `named`: branches whose files and hits are used; if empty, the hits of a search over all `permitted` repositories
+    are. `request`: the prompt and the budget in tokens, 0 for the configured one. Raises UsageError for an invalid
+    budget.
     """
-    prompt, budget = asked
+    prompt, budget = request
     read = {one.repository for one in named}
     with ExitStack() as stack:
         known = []
@@ -42,21 +44,22 @@ def context_of(
             known.append(replace(scope, read=without_secret_lines(scope.read), recall=found))
         if not named:
             known.append(Scope("shared", recall=recall(shared, tenant, permitted, now, read, whole=True)))
-        request = request_of(shared.config, prompt, budget=budget or None)
-        made = assemble(known, replace(request, count=count_of(BUILT_IN), tokenizer=BUILT_IN), now)
+        counted = replace(
+            request_of(shared.config, prompt, budget=budget or None), count=count_of(BUILT_IN), tokenizer=BUILT_IN
+        )
+        made = assemble(known, counted, now)
     return made, sorted(read)
 
 
 def recall(
     shared: Shared, tenant: int, permitted: Sequence[int] | None, now: datetime, read: set[int], *, whole: bool = False
 ) -> Callable[[str], Recalled]:
-    """The hits of the shared search as a layer wants them; with `whole` a path names its repository. Adds to `read`
-    the numbers of the repositories that were searched."""
+    """The search function of a layer: text -> hits. With `whole` the path of a hit begins with its repository's name.
+    Each call adds the numbers of the searched repositories to `read`."""
 
-    def found(asked: str) -> Recalled:
-        answer, searched = shared.search(
-            tenant, permitted, Query(asked, limit=RECALLED, everything=True, promoted_lines=True), now
-        )
+    def found(text: str) -> Recalled:
+        query = Query(text, limit=MAX_RECALLED_HITS, everything=True, promoted_lines=True)
+        answer, searched = shared.search(tenant, permitted, query, now)
         read.update(searched)
         hits = [
             RecalledHit(
@@ -72,7 +75,7 @@ def recall(
 
 
 def without_secret_lines(read: Callable[[str], Document | None]) -> Callable[[str], Document | None]:
-    """The documents of `read`, lines with a secret withheld."""
+    """`read` with the lines that hold a secret withheld."""
 
     def masked(path: str) -> Document | None:
         document = read(path)

@@ -1,7 +1,7 @@
-"""How the index of the history of one repository is kept: what `--history` reads over the server.
+"""The history index of a mirror: the index of commits that a search with `history` reads on the server.
 
-The index of a history lies in the repository's copy, as in a clone, and goes with it; the database has nothing of it.
-A search indexes for some seconds at most and says where it may miss something: the next one goes on, and each fetch.
+The index is a file in the mirror, as in a clone, and is deleted with it; the database has no part of it. A search
+indexes for at most `BOUNDS.budget` seconds and reports if commits are missing; the next search or fetch continues.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from gitmem.index.history_indexer import discard, refresh
 from gitmem.index.history_tips import Bounds
 from gitmem.index.index_file import directory
 
-BOUNDS = Bounds(budget=5.0)  # of a search: a client waits 30 seconds
-WORKERS = Bounds(wait=5.0)
+BOUNDS = Bounds(budget=5.0)  # for a search: clients wait 30 seconds
+WORKERS = Bounds(wait=5.0)  # for a fetch
 
 
 def follow(repo: Repository, config: Config, *, rewritten: bool) -> None:
-    """After a fetch: bring the history's index up to date, if a search asked for one. Of a history that was
-    `rewritten` it is deleted: it has words that no branch has any longer. Raises GitMemError where it cannot be."""
+    """After a fetch: update the history index if a search made one. After a `rewritten` history delete it, because it
+    has words of commits that no branch has any more; raises GitMemError if that fails."""
     if rewritten:
         discard(repo)
     elif (directory(repo) / HISTORY).exists():
-        with suppress(GitMemError, OSError):  # the next search says what it misses
+        with suppress(GitMemError, OSError):  # the next search reports missing commits
             refresh(repo, config, WORKERS)

@@ -1,7 +1,7 @@
-"""One search over the repositories that a caller may see: the flow and the ranking of `search/search`, over PostgreSQL.
+"""Search over the repositories that a caller may see, with the flow and ranking of `search/search` over PostgreSQL.
 
-Lines are read from the mirrors by blob, of the repository that has that blob at that path; a passage that several
-repositories have is shown once, under the one that was added first.
+The lines of a hit are read by blob from the mirror of a repository that has the blob at that path. A passage that
+several repositories have is shown once, under the repository that was added first.
 """
 
 from __future__ import annotations
@@ -42,29 +42,33 @@ from gitmem.server.postgres.signs import FOLDER, SignTables
 from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached, stage
 
-KEPT_SHAPES = 1_000  # blobs of which it is remembered how they are built
-KEPT_NORMS = 4 << 20  # bytes of norms, one a chunk, that are remembered of sets of snapshots
-DOUBT_SECONDS = 60.0  # for which a copy that was doubted is not doubted again
-LATEST = "branches"  # what stands in the place of a commit
+MAX_CACHED_SHAPES = 1_000  # blobs whose shape is cached
+MAX_CACHED_NORM_BYTES = 4 << 20  # cached norms of sets of snapshots, one byte for each chunk
+DOUBT_SECONDS = 60.0  # minimum time between two checks of the same mirror
+LATEST = "branches"  # stands for the commit of an answer over the tips of several repositories
 
 
 class Searched(NamedTuple):
-    """A branch or tag of a repository that a caller may see; whether another is still to be fetched for the first
-    time."""
+    """A searched branch or tag of a repository. `snapshot`: number of its snapshot. `repository`, `name`: number and
+    name of the repository. `commit`: hex. `has_unfetched`: another permitted repository waits for its first fetch."""
 
     snapshot: int
     repository: int
     name: str
     commit: str
-    others_awaited: bool = False
+    has_unfetched: bool = False
 
 
 class Shared:
-    """What the searches of a server have in common. Safe for several threads."""
+    """Search over the shared index, with the caches that all searches of a process use. Safe for several threads.
+
+    `readers`: the database that searches read; it may be a replica that lags. `approximate_from`: chunks of a tenant
+    from which its approximate vector index is used.
+    """
 
     def __init__(self, database: Database, mirrors: Mirrors, keyring: Keyring, config: Config, state: Path) -> None:
         self.database = database
-        self.readers = database  # or a replica of it, that may lag
+        self.readers = database
         self.mirrors = mirrors
         self.config = config
         self._keyring = keyring
@@ -86,36 +90,37 @@ class Shared:
         ref: str = "",
         past: Mapping[int, tuple[str, str]] = MappingProxyType({}),
     ) -> tuple[Answer, list[int]]:
-        """The answer over the permitted repositories (None: all of the tenant), and which they were. `ref` names a
-        branch or a tag; without it each repository's own branch counts, or of those in `past` (commit, key of its
-        snapshot). With `Query.history` one repository is permitted, and its commits count too. Raises as `search`."""
-        asked: list[Searched] = []
+        """(the answer over the permitted repositories, numbers of the searched repositories).
+
+        `permitted`: None for all of the tenant. `ref`: a branch or tag; without it each repository's own branch is
+        searched. `past`: repository -> (commit, snapshot key); if given, these snapshots are searched instead. With
+        `Query.history` exactly one repository is permitted, and its commits are searched too. Raises as
+        `search.search.search`.
+        """
+        searched: list[Searched] = []
         copy = ExitStack()
         repo: Any = None
 
         def opener(commit: str) -> OpenIndex:
-            # a past tree was indexed just now
-            if past:
-                source = self.database
-            else:
-                source = self.readers
-            index = PostgresIndex(source, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
+            # A past tree may have been indexed just now, and a replica may lag.
+            database = self.database if past else self.readers
+            index = PostgresIndex(database, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
             index.approximate_from = self.approximate_from
             try:
                 if past:
-                    asked[:] = as_of(index, past)
+                    searched[:] = past_snapshots(index, past)
                 else:
-                    asked[:] = searched(index, permitted, ref)
-                index.snapshots = [one.snapshot for one in asked]
-                index.repositories = {one.snapshot: one.repository for one in asked}
-                files = Files(self, tenant, index, {one.repository: one for one in asked})
+                    searched[:] = branch_snapshots(index, permitted, ref)
+                index.snapshots = [one.snapshot for one in searched]
+                index.repositories = {one.snapshot: one.repository for one in searched}
+                files = Files(self, tenant, index, {one.repository: one for one in searched})
                 index.shapes = files.shapes
                 snapshot = Snapshot(0, "", self._norms_of(tenant, index))
             except BaseException:
                 index.close()
                 raise
-            if query.history and asked:
-                return self._with_history(repo, query.history, files, asked[0].commit, (index, snapshot))
+            if query.history and searched:
+                return self._with_history(repo, query.history, files, searched[0].commit, (index, snapshot))
             return OpenIndex(index, snapshot, Freshness(), LATEST, passages=partial(SharedPassages, files))
 
         with computing(), copy:
@@ -123,13 +128,14 @@ class Shared:
                 assert permitted is not None
                 repo = copy.enter_context(self.mirrors.lent(tenant, permitted[0]))
             answer = search(repo, self.config, query._replace(history=""), now, opener=opener)
-        stale = answer.stale or any(one.others_awaited for one in asked)
-        return answer._replace(at=ref or LATEST, stale=stale), [one.repository for one in asked]
+        stale = answer.stale or any(one.has_unfetched for one in searched)
+        return answer._replace(at=ref or LATEST, stale=stale), [one.repository for one in searched]
 
     def _with_history(
         self, repo: Repository, how: str, files: Files, commit: str, of: tuple[PostgresIndex, Snapshot]
     ) -> OpenIndex:
-        """The memory and the history of one repository as of a commit, closed together."""
+        """An open index over the memory and the commits of one repository; closing it closes both. Raises what opening
+        the history raises, with the memory index closed."""
         index, snapshot = of
         try:
             made = OpenIndex(index, snapshot, Freshness(), commit, passages=partial(SharedPassagesWithCommits, files))
@@ -139,18 +145,19 @@ class Shared:
             raise
 
     def branches(self, tenant: int, permitted: Sequence[int] | None) -> list[Searched]:
-        """Each permitted repository's own branch, where it was indexed."""
+        """The own branch of each permitted repository (None: all of the tenant) that was indexed."""
         index = PostgresIndex(self.readers, tenant, self._keyring.of(tenant), self._state / "index")
         try:
-            return searched(index, permitted, "")
+            return branch_snapshots(index, permitted, "")
         finally:
             index.close()
 
     def doubt(self, tenant: int, repository: int) -> None:
-        """Have a worker look at a copy in which something is missing that is indexed: until then it is left out.
+        """Queue a fetch that checks a mirror in which an indexed blob is missing.
 
-        Once in `doubt_seconds`, however many searches miss it, and never beside a job of the repository: one that
-        failed keeps its waits."""
+        Does nothing within `doubt_seconds` of the last call for the repository. Adds no job if the repository has one:
+        a failed job keeps its delay before the next try.
+        """
         with self._lock:
             last, moment = self._doubted.get((tenant, repository)), time.monotonic()
             if last is not None and moment - last < self.doubt_seconds:
@@ -166,7 +173,7 @@ class Shared:
             )
 
     def _norms_of(self, tenant: int, index: PostgresIndex) -> bytes:
-        """The norms of all that is searched; they hold for these snapshots, which never change."""
+        """The norms of the chunks of the index's snapshots, cached by the set of snapshots."""
         key = (tenant, tuple(sorted(index.snapshots)))
         with self._lock:
             known = self._norms.get(key)
@@ -177,12 +184,12 @@ class Shared:
             known = index.snapshot().norms
             with self._lock:
                 self._norms[key] = known
-                while len(self._norms) > 1 and sum(map(len, self._norms.values())) > KEPT_NORMS:
+                while len(self._norms) > 1 and sum(map(len, self._norms.values())) > MAX_CACHED_NORM_BYTES:
                     self._norms.popitem(last=False)
         return known
 
     def shape(self, tenant: int, oid: str, data: bytes) -> Shape:
-        """How a blob is built."""
+        """The shape (`index.chunks.shape_of`) of a blob, cached by tenant and oid."""
         with self._lock:
             known = self._shapes.get((tenant, oid))
         cached("shapes", known is not None)
@@ -190,13 +197,14 @@ class Shared:
             known = shape_of(data)
             with self._lock:
                 self._shapes[tenant, oid] = known
-                while len(self._shapes) > KEPT_SHAPES:
+                while len(self._shapes) > MAX_CACHED_SHAPES:
                     self._shapes.popitem(last=False)
         return known
 
 
-def searched(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) -> list[Searched]:
-    """The snapshot of the branch of that name in each repository, else of the tag, or of its own branch."""
+def branch_snapshots(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) -> list[Searched]:
+    """The snapshot of each permitted repository, by number: of the branch `ref`, else of the tag `ref`, and without
+    `ref` of the repository's own branch. A repository without that ref is left out."""
     names = spellings(ref)
     rows = index.mine(
         "SELECT DISTINCT ON (repository.id) snapshot.id, repository.id, repository.name, ref.commit_oid,"
@@ -214,14 +222,15 @@ def searched(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) ->
 
 
 def spellings(ref: str) -> list[str]:
-    """The full names that a branch's or tag's name may stand for, a branch first; none for ""."""
+    """The full ref names that a branch's or tag's name may stand for, branches first; [] for ""."""
     if not ref:
         return []
     return [ref, f"refs/heads/{ref}", f"refs/tags/{ref}"]
 
 
-def as_of(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) -> list[Searched]:
-    """The snapshots of repositories as of a commit of each: (commit, key of the snapshot)."""
+def past_snapshots(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) -> list[Searched]:
+    """The snapshots of `past`, repository -> (commit, snapshot key), by repository; one that was dropped is left
+    out."""
     rows = index.mine(
         "SELECT snapshot.id, repository.id, repository.name, snapshot.key FROM repository"
         " JOIN snapshot ON snapshot.tenant = repository.tenant AND snapshot.repository = repository.id"
@@ -232,7 +241,8 @@ def as_of(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) -> list[Sea
 
 
 class Files:
-    """What one search reads of the mirrors."""
+    """What one search reads from the mirrors. `homes`: (path, oid) -> the repository whose mirror has the file; filled
+    by `contents`."""
 
     def __init__(self, shared: Shared, tenant: int, index: PostgresIndex, repositories: Mapping[int, Searched]) -> None:
         self.shared = shared
@@ -244,7 +254,8 @@ class Files:
         self._read: dict[str, bytes] = {}
 
     def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """The bytes of files, by (path, oid). One whose mirror is gone is left out."""
+        """The bytes of files, by (path, oid). A file that its mirror does not have is left out, and a fetch that checks
+        the mirror is queued."""
         homes: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for key, repository in self.index.holders(wanted).items():
             self.homes[key] = self.repositories[repository]
@@ -256,11 +267,11 @@ class Files:
                     texts = dict(repo.read_many(dict.fromkeys(oid for _, oid in keys)))
             except GitMemError:
                 texts = {}
-            lost = {oid for _, oid in keys if texts.get(oid) is None}
-            if lost:
+            missing = {oid for _, oid in keys if texts.get(oid) is None}
+            if missing:
                 with suppress(GitMemError):
-                    texts |= self.shared.mirrors.read_by_git(self.tenant, repository, lost)
-            if any(texts.get(oid) is None for oid in lost):
+                    texts |= self.shared.mirrors.read_by_git(self.tenant, repository, missing)
+            if any(texts.get(oid) is None for oid in missing):
                 self.shared.doubt(self.tenant, repository)
             for path, oid in keys:
                 data = texts.get(oid)
@@ -269,44 +280,38 @@ class Files:
         return contents
 
     def forgotten(self, repository: int) -> Forgotten:
-        """The texts that people took out of a repository, by its own branch."""
+        """The forgotten texts of a repository by its own branch, cached for this search."""
         if repository not in self._forgotten:
             with self.shared.mirrors.lent(self.tenant, repository) as repo:
                 try:
                     found = forgotten_texts(repo)
-                except GitMemError:  # a mirror with a broken branch; the commit that was indexed says it too
+                except GitMemError:  # a mirror with a broken branch: the indexed commit has the forgotten texts too
                     self.shared.doubt(self.tenant, repository)
                     found = forgotten_texts(repo, self.repositories[repository].commit)
                 self._forgotten[repository] = found
         return self._forgotten[repository]
 
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
-        """How the blobs are built that were read."""
+        """The shapes of the given blobs that `contents` read; the others are left out."""
         return {oid: self.shared.shape(self.tenant, oid, self._read[oid]) for oid in oids if oid in self._read}
 
 
 class SharedPassages(Passages):
-    """Hits of several repositories."""
+    """Passages of hits of several repositories, read from the mirrors through `source`."""
 
-    def __init__(self, mirrored: Files, *given: Any) -> None:
-        super().__init__(*given)
-        self.mirrored = mirrored
+    def __init__(self, source: Files, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.source = source
 
     def _forgotten(self, file: File) -> Forgotten:
-        home = self.mirrored.homes.get((file.path, file.oid))
-        # a commit's: there is one
-        if home:
-            numbers = [home.repository]
-        else:
-            numbers = list(self.mirrored.repositories)
-        return self.mirrored.forgotten(numbers[0])
+        return self.source.forgotten(self._repository(file))
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
-        return self.mirrored.contents(wanted)
+        return self.source.contents(wanted)
 
     def _committed(self, file: File, line: int) -> str:
-        home = self.mirrored.homes[file.path, file.oid]
-        with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, home.repository) as repo:
+        home = self.source.homes[file.path, file.oid]
+        with self.source.shared.mirrors.lent(self.source.tenant, home.repository) as repo:
             return written(repo, file.path, line, home.commit, self.filters.today)
 
     def _cited_code(
@@ -314,29 +319,28 @@ class SharedPassages(Passages):
     ) -> Mapping[tuple[str, str], Mapping[str, CitedCode]]:
         by_home: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for key, values in cited.items():
-            if values and key in self.mirrored.homes:
-                by_home[self.mirrored.homes[key].repository].append(key)
+            if values and key in self.source.homes:
+                by_home[self.source.homes[key].repository].append(key)
         code: dict[tuple[str, str], Mapping[str, CitedCode]] = {}
         for number, keys in by_home.items():
-            asked = dict.fromkeys(value for key in keys for value in cited[key])
-            home = self.mirrored.repositories[number]
-            with suppress(GitMemError), self.mirrored.shared.mirrors.lent(self.mirrored.tenant, number) as repo:
-                code |= dict.fromkeys(keys, cited_code(repo, asked, home.commit))
+            codes = dict.fromkeys(value for key in keys for value in cited[key])
+            home = self.source.repositories[number]
+            with suppress(GitMemError), self.source.shared.mirrors.lent(self.source.tenant, number) as repo:
+                code |= dict.fromkeys(keys, cited_code(repo, codes, home.commit))
         return code
 
     def _repository(self, file: File) -> int:
-        home = self.mirrored.homes.get((file.path, file.oid))
-        # of a commit
+        home = self.source.homes.get((file.path, file.oid))
         if home is not None:
             return home.repository
-        return next(iter(self.mirrored.repositories))
+        return next(iter(self.source.repositories))  # the hit is a commit: exactly one repository is searched
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         made = []
         for hit in hits:
-            home = self.mirrored.homes[hit.path, hit.blob]
+            home = self.source.homes[hit.path, hit.blob]
             if blame:
-                with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, home.repository) as repo:
+                with self.source.shared.mirrors.lent(self.source.tenant, home.repository) as repo:
                     (hit,) = blamed(repo, [hit], home.commit)
             made.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
         return made
@@ -347,19 +351,19 @@ class SharedPassages(Passages):
         undated: dict[int, dict[tuple[str, str], int]] = defaultdict(dict)
         for key, file in self.files.items():
             if file is not None and file.when is None:
-                undated[self.mirrored.homes[key].repository][key] = len(file.lines)
+                undated[self.source.homes[key].repository][key] = len(file.lines)
         days: dict[tuple[str, str], Any] = {}
         for number, files in undated.items():
-            home = self.mirrored.repositories[number]
-            with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, number) as repo:
+            home = self.source.repositories[number]
+            with self.source.shared.mirrors.lent(self.source.tenant, number) as repo:
                 days |= line_days(repo, self.config, self.index, files, home.commit, self.filters.today)
         self.line_days = days
 
 
 class SharedPassagesWithCommits(PassagesWithCommits, SharedPassages):
-    """Hits of the files and of the commits of one repository."""
+    """Passages of the files and the commits of one repository."""
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        names = [home.name for home in self.mirrored.repositories.values()]
+        names = [home.name for home in self.source.repositories.values()]
         made = super()._with_provenance(hits, blame)
-        return [hit._replace(repository=names[0]) if hit.kind else hit for hit in made]
+        return [hit._replace(repository=names[0]) if hit.kind else hit for hit in made]  # `kind`: the hit is a commit

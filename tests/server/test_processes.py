@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 import pytest
 
-from gitmem.server.processes import QUICK, listening
+from gitmem.server.processes import QUICK_END_SECONDS, listening
 from gitmem.server.settings import Settings
 from tests.harness import SOURCE, Repo
 from tests.server.conftest import Server
@@ -182,7 +182,7 @@ def rounds_of_kills(served: Served, rounds: int) -> None:
         for _ in range(rounds):
             victim = rng.choice(served.answering())
             started = psutil.Process(victim).create_time()
-            stop.wait(max(0.0, started + QUICK + rng.random() - time.time()))  # else its next start waits
+            stop.wait(max(0.0, started + QUICK_END_SECONDS + rng.random() - time.time()))  # else its next start waits
             before = answered
             os.kill(victim, signal.SIGKILL)
             eventually(partial(is_replaced, served, victim))
