@@ -1,4 +1,4 @@
-"""Ending a child process that we started and exchange text with through pipes."""
+"""Ends a child process that was started with pipes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import subprocess
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
-    """Kill it, wait for it and close its pipes; one that has ended already is no error."""
+    """Kill a child, wait for it and close its pipes. It may have ended already."""
     child.kill()
     child.wait()
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
             try:
                 pipe.close()
-            except OSError:  # what was still to be written has no reader any more
+            except OSError:  # unwritten data has no reader any more
                 continue

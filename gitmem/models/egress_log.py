@@ -1,6 +1,6 @@
-"""The egress log: one JSON line for each text that leaves this machine, written before it is sent.
+"""The egress log: one JSON line for each text that is sent to another machine, written before it is sent.
 
-What cannot be logged is not sent. The log holds times, providers, paths and blobs, never text.
+A text that cannot be logged is not sent. A line has the time, provider, path and blob oid, never the text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ FILE = "egress.log"
 
 
 def record(state: Path, now: datetime, provider: str, origins: Iterable[tuple[str, str]]) -> None:
-    """Append a line for each (path, blob) to `egress.log` in `state`. Raises GitMemError where that fails."""
+    """Append a line for each (path, blob oid) to `egress.log` in the folder `state`. Raises GitMemError if it cannot be
+    written."""
     lines = [
         json.dumps(
             {"time": now.isoformat(timespec="seconds"), "provider": provider, "path": path, "blob": blob},

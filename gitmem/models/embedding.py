@@ -1,7 +1,7 @@
-"""Embedders: text in, vectors out. The registry, and what each has to offer; one file an embedder.
+"""The registry of embedders and their protocol: an embedder makes vectors of texts. Each kind has its own module.
 
-A vector is `dims` float32, little-endian, of length 1. Nothing here decides what may leave the machine: an embedder
-that sends text to another one is opt-in by its own name (`http:`), and no embedder stands in for another in silence.
+A vector is `dims` little-endian float32 of length 1. Only an embedder that the user names with `http:` sends text to
+another machine, and an embedder that fails is never replaced by another.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 
 class EmbedderKind(NamedTuple):
-    """A kind of embedder: its module with `open(rest, config) -> Embedder`, how a setting spells it, and whether it
-    sends text to another machine (it has an attribute `state` then, the folder of the egress log)."""
+    """A kind of embedder. `module`: name of the module with `open(rest, config) -> Embedder`. `form`: how a setting
+    spells it. `remote`: it sends text to another machine; it then has an attribute `state`, the folder of the egress
+    log."""
 
     module: str
     form: str
     remote: bool = False
 
 
-EMBEDDERS: dict[str, EmbedderKind] = {  # by what stands before the colon
+EMBEDDERS: dict[str, EmbedderKind] = {  # by the part of a setting before the colon
     "static": EmbedderKind("gitmem.models.static_embedder", "static"),
     "gguf": EmbedderKind("gitmem.models.gguf_embedder", "gguf:<path>"),
     "http": EmbedderKind("gitmem.models.http_embedder", "http:<url>", remote=True),
@@ -35,7 +36,8 @@ EMBEDDERS: dict[str, EmbedderKind] = {  # by what stands before the colon
 
 
 class Embedder(Protocol):
-    """`id` names the space: two embedders with one id give comparable vectors. May raise ModelUnavailable."""
+    """Makes vectors of texts. `id`: name of the vector space; vectors of embedders with the same id can be compared.
+    `dims`: numbers of a vector. Each member may raise ModelUnavailable."""
 
     @property
     def id(self) -> str: ...
@@ -44,17 +46,17 @@ class Embedder(Protocol):
     def dims(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One vector a text, in order; zeros for a text with nothing in it."""
+        """One vector for each text, in order; all zeros for an empty text."""
 
     def embed_query(self, text: str) -> bytes:
-        """The vector of a question."""
+        """The vector of a query, comparable with those of `embed`."""
 
 
 def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embedder:
-    """The embedder of a specification: `static`, `gguf:<path>`, `http:<url>#<model>`.
+    """The embedder of a setting: `static`, `gguf:<path>` or `http:<url>#<model>`.
 
-    `state` is the folder of the egress log; an `http:` embedder sends nothing without it. Raises BadConfig,
-    ModelUnavailable.
+    `state`: the folder of the egress log; without it an `http:` embedder sends nothing. Raises BadConfig for an unknown
+    kind or form, ModelUnavailable if the model cannot be opened.
     """
     from importlib import import_module
 
@@ -71,15 +73,16 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
 
 
 def is_remote(spec: str) -> bool:
-    """Whether the embedder of a specification sends text to another machine."""
+    """Whether the embedder of a setting sends text to another machine."""
     kind = EMBEDDERS.get(spec.partition(":")[0])
     return kind is not None and kind.remote
 
 
 def open_in_force(spec: str, config: Config, state: Path | None = None) -> Embedder | None:
-    """The embedder an index says its vectors are of; None for an endpoint the settings do not name (any more).
+    """The embedder that made the vectors of an index, by the setting stored there; None for an endpoint that is not in
+    the configuration (any more).
 
-    The index is no authority on what may leave the machine: an embedder that sends text must be the configured one.
+    An index file must not decide where text is sent: a remote embedder is opened only if the configuration names it.
     """
     if is_remote(spec) and spec != config.embedder:
         return None

@@ -1,7 +1,7 @@
-"""An OpenAI-compatible server: its address, its key, and a request that is logged before it leaves.
+"""Requests to an OpenAI-compatible server: its address and key, the egress log, retries, limits of size and time.
 
-Opt-in by its name in the user's own settings, never a fallback. It sends what it is given and knows nothing of what
-that means; whoever asks redacts first and reads the answer. An answer is read up to a limit and until a deadline.
+Used only for an endpoint that the user names in their own settings, never as a fallback. The caller redacts the texts
+of a request and parses the response.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from gitmem.models.egress_log import record
 from gitmem.regular_file import read_regular
 
 TRIES = 4
-AGAIN = (408, 409, 425, 429)  # and 5xx: the server may answer a next try
-CONNECT = 10.0  # seconds for a connection: what takes longer is not there
-LONGEST_WAIT = 20.0  # seconds before a next try, whatever the server says
-SAID, SAID_BYTES = 300, 4000  # characters of what a server says of an error that are shown, and bytes that are read
-KEY_LIMIT = 1 << 16  # bytes of a file with a key
+RETRIED_STATUSES = (408, 409, 425, 429)  # and all 5xx
+CONNECT_SECONDS = 10.0  # time limit for a connection
+MAX_WAIT_SECONDS = 20.0  # longest wait before a retry, even if the server's `Retry-After` is longer
+MAX_ERROR_CHARS, MAX_ERROR_BYTES = 300, 4000  # of a server's error text: shown characters, read bytes
+MAX_KEY_FILE_BYTES = 1 << 16
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Refused(ModelUnavailable):
-    """A server answered with an error; `status` is its HTTP status."""
+    """The server responded with an error. `status`: its HTTP status."""
 
     def __init__(self, status: int, message: str, hint: str) -> None:
         super().__init__(message, hint)
@@ -37,15 +37,15 @@ class Refused(ModelUnavailable):
 
 
 class Exceeded(ModelUnavailable):
-    """An answer was longer than asked for, or did not come in time."""
+    """A response was longer than the limit or did not come in time."""
 
 
 class TimedOut(Exceeded):
-    """An answer did not come in time."""
+    """A response did not come in time."""
 
 
 class Endpoint:
-    """One server and one model of it. `provider` is what logs and messages call it: host and port, never the key."""
+    """A model on a server. `provider`: its name in logs and messages, host and port. `path`: path of the URL."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class Endpoint:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         mask: Callable[[str], str] = lambda words: words,
     ) -> None:
-        """`timeout` is in seconds, of one silence of the server; None waits for it until the deadline of a request.
-        `mask` gives what the server says of an error as a person may see it."""
+        """`timeout`: seconds for which the server may send nothing; None: until the deadline of the request.
+        `transport`, `sleep`, `now`: replaced in tests. `mask`: redacts the server's error text before it is shown."""
         parts = urlsplit(url)
         self.provider = f"{parts.hostname}{f':{parts.port}' if parts.port else ''}"
         self.path = parts.path
@@ -82,12 +82,13 @@ class Endpoint:
         repeats: bool = True,
         final: Container[int] = (),
     ) -> bytes:
-        """The answer to `body` (at most `limit` bytes, before `deadline` of the monotonic clock), asked for `tries`
-        times at most; after a time-out only where it `repeats`.
+        """Send `body` to `route` and return the response's bytes; at most `tries` attempts.
 
-        `origins`, (path, blob) of what is sent, goes to the egress log in `state` first; without that nothing is
-        sent. An error whose status is in `final` is not tried again. Raises Exceeded (TimedOut where it came too late),
-        Refused where the server answers with an error, and ModelUnavailable where there is no answer.
+        `state`: folder of the egress log; `origins`, (path, blob oid) of the sent texts, is logged there first, and
+        without a log nothing is sent. `limit`: maximum bytes of the response. `deadline`: of all attempts, monotonic
+        clock. `repeats`: retry after a read time-out. `final`: statuses that are not retried. Raises Exceeded for a
+        response over the limit, TimedOut after the deadline, Refused for an error status, ModelUnavailable if there is
+        no response.
         """
         try:
             import httpx
@@ -97,20 +98,19 @@ class Endpoint:
             ) from None
         self._log(state, origins)
         if self._client is None:
-            # No redirects: what was allowed is this host, not where it points to.
+            # No redirects: the user allowed this host, not one that it points to.
             self._client = httpx.Client(follow_redirects=False, transport=self._transport)
+        headers: dict[str, str] = {}
         if self._key:
-            headers = {"Authorization": f"Bearer {self._key}"}
-        else:
-            headers = {}
+            headers["Authorization"] = f"Bearer {self._key}"
         trouble, status = "", 0
         for attempt in range(tries):
-            wait = min(2.0**attempt, LONGEST_WAIT)
+            wait = min(2.0**attempt, MAX_WAIT_SECONDS)
             left = max(1.0, deadline - time.monotonic())
-            silence = httpx.Timeout(self._timeout or left, connect=min(CONNECT, left))
+            timeout = httpx.Timeout(self._timeout or left, connect=min(CONNECT_SECONDS, left))
             try:
                 with self._client.stream(
-                    "POST", f"{self._url}/{route}", json=body, headers=headers, timeout=silence
+                    "POST", f"{self._url}/{route}", json=body, headers=headers, timeout=timeout
                 ) as answer:
                     data = self._read(answer.iter_bytes(), limit, deadline)
             except httpx.HTTPError as error:
@@ -122,24 +122,26 @@ class Endpoint:
                     return data
                 status = answer.status_code
                 trouble = f"HTTP {status}"
-                if said := self._said(data):
-                    trouble += f": {said}"
-                if status in final or (status not in AGAIN and status < 500):
+                if error_text := self._error_text(data):
+                    trouble += f": {error_text}"
+                if status in final or (status not in RETRIED_STATUSES and status < 500):
                     break
                 after = answer.headers.get("retry-after", "")
                 if after.isdecimal():
-                    wait = min(float(after), LONGEST_WAIT)
+                    wait = min(float(after), MAX_WAIT_SECONDS)
             if attempt + 1 < tries:
                 if time.monotonic() + wait >= deadline:
                     raise self._late()
                 self._sleep(wait)
         message = f"{self.provider} gave no answer ({trouble})"
         hint = "check the address, the model's name and mem.httpKeyFile"
-        raise Refused(status, message, hint) if status else ModelUnavailable(message, hint)
+        if status:
+            raise Refused(status, message, hint)
+        raise ModelUnavailable(message, hint)
 
-    def _said(self, data: bytes) -> str:
-        """What a server says of an error, as one masked line; "" for nothing that can be read."""
-        text = data[:SAID_BYTES].decode("utf-8", "replace")
+    def _error_text(self, data: bytes) -> str:
+        """The server's error text as one masked line without the key, at most MAX_ERROR_CHARS; "" for an HTML page."""
+        text = data[:MAX_ERROR_BYTES].decode("utf-8", "replace")
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -157,10 +159,10 @@ class Endpoint:
         line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         if self._key:
             line = line.replace(self._key, "[key]")
-        return self._mask(line)[:SAID]
+        return self._mask(line)[:MAX_ERROR_CHARS]
 
     def wrong(self, what: str, hint: str = "") -> ModelUnavailable:
-        """The refusal of an answer that `what` says the fault of."""
+        """The error for an invalid response; `what`: its fault, as the end of the sentence "the answer of HOST ..."."""
         return ModelUnavailable(f"the answer of {self.provider} {what}", hint)
 
     def _log(self, state: Path | None, origins: Iterable[tuple[str, str]]) -> None:
@@ -186,7 +188,8 @@ class Endpoint:
 
 
 def parse(address: str, example: str) -> tuple[str, str]:
-    """URL and model of `<url>#<model>`. Raises BadConfig for another form; `example` is the command that sets one."""
+    """(URL, model) of an address `<url>#<model>`. Raises BadConfig for another form; `example`: the command of its
+    hint."""
     url, _, model = address.partition("#")
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or not model or parts.username:
@@ -195,12 +198,12 @@ def parse(address: str, example: str) -> tuple[str, str]:
 
 
 def read_key(url: str, file: str) -> str:
-    """The key in `file` ("" where none is set). Raises ModelUnavailable where it cannot be read, and BadConfig where
-    it would leave this machine unencrypted."""
+    """The key in `file`; "" without a file. Raises ModelUnavailable if the file cannot be read, BadConfig if the key
+    would be sent to another machine over plain http."""
     if not file:
         return ""
     try:
-        key = read_regular(Path(os.path.expanduser(file)), KEY_LIMIT).decode("utf-8").strip()
+        key = read_regular(Path(os.path.expanduser(file)), MAX_KEY_FILE_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise ModelUnavailable(
             "mem.httpKeyFile cannot be read", "git config --global mem.httpKeyFile <path of a file with the key>"

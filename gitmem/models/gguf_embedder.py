@@ -1,4 +1,7 @@
-"""Any GGUF embedding model through llama.cpp (extra `llama`): the user names a file, nothing is downloaded."""
+"""`gguf:<path>`: an embedder for any GGUF embedding model, through llama.cpp (extra `llama`).
+
+The user names the file; nothing is downloaded.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,20 @@ from gitmem.models.llama_library import open_llama
 from gitmem.models.prefixes import NO_PREFIXES, Prefixes, mark, prefixes_of
 from gitmem.regular_file import open_regular
 
-CONTEXT = 2048  # tokens of a text at most; a chunk has some hundred
-HASHED = 1 << 20  # bytes at either end of the file that name the model
+MAX_CONTEXT_TOKENS = 2048  # of a text; a chunk has some hundred
+HASHED_BYTES = 1 << 20  # at either end of the file, for the fingerprint
 
 
-def open(path: str, config: Config) -> GgufEmbedder:  # the name all embedders of a file or an address share
-    """The embedder of a model file. Raises ModelUnavailable: no file, no llama.cpp, no embedding model."""
+def open(path: str, config: Config) -> GgufEmbedder:
+    """The embedder of a model file. Raises ModelUnavailable if the file cannot be read or is no GGUF file; its members
+    raise it if llama.cpp is missing or the model makes no embeddings."""
     file = Path(os.path.expanduser(path))
     return GgufEmbedder(file, prefixes_of(f"{file.parent.name}/{file.name}", config))  # `e5-small/model-q8_0.gguf`
 
 
 class GgufEmbedder:
-    """`id` is made of the file's size, first and last megabyte, and of the prefixes: the same model elsewhere is the
-    same space."""
+    """The embedder of a model file. `id` has a hash of the file's size, first and last MiB, and of the prefixes: the
+    same model at another path has the same id."""
 
     def __init__(self, path: Path, prefixes: Prefixes = NO_PREFIXES) -> None:
         self.path = path
@@ -46,7 +50,7 @@ class GgufEmbedder:
         return self._dims
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One unit vector a text; zeros for an empty one. A text longer than the context is cut there."""
+        """One unit vector for each text; zeros for an empty text. A text longer than the context is cut."""
         return [self._vector(self._prefixes.passage, text) for text in texts]
 
     def embed_query(self, text: str) -> bytes:
@@ -63,16 +67,13 @@ class GgufEmbedder:
                 f"the model '{self.path.name}' makes no embeddings ({type(error).__name__})",
                 "name an embedding model: git config --global mem.embedder gguf:<path>",
             ) from None
-        # A model without pooling gives a vector a token.
-        if made and isinstance(made[0], list):
-            rows = made
-        else:
-            rows = [made]
+        # A model without pooling gives one vector for each token.
+        rows = made if made and isinstance(made[0], list) else [made]
         numbers = [sum(column) for column in zip(*rows, strict=True)]
         length = math.sqrt(sum(x * x for x in numbers))
         if len(numbers) != self.dims or not math.isfinite(length):
             raise ModelUnavailable(f"the model '{self.path.name}' gives no usable vectors", "is it damaged?")
-        return array("f", [x / length for x in numbers] if length else numbers).tobytes()
+        return array("f", [x / (length or 1.0) for x in numbers]).tobytes()
 
     def _loaded(self) -> Any:
         if self._model is None:
@@ -85,10 +86,10 @@ def _fingerprint(path: Path) -> str:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             digest = hashlib.sha256(b"%d\0" % size)
-            head = file.read(HASHED)
+            head = file.read(HASHED_BYTES)
             digest.update(head)
-            file.seek(max(0, size - HASHED))
-            digest.update(file.read(HASHED))
+            file.seek(max(0, size - HASHED_BYTES))
+            digest.update(file.read(HASHED_BYTES))
     except OSError as error:
         raise ModelUnavailable(
             f"the model file '{path}' cannot be read: {error.strerror}",
@@ -107,14 +108,14 @@ def _load(path: Path) -> Any:
             "a GGUF model needs llama-cpp-python, which is not installed", "pip install 'git-mem[llama]'"
         ) from None
     try:
-        with redirect_stderr(StringIO()):  # it warns of a context that is never made
+        with redirect_stderr(StringIO()):  # llama.cpp warns about a context that is never made
             known = llama_cpp.Llama(model_path=str(path), vocab_only=True, verbose=False)
         kind = known.metadata.get("general.architecture", "")
         trained = known.metadata.get(f"{kind}.context_length", "")
         known.close()
-        # More positions than it was trained for end the whole process; llama.cpp does not say so before.
-        context_tokens = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
-        # n_batch = n_ubatch = n_ctx, else llama.cpp cuts longer input without a word.
+        # llama.cpp aborts the process at more positions than the model was trained for.
+        context_tokens = min((trained.isdigit() and int(trained)) or 512, MAX_CONTEXT_TOKENS)
+        # llama.cpp silently cuts input that is longer than n_batch or n_ubatch.
         return open_llama(
             str(path), embedding=True, n_ctx=context_tokens, n_batch=context_tokens, n_ubatch=context_tokens
         )

@@ -1,7 +1,7 @@
-"""`gguf:<path>` as a judge: the rubric is evaluated once in the child process, then each statement by itself.
+"""`gguf:<path>` as a judge: the child process evaluates the rubric once and then each statement after it.
 
-Nothing is generated, so nothing can be invented, and a statement costs the time of its own tokens. What was judged is
-kept (`judgement_cache`). Nothing leaves this machine.
+The model generates no text, so that it can invent nothing, and a statement takes the time of its own tokens. Judgements
+are cached (`judgement_cache`). Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -19,31 +19,34 @@ from gitmem.models.judging import BATCH, STATEMENT, JudgeStatements, Rubric
 from gitmem.models.language import Setting
 from gitmem.models.llama_process import CHILD, LlamaProcess, model_file, name_of
 
-SMALL = 4_000_000_000  # parameters below which a model judges unless it is told otherwise
-CONTEXT = 4096  # tokens: the rubric takes about a thousand, and a third more in languages a model knows badly
+SMALL_MODEL_PARAMETERS = 4_000_000_000  # a model with fewer judges by default
+CONTEXT_TOKENS = 4096  # the rubric takes about 1,000, and a third more in languages that the model tokenizes badly
 
 
 def open(path: str, setting: Setting) -> GgufJudge:
-    """The judge of a file. Raises ModelUnavailable: no file, no llama.cpp."""
+    """The judge of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed."""
     return GgufJudge(model_file(path), setting)
 
 
 def judges_by_default(path: str) -> bool:
-    """Whether the model of a file is too small to be asked for lists. Raises ModelUnavailable as `open` does."""
-    return parameters(model_file(path)) < SMALL
+    """Whether the model of a file is too small to write lists of facts and judges statements instead. Raises
+    ModelUnavailable as `open`, and for a file that is no GGUF."""
+    return parameters(model_file(path)) < SMALL_MODEL_PARAMETERS
 
 
 class GgufJudge:
-    """A model in a file; its child process starts with the first statement that nothing is kept of."""
+    """A model in a file. Its child process starts with the first statement that is not cached and ends with the run."""
 
-    def __init__(self, file: Path, setting: Setting, *, child: Sequence[str] = CHILD, context: int = CONTEXT) -> None:
+    def __init__(
+        self, file: Path, setting: Setting, *, child: Sequence[str] = CHILD, context: int = CONTEXT_TOKENS
+    ) -> None:
         self.setting = setting
         self.id = name_of(file)
         self.process = LlamaProcess(file, setting.environ, child=child, context=context)
 
     @contextmanager
     def run(self) -> Iterator[JudgeStatements]:
-        """As the protocol has it; the child ends with the run."""
+        """See `Judge.run`."""
         self.process.begin(self.setting.config.model_seconds)
         try:
             yield self._judge
@@ -51,35 +54,35 @@ class GgufJudge:
             self.process.finish()
 
     def _judge(self, rubric: Rubric, statements: Sequence[str]) -> Iterator[float]:
-        kept = Judgements(self.setting.state, self.id, rubric)
+        cache = Judgements(self.setting.state, self.id, rubric)
         cut = [statement[:STATEMENT] for statement in statements]
-        told = False
+        is_prepared = False
         start = 0
         while start < len(cut):
-            # The first question of a run is one statement: a run of few seconds gets past it, and it is kept.
-            batch = cut[start : start + (BATCH if told else 1)]
+            # The first request of a run has one statement, so that even a run of a few seconds caches a judgement.
+            batch = cut[start : start + (BATCH if is_prepared else 1)]
             start += len(batch)
-            new = [each for each in dict.fromkeys(batch) if kept.get(each) is None]
-            if new and not (told and self.process.alive):
+            new = [statement for statement in dict.fromkeys(batch) if cache.get(statement) is None]
+            if new and not (is_prepared and self.process.alive):
                 self.process.prepare(
                     {"system": rubric.system, "examples": rubric.examples, "words": (rubric.yes, rubric.no)}
                 )
-                told = True
+                is_prepared = True
             if new:
-                kept.put(dict(zip(new, self._answers(new), strict=True)))
-            for each in batch:
-                judged = kept.get(each)
-                assert judged is not None
-                yield judged
+                cache.put(dict(zip(new, self._log_odds(new), strict=True)))
+            for statement in batch:
+                log_odds = cache.get(statement)
+                assert log_odds is not None
+                yield log_odds
 
-    def _answers(self, statements: Sequence[str]) -> list[float]:
-        given = self.process.ask({"statements": list(statements)}).get("log_odds")
-        if not isinstance(given, list) or len(given) != len(statements):
+    def _log_odds(self, statements: Sequence[str]) -> list[float]:
+        values = self.process.ask({"statements": list(statements)}).get("log_odds")
+        if not isinstance(values, list) or len(values) != len(statements):
             raise ModelUnavailable(
                 Message("the model '{}' gave no judgement for each statement", self.process.file.name)
             )
-        if not all(isinstance(each, (int, float)) and isfinite(each) for each in given):
+        if not all(isinstance(value, (int, float)) and isfinite(value) for value in values):
             raise ModelUnavailable(
                 Message("the model '{}' gives no usable numbers", self.process.file.name), "is it damaged?"
             )
-        return [float(each) for each in given]
+        return list(map(float, values))

@@ -1,7 +1,7 @@
 """`gguf:<path>`: a language model in a file, run by llama.cpp (extra `llama`) in a child process.
 
-The answer is constrained by a JSON schema whose sources can only be lines that were shown; time and tokens of a run
-are bounded, and a child that does not answer is killed. Nothing leaves this machine.
+The JSON schema of the prompt constrains the reply. A run has limits of time and tokens, and a child that misses its
+deadline is killed. Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from gitmem.models.reply_cache import Cache
 
 
 def open(path: str, setting: Setting) -> GgufModel:
-    """The model of a file. Raises ModelUnavailable: no file, no llama.cpp."""
+    """The model of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed."""
     return GgufModel(model_file(path), setting)
 
 
 class GgufModel:
-    """A model in a file: its child process starts with the first prompt of a run and ends with the run."""
+    """A model in a file. Its child process starts with the first prompt of a run that is not cached and ends with the
+    run."""
 
     def __init__(self, file: Path, setting: Setting, *, child: Sequence[str] = CHILD, context: int = 0) -> None:
         self.setting = setting
@@ -32,7 +33,7 @@ class GgufModel:
 
     @contextmanager
     def run(self) -> Iterator[Complete]:
-        """As the protocol has it; the child ends with the run."""
+        """See `LanguageModel.run`."""
         self.process.begin(self.setting.config.model_seconds)
         try:
             yield self._complete

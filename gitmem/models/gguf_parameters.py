@@ -1,7 +1,7 @@
-"""How many parameters a GGUF file has, read from its own table of tensors; llama.cpp is not needed.
+"""Counts the parameters of a GGUF file from its table of tensors, without llama.cpp.
 
-The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (little-endian, versions 2 and 3). Only the head
-of the file is read, within limits: a file that lies about its sizes is refused.
+The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (little-endian, versions 2 and 3). Only the header
+of the file is read. A file whose sizes are over the limits is refused.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import BinaryIO
 from gitmem.errors import ModelUnavailable
 from gitmem.messages import Message
 
-STRING, ARRAY = 8, 9  # kinds of values in a file's metadata
-SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # bytes of the other kinds
-MAX_ENTRIES = 1 << 24  # entries of any list, and bytes of any text
-DIMENSIONS = 8
+STRING, ARRAY = 8, 9  # types of metadata values
+SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # other type -> bytes of a value
+MAX_ENTRIES = 1 << 24  # entries of a list; a text has at most 8 times as many bytes
+MAX_DIMENSIONS = 8
 
 
 def parameters(file: Path) -> int:
-    """The number of weights of a model file. Raises ModelUnavailable where the file is no GGUF."""
+    """The number of weights in a model file. Raises ModelUnavailable if it is no readable GGUF file."""
     try:
         with file.open("rb") as data:
             return _count(data)
@@ -44,10 +44,10 @@ def _count(data: BinaryIO) -> int:
     for _ in range(tensors):
         _skip(data, *_unpack(data, "<Q"))
         (dimensions,) = _unpack(data, "<I")
-        if dimensions > DIMENSIONS:
+        if dimensions > MAX_DIMENSIONS:
             raise ValueError
         total += prod(_unpack(data, f"<{dimensions}Q"))
-        _unpack(data, "<IQ")  # its type and its place
+        _unpack(data, "<IQ")  # type and offset
     return total
 
 

@@ -1,7 +1,7 @@
-"""An OpenAI-compatible endpoint (extra `remote`): opt-in by its name in the user's own settings, never a fallback.
+"""`http:<url>#<model>`: an OpenAI-compatible embeddings endpoint (extra `remote`). Opt-in, never a fallback.
 
-Only chunks and questions are sent, never whole files; each is redacted first and written to the egress log before it
-leaves. `http:<url>#<model>`: `http:https://api.example.org/v1#name` posts to `https://api.example.org/v1/embeddings`.
+Only chunks and questions are sent, never whole files; each is redacted, and its source is written to the egress log
+first. `http:https://api.example.org/v1#name` posts to `https://api.example.org/v1/embeddings`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from gitmem.models import endpoint
 from gitmem.models.endpoint import TRIES, Endpoint, TimedOut
 from gitmem.models.prefixes import NO_PREFIXES, Prefixes, mark, prefixes_of
 
-BATCH = 64  # texts to a request at most
-CHARACTERS = 32_000  # of the texts of a request together: about 8,000 tokens of English, 16,000 and more of Korean
-ANSWER_LIMIT = 32 << 20  # bytes: a batch of vectors of 16,384 numbers in 25 characters each is 26 MB
-SECONDS = 180.0  # for one batch with its further tries, at least
-QUESTION_TRIES = 2  # a person waits, and words answer without it
-QUESTION = "(question)"
+MAX_BATCH_TEXTS = 64  # texts of a request
+MAX_BATCH_CHARS = 32_000  # of a request: about 8,000 tokens of English, 16,000 and more of Korean
+MAX_ANSWER_BYTES = 32 << 20  # a batch of vectors of 16,384 numbers in 25 characters each is 26 MB
+MIN_BATCH_SECONDS = 180.0  # time limit for a batch with its retries; longer for a long `mem.httpSeconds`
+QUESTION_TRIES = 2  # a person waits, and the lexical search answers without the vector
+QUESTION = "(question)"  # the path of a question in the egress log
 
 
 def open(address: str, config: Config) -> HttpEmbedder:
-    """The embedder of `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable without its key."""
+    """The embedder of an address `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable if its key cannot
+    be read."""
     url, model = endpoint.parse(address, "git config --global mem.embedder http:https://HOST/v1#MODEL")
     key = endpoint.read_key(url, config.http_key_file)
     server = Endpoint(url, model, key, timeout=config.http_seconds)
@@ -37,8 +38,8 @@ def open(address: str, config: Config) -> HttpEmbedder:
 
 
 class HttpEmbedder:
-    """`state` is where the egress log lies; without it nothing is sent. `origins` says whence the next texts are.
-    `seconds`: how long one request may take."""
+    """An embedder at an endpoint. `state`: the folder of the egress log; without it nothing is sent. `origins`: (path,
+    blob oid) of each text of the next `embed`. `seconds`: time limit of a question."""
 
     def __init__(
         self,
@@ -53,29 +54,28 @@ class HttpEmbedder:
         self._prefixes = prefixes
         self._seconds = seconds
         self._dims = 0
-        self._most = CHARACTERS  # of a batch; halved for good where the server did not answer one in time
+        self._max_chars = MAX_BATCH_CHARS  # of a batch; lowered for good after a time-out
 
     @property
     def dims(self) -> int:
-        """How many dimensions a vector has; asks the endpoint once, with a text of our own. Raises as `embed`."""
+        """The numbers of a vector; the first call asks the endpoint with a constant text. Raises as `embed`."""
         if not self._dims:
             self._ask("memory")
         return self._dims
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One unit vector a text. `origins` (path, blob) of these texts, set before, goes to the egress log.
+        """One unit vector for each text, in order. The caller sets `origins` before, for the egress log.
 
-        A batch that is not answered in time is sent again in halves, down to a single text.
+        A batch that times out is sent again in halves, down to a single text. Raises ModelUnavailable.
         """
-        if len(self.origins) == len(texts):
-            origins = list(self.origins)
-        else:
+        origins = list(self.origins)
+        if len(origins) != len(texts):
             origins = [("", "")] * len(texts)
         vectors: list[bytes] = []
         while len(vectors) < len(texts):
             at = len(vectors)
-            count = self._fitting(texts[at : at + BATCH])
-            deadline = time.monotonic() + max(SECONDS, 2 * self._seconds)
+            count = self._fitting(texts[at : at + MAX_BATCH_TEXTS])
+            deadline = time.monotonic() + max(MIN_BATCH_SECONDS, 2 * self._seconds)
             try:
                 vectors += self._send(
                     self._prefixes.passage, texts[at : at + count], origins[at : at + count], TRIES, deadline
@@ -83,15 +83,16 @@ class HttpEmbedder:
             except TimedOut:
                 if count == 1:
                     raise
-                self._most = sum(map(len, texts[at : at + count])) // 2
+                self._max_chars = sum(map(len, texts[at : at + count])) // 2
         return vectors
 
     def _fitting(self, texts: Sequence[str]) -> int:
-        """How many of these texts a request takes: one at least, else as many as have `_most` characters together."""
+        """The number of the first texts that one request takes: as many as have `_max_chars` characters together, at
+        least one."""
         total = 0
         for count, text in enumerate(texts):
             total += len(text)
-            if count and total > self._most:
+            if count and total > self._max_chars:
                 return count
         return len(texts)
 
@@ -108,11 +109,11 @@ class HttpEmbedder:
         from gitmem.gate.policy import Policy
         from gitmem.gate.redaction import redact
 
-        # An empty text is an error to some servers; its vector is never compared with anything.
+        # Some servers refuse an empty text. Its vector is replaced by zeros below.
         shown = [prefix + (redact(text, "", Policy()) or " ") for text in texts]
         answer = self._server.post(
             "embeddings", {"model": self._server.model, "input": shown},
-            state=self.state, origins=origins, limit=ANSWER_LIMIT, deadline=deadline, tries=tries, repeats=False,
+            state=self.state, origins=origins, limit=MAX_ANSWER_BYTES, deadline=deadline, tries=tries, repeats=False,
         )  # fmt: skip
         vectors = self._vectors(answer, len(texts))
         return [vector if text.strip() else bytes(len(vector)) for text, vector in zip(texts, vectors, strict=True)]
@@ -140,8 +141,8 @@ class HttpEmbedder:
         if self._dims and len(numbers) != self._dims:
             raise self._wrong(f"has vectors of {len(numbers)} numbers, not {self._dims}")
         self._dims = len(numbers)
-        # A vector of zeros is what some servers give for a text they find nothing in: like no text, it is near nothing.
-        return array("f", [x / length if length else 0.0 for x in numbers]).tobytes()
+        # Some servers return zeros for a text without known words; the vector stays zero, as for an empty text.
+        return array("f", [x / (length or 1.0) for x in numbers]).tobytes()
 
     def _wrong(self, what: str) -> ModelUnavailable:
         return self._server.wrong(what, "is it an embeddings endpoint and model?")

@@ -1,7 +1,7 @@
 """`http:<url>#<model>`: an OpenAI-compatible chat endpoint (extra `remote`). Opt-in by its name, never a fallback.
 
-Only log lines the gate has nothing against and short facts are sent, redacted, never whole files; each place is in
-the egress log before it leaves. `http:https://api.example.org/v1#name` posts to `.../v1/chat/completions`.
+Only short facts and log lines that pass the gate are sent, redacted, never whole files; the source of each is written
+to the egress log first. `http:https://api.example.org/v1#name` posts to `.../v1/chat/completions`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gitmem.models.endpoint import Endpoint, Exceeded, Refused
 from gitmem.models.language import REPLY_LIMIT, REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
 from gitmem.models.reply_cache import Cache
 
-# How a server is told the form of a reply, the strictest first: the next where one is refused.
+# Ways to ask a server for a JSON reply, the strictest first. If a server refuses one, the next is used.
 FORMATS: tuple[Callable[[Mapping[str, Any]], dict[str, Any]], ...] = (
     lambda schema: {
         "response_format": {"type": "json_schema", "json_schema": {"name": "facts", "strict": True, "schema": schema}}
@@ -26,12 +26,13 @@ FORMATS: tuple[Callable[[Mapping[str, Any]], dict[str, Any]], ...] = (
     lambda schema: {"response_format": {"type": "json_object", "schema": schema}},  # llama_cpp.server, and others
     lambda schema: {},
 )
-UNKNOWN_FORMAT = (400, 404, 415, 422, 500, 501)  # what servers answer to a form they do not know
-ANSWER_LIMIT = 4 * REPLY_LIMIT  # bytes of an answer that are read
+UNKNOWN_FORMAT = (400, 404, 415, 422, 500, 501)  # statuses with which servers refuse an unknown `response_format`
+MAX_ANSWER_BYTES = 4 * REPLY_LIMIT
 
 
 def open(address: str, setting: Setting) -> HttpModel:
-    """The model of `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable without its key or a log."""
+    """The model of an address `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable if its key cannot be
+    read or there is no folder for the egress log."""
     url, model = endpoint.parse(address, "git config --global mem.model http:https://HOST/v1#MODEL")
     key = endpoint.read_key(url, setting.config.http_key_file)
     if setting.state is None:
@@ -41,7 +42,7 @@ def open(address: str, setting: Setting) -> HttpModel:
 
 
 class HttpModel:
-    """Requests one at a time, with time and tokens of the run bounded."""
+    """A model at an endpoint. Sends one request at a time, within the time and token limits of a run."""
 
     def __init__(self, server: Endpoint, setting: Setting) -> None:
         self.id = f"http:{server.provider}#{server.model}"
@@ -54,7 +55,7 @@ class HttpModel:
 
     @contextmanager
     def run(self) -> Iterator[Complete]:
-        """As the protocol has it."""
+        """See `LanguageModel.run`."""
         self._deadline = time.monotonic() + self.setting.config.model_seconds
         yield self._complete
 
@@ -65,7 +66,7 @@ class HttpModel:
         if time.monotonic() >= self._deadline:
             raise OutOfBudget("the run took longer than mem.modelSeconds allows")
         try:
-            data = self._asked(prompt)
+            data = self._send(prompt)
         except Exceeded as error:
             raise OutOfBudget(error.message) from None
         reply = self._reply(data)
@@ -73,8 +74,8 @@ class HttpModel:
         self._cache.put(prompt, reply)
         return reply
 
-    def _asked(self, prompt: Prompt) -> bytes:
-        """The server's answer, in the strictest form that it takes: what it refused is not tried in this run again."""
+    def _send(self, prompt: Prompt) -> bytes:
+        """The server's response, in the strictest of FORMATS that it takes. A refused format is not tried again."""
         body = {
             "model": self._server.model,
             "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
@@ -86,7 +87,7 @@ class HttpModel:
             try:
                 return self._server.post(
                     "chat/completions", {**body, **FORMATS[self._format](prompt.schema)},
-                    state=self.setting.state, origins=prompt.origins, limit=ANSWER_LIMIT, deadline=self._deadline,
+                    state=self.setting.state, origins=prompt.origins, limit=MAX_ANSWER_BYTES, deadline=self._deadline,
                     final=() if last else UNKNOWN_FORMAT,
                 )  # fmt: skip
             except Refused as error:
@@ -100,6 +101,8 @@ class HttpModel:
             choice = value["choices"][0]
             text = choice["message"]["content"]
             tokens = value.get("usage", {}).get("completion_tokens", 0)
-            return Reply(text if isinstance(text, str) else "", choice.get("finish_reason") == "length", int(tokens))
+            if not isinstance(text, str):
+                text = ""
+            return Reply(text, choice.get("finish_reason") == "length", int(tokens))
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             raise self._server.wrong("is not what an OpenAI-compatible endpoint gives") from None

@@ -1,7 +1,7 @@
-"""What judges said of statements, kept by model, rubric and statement: a run that was stopped loses one batch.
+"""A cache of judgements by model, rubric and statement, so that a stopped run loses one batch at most.
 
-In `gitmem/judgements/` of the Git directory, one private file a model and rubric, a line a statement: a hash of its
-text and a number, never text. Bounded in lines; deleting it costs time, never an answer.
+The cache is the folder `gitmem/judgements/` of the Git directory: one private file for a model and rubric, one line for
+a statement with a hash of its text and a number, never the text. It can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -17,29 +17,26 @@ from gitmem.models.judging import Rubric
 from gitmem.regular_file import read_regular
 
 FOLDER = "judgements"
-MAX_LINES = 40_000  # lines of one file; the older half goes when it has more
-FILES = 16  # models and rubrics that are kept, the latest used
-LINE = 64  # bytes of a line at most
-NAME = 32  # hex digits of a hash
+MAX_LINES = 40_000  # lines of a file; a longer file loses its older half
+MAX_FILES = 16  # pairs of model and rubric; the file that was not written for the longest time is deleted
+MAX_LINE_BYTES = 64
+HASH_DIGITS = 32  # hex
 
 
 class Judgements:
-    """The judgements of one model by one rubric. Without a state folder they last as long as this value."""
+    """The judgements of one model by one rubric. Without a state folder they are kept in memory only."""
 
     def __init__(self, state: Path | None, model: str, rubric: Rubric) -> None:
-        said = json.dumps([model, rubric.system, rubric.examples, rubric.yes, rubric.no], ensure_ascii=True)
-        self._file = state / FOLDER / _hash(said) if state else None
-        if self._file:
-            self._known = _read(self._file)
-        else:
-            self._known = {}
+        key = json.dumps([model, rubric.system, rubric.examples, rubric.yes, rubric.no], ensure_ascii=True)
+        self._file = state and state / FOLDER / _hash(key)
+        self._known = _read(self._file) if self._file else {}
 
     def get(self, statement: str) -> float | None:
-        """The log-odds of a statement, None where it was not judged."""
+        """The cached log-odds of a statement, None if there are none."""
         return self._known.get(_hash(statement))
 
     def put(self, judged: Mapping[str, float]) -> None:
-        """Keep the log-odds of statements. A folder that cannot be written is no error: it is only a cache."""
+        """Cache the log-odds of statements; in memory only if the folder cannot be written."""
         new = {_hash(statement): value for statement, value in judged.items()}
         self._known.update(new)
         if self._file is None:
@@ -47,9 +44,10 @@ class Judgements:
         try:
             self._file.parent.mkdir(mode=0o700, exist_ok=True)
             if not self._file.exists():
-                for old in sorted(self._file.parent.iterdir(), key=lambda path: path.stat().st_mtime)[: -FILES + 1]:
+                files = sorted(self._file.parent.iterdir(), key=lambda path: path.stat().st_mtime)
+                for old in files[: -MAX_FILES + 1]:
                     old.unlink(missing_ok=True)
-            elif self._file.stat().st_size > MAX_LINES * LINE:
+            elif self._file.stat().st_size > MAX_LINES * MAX_LINE_BYTES:
                 self._file.unlink(missing_ok=True)
                 new = dict(list(self._known.items())[-MAX_LINES // 2 :])
             lines = "".join(f"{name} {value:.4f}\n" for name, value in new.items())
@@ -62,7 +60,7 @@ class Judgements:
 
 def _read(file: Path) -> dict[str, float]:
     try:
-        text = read_regular(file, 2 * MAX_LINES * LINE).decode("ascii", "replace")
+        text = read_regular(file, 2 * MAX_LINES * MAX_LINE_BYTES).decode("ascii", "replace")
     except (OSError, ValueError):
         return {}
     known = {}
@@ -70,10 +68,10 @@ def _read(file: Path) -> dict[str, float]:
         name, _, value = line.partition(" ")
         try:
             known[name] = float(value)
-        except ValueError:  # a line that another process was writing
+        except ValueError:  # another process was writing the line
             continue
-    return {name: value for name, value in known.items() if len(name) == NAME and value == value}
+    return {name: value for name, value in known.items() if len(name) == HASH_DIGITS and value == value}  # no NaN
 
 
 def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:NAME]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]

@@ -1,7 +1,7 @@
-"""Judges: language models that say of a statement how likely `yes` is, without writing a word. Values, one protocol.
+"""The protocol of judges and its values: a judge gives the log-odds of `yes` for a statement and generates no text.
 
-What a judge is told, the rubric, is evaluated once; each statement then costs its own tokens only. The number of one
-model says nothing beside that of another: whoever uses it calibrates it first (`promotion/judge_calibration`).
+The model evaluates the rubric once; each statement then costs its own tokens only. The numbers of two models cannot be
+compared: callers calibrate them first (`promotion/judge_calibration`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,15 @@ from gitmem.messages import Message
 if TYPE_CHECKING:
     from gitmem.models.language import Setting
 
-STATEMENT = 600  # characters of a statement that are judged: what it says in the beginning decides
-BATCH = 8  # statements a question to the model: what a time-out can lose
-
-
-JUDGES = {"gguf": "gitmem.models.gguf_judge"}  # by what stands before the colon: module with `open(rest, setting)`
+STATEMENT = 600  # maximum characters of a statement that are judged
+BATCH = 8  # statements of one request; a time-out loses at most these
+JUDGES = {"gguf": "gitmem.models.gguf_judge"}  # part of a setting before the colon -> module with `open(rest, setting)`
 
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """What statements are judged by: what the model is told, statements with the answer that is right (True: yes), and
-    the two words it answers with."""
+    """What statements are judged by. `system`: the instruction. `examples`: (statement, whether the answer is yes).
+    `yes`, `no`: the two words of an answer."""
 
     system: str
     examples: tuple[tuple[str, bool], ...]
@@ -36,27 +34,27 @@ class Rubric:
     no: str = "no"
 
 
-# The log-odds of `yes` for each statement, in order, as they come.
+# Yields the log-odds of `yes` for each statement, in order.
 JudgeStatements = Callable[[Rubric, Sequence[str]], Iterator[float]]
 
 
 class Judge(Protocol):
-    """A model that judges statements; `id` names it in `Memory-Model` trailers and in what is kept of it."""
+    """A model that judges statements. `id`: its name in `Memory-Model` trailers and in the cache."""
 
     @property
     def id(self) -> str: ...
 
     def run(self) -> AbstractContextManager[JudgeStatements]:
-        """One run, whose time (`mem.modelSeconds`) is bounded from here on.
+        """Start a run, which may take `mem.modelSeconds` in all.
 
-        What it gives yields log p(yes) - log p(no) for one statement after the other. That raises OutOfBudget where the
-        time is used up, after it yielded what was judged, and ModelUnavailable where the model cannot be loaded or
-        cannot judge.
+        The value of the `with` statement is a function that yields log p(yes) - log p(no) for each statement. It raises
+        OutOfBudget after the time limit, when it has yielded the numbers it has, and ModelUnavailable if the model
+        cannot be loaded or cannot judge.
         """
 
 
 def open_judge(name: str, setting: Setting) -> Judge:
-    """The judge that `gguf:/path/to.gguf` names. Raises ModelUnavailable for what cannot judge."""
+    """The judge of a setting `gguf:/path/to.gguf`. Raises ModelUnavailable for a kind of model that cannot judge."""
     kind, _, rest = name.partition(":")
     if kind not in JUDGES or not rest:
         raise ModelUnavailable(

@@ -1,7 +1,7 @@
-"""Language models by name: what each is asked and answers, and how one is opened. Values and one protocol.
+"""The registry of language models, their protocol, and its values: the prompt, the reply and the setting.
 
-`gguf:<path>` and `http:<url>#<model>`; docs/contributing.md says what a new kind needs.
-There is no fallback from one to another, and never from a local to a remote one.
+A model is named `gguf:<path>` or `http:<url>#<model>`; docs/contributing.md says what a new kind needs. A model that
+fails is never replaced by another.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 
     from gitmem.config import Config
 
-REPLY_LIMIT = 1 << 18  # characters of a reply that are looked at
-REPLY_TOKENS = 1500  # tokens a reply may have
+REPLY_LIMIT = 1 << 18  # maximum characters of a reply that are parsed
+REPLY_TOKENS = 1500  # maximum tokens of a reply
 
 
 class LanguageModelKind(NamedTuple):
-    """A kind of language model: its module with `open(rest, setting) -> LanguageModel`, and how a setting spells it."""
+    """A kind of language model. `module`: name of the module with `open(rest, setting) -> LanguageModel`. `form`: how a
+    setting spells it."""
 
     module: str
     form: str
 
 
-LANGUAGE_MODELS: dict[str, LanguageModelKind] = {  # by what stands before the colon
+LANGUAGE_MODELS: dict[str, LanguageModelKind] = {  # by the part of a setting before the colon
     "gguf": LanguageModelKind("gitmem.models.gguf_language", "gguf:<path>"),
     "http": LanguageModelKind("gitmem.models.http_language", "http:<url>#<model>"),
 }
@@ -41,9 +42,9 @@ FORMS = " or ".join(kind.form for kind in LANGUAGE_MODELS.values())
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One request: what to say and the JSON schema that constrains the answer.
+    """One request to a model: the system and the user message, and the JSON schema of the reply.
 
-    `origins` are the (path, blob oid) pairs whose text it holds: what the egress log names.
+    `origins`: (path, blob oid) of each file whose text the messages quote; the egress log names them.
     """
 
     system: str
@@ -54,8 +55,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the text, whether it was cut short, the tokens it cost. `too_long`: the prompt did not fit.
-    `stopped`: why the run ended before the reply did, "" where it did not; the text is what had come by then."""
+    """The reply to a prompt. `cut`: the text ends before its JSON does. `tokens`: tokens of the text, 0 if unknown or
+    cached. `too_long`: the prompt does not fit into the model's context; the text is "". `stopped`: why the run ended
+    before the reply was complete, else ""."""
 
     text: str = ""
     cut: bool = False
@@ -65,32 +67,31 @@ class Reply:
 
 
 class OutOfBudget(Exception):
-    """The run's time or tokens are used up; the message says which."""
+    """A run reached its time or token limit, or a reply its size limit; the message says which."""
 
 
 Complete = Callable[[Prompt], Reply]
 
 
 class LanguageModel(Protocol):
-    """A model that completes prompts; `id` names it in `Memory-Model` trailers."""
+    """A model that replies to prompts. `id`: its name in `Memory-Model` trailers."""
 
     @property
     def id(self) -> str: ...
 
     def run(self) -> AbstractContextManager[Complete]:
-        """One run, whose time (`mem.modelSeconds`) and tokens (`mem.modelTokens`) are bounded from here on.
+        """Start a run, which may take `mem.modelSeconds` and `mem.modelTokens` in all.
 
-        What it gives answers one prompt a call. That raises OutOfBudget where the run's budget is used up, and
-        ModelUnavailable where the model cannot be loaded or gives no answer.
+        The value of the `with` statement is a function that replies to one prompt. It raises OutOfBudget over the run's
+        limits, ModelUnavailable if the model cannot be loaded or gives no reply.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a model may need from the entry point: settings, environment (keys), state folder, redaction of texts.
-
-    `redact(text, path)` gives the text with what the gate masks in it; `state` is where replies and the egress log
-    are kept, None where nothing can be. `progress` is told in words how far a run is.
+    """What the entry point passes to a model. `environ`: environment variables. `state`: the folder of cached replies
+    and of the egress log, None if there is none. `redact(text, path)`: returns the text as the gate masks it.
+    `progress`: called with a text about the progress of a run.
     """
 
     config: Config
@@ -101,9 +102,9 @@ class Setting:
 
 
 def open_language_model(name: str, setting: Setting) -> LanguageModel:
-    """The model `name` says (`gguf:/path/to.gguf`, `http:https://HOST/v1#NAME`).
+    """The model of a setting, such as `gguf:/path/to.gguf` or `http:https://HOST/v1#NAME`.
 
-    Raises ModelUnavailable where there is no such kind of model, no file or no library; BadConfig for an address of
+    Raises ModelUnavailable for an unknown kind, a missing file or a missing library; BadConfig for an address of
     another form.
     """
     head, _, rest = name.partition(":")

@@ -1,7 +1,7 @@
-"""The process that runs llama.cpp: one JSON line in, one out, until its input ends. For `llama_process` only.
+"""The child process of `llama_process`: reads JSON requests, one a line, runs llama.cpp and writes JSON answers.
 
-A crash, a hang or a runaway in native code ends here and not in git mem. It reads a model file and its standard
-input, writes its standard output, and nothing else.
+A crash or hang of native code ends this process only. It reads a model file and its standard input, writes its standard
+output, and nothing else.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ from typing import Any
 
 from gitmem.models.llama_library import open_llama
 
-CONTEXT = 8192  # tokens at most, whatever the model could take
-PLACE = "\N{SYMBOL FOR UNIT SEPARATOR}"  # where a statement stands in a chat; statements are never read for it
-TOKENS = 160  # of a statement that are judged
+DEFAULT_CONTEXT_TOKENS = 8192  # even if the model could take more
+PLACEHOLDER = "\N{SYMBOL FOR UNIT SEPARATOR}"  # stands for the statement in a rendered chat
+MAX_STATEMENT_TOKENS = 160  # tokens of a statement that are judged
 TOKENS_PER_STEP = 512  # tokens evaluated at once
 
 
 def main() -> None:
-    """Serve requests: first {"path", "context"}; then {"system", "user", "schema", "max_tokens"} for a text, or
-    {"system", "examples", "words"} for a rubric and {"statements"} for the judgements by it."""
+    """Answer requests until the input ends. The first is {"path", "context"}, to load a model. Then {"system", "user",
+    "schema", "max_tokens"} asks for a reply, {"system", "examples", "words"} sets a rubric, and {"statements"} asks for
+    the log-odds of statements by the rubric. An error is answered with {"error"}."""
     out = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # llama.cpp may print there
     with os.fdopen(0, "r", encoding="utf-8") as requests:
-        model = rubric = None
+        model: Any = None
+        rubric: _Rubric | None = None
         for line in requests:
             request = json.loads(line)
             try:
@@ -56,13 +58,14 @@ def _write(out: int, answer: dict[str, Any]) -> None:
 
 
 def _load(request: dict[str, Any]) -> Any:
-    wanted = int(request["context"]) or CONTEXT
-    # `swa_full`: a model with a sliding window keeps all of a rubric, so that statements can be taken out behind it.
-    return open_llama(request["path"], n_ctx=wanted, n_batch=wanted, n_ubatch=TOKENS_PER_STEP, seed=0, swa_full=True)
+    context = int(request["context"]) or DEFAULT_CONTEXT_TOKENS
+    # `swa_full`: a model with a sliding window keeps the whole rubric, so that statements after it can be removed.
+    return open_llama(request["path"], n_ctx=context, n_batch=context, n_ubatch=TOKENS_PER_STEP, seed=0, swa_full=True)
 
 
 def _complete(model: Any, request: dict[str, Any], piece: Callable[[str], None]) -> dict[str, Any]:
-    """The reply to a prompt; each piece of it as it comes is given to `piece`."""
+    """The reply to a prompt: {"text", "cut", "tokens"}, or {"too_long": True} if the prompt does not fit. `piece` is
+    called with each part of the text as it is generated."""
     from llama_cpp.llama_grammar import LlamaGrammar
 
     grammar = LlamaGrammar.from_json_schema(json.dumps(request["schema"]), verbose=False)
@@ -76,25 +79,26 @@ def _complete(model: Any, request: dict[str, Any], piece: Callable[[str], None])
             grammar=grammar, max_tokens=min(free_tokens, request["max_tokens"]), temperature=0.0, seed=0, stream=True,
         ):  # fmt: skip
             choice = made["choices"][0]
-            said = choice["delta"].get("content") or ""
+            part = choice["delta"].get("content") or ""
             reason = choice["finish_reason"] or reason
-            if said:
-                text, tokens = text + said, tokens + 1
-                piece(said)
+            if part:
+                text, tokens = text + part, tokens + 1
+                piece(part)
     except ValueError:
         return {"too_long": True}
     return {"text": text, "cut": reason == "length", "tokens": tokens}
 
 
 class CannotJudge(Exception):
-    """Why a model cannot judge, in words."""
+    """A model cannot judge statements; the message says why."""
 
 
 class _Rubric:
-    """A rubric that the model has evaluated; each statement is evaluated behind it and then taken out again.
+    """A rubric that the model has evaluated. Each statement is evaluated after it and then removed from the model's
+    memory.
 
-    The chat is cut where the statement stands, and its parts become tokens one by one: what a statement says is never
-    read as a token of the template.
+    The text before a statement, the statement and the text after it are tokenized separately, so that the spelling of
+    a special token in a statement is not read as that token.
     """
 
     def __init__(self, model: Any, system: str, examples: Sequence[Sequence[Any]], words: Sequence[str]) -> None:
@@ -107,28 +111,29 @@ class _Rubric:
         self._yes, self._no = (_first_tokens(model, word) for word in words)
         if not self._yes - self._no or not self._no - self._yes:
             raise CannotJudge(f"its vocabulary does not tell {words[0]} from {words[1]}")
-        if len(self.before) + TOKENS + len(self._after) > model.n_ctx():
+        if len(self.before) + MAX_STATEMENT_TOKENS + len(self._after) > model.n_ctx():
             raise CannotJudge("the examples do not fit into its context")
         llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(model.ctx), True)
         self._batch = llama_cpp.llama_batch_init(TOKENS_PER_STEP, 0, 1)
         self._evaluate(self.before, 0)
 
     def log_odds(self, statement: str) -> float:
-        """log p(yes) - log p(no) as the first word of the model's answer."""
-        self._take_out()
-        tokens = [*_tokens(self.model, statement, special=False)[:TOKENS], *self._after]
+        """log p(yes) - log p(no) for the first word of the model's answer."""
+        self._remove_statement()
+        tokens = [*_tokens(self.model, statement, special=False)[:MAX_STATEMENT_TOKENS], *self._after]
         logits = self._evaluate(tokens, len(self.before))
-        return _together(logits, self._yes - self._no) - _together(logits, self._no - self._yes)
+        return _log_sum_exp(logits, self._yes - self._no) - _log_sum_exp(logits, self._no - self._yes)
 
-    def _take_out(self) -> None:
-        """Leave the model with the rubric alone; one whose memory cannot be cut (recurrent) evaluates it again."""
+    def _remove_statement(self) -> None:
+        """Cut the model's memory after the rubric. A recurrent model's memory cannot be cut: evaluate the rubric
+        again."""
         memory = self._library.llama_get_memory(self.model.ctx)
         if not self._library.llama_memory_seq_rm(memory, 0, len(self.before), -1):
             self._library.llama_memory_clear(memory, True)
             self._evaluate(self.before, 0)
 
     def _evaluate(self, tokens: Sequence[int], first: int) -> Any:
-        """The logits of the last of `tokens`, which stand from position `first` on."""
+        """Evaluate `tokens` from position `first` on; return the logits after the last one."""
         batch = self._batch
         for start in range(0, len(tokens), TOKENS_PER_STEP):
             part = tokens[start : start + TOKENS_PER_STEP]
@@ -143,8 +148,8 @@ class _Rubric:
 
 
 def _chat(model: Any, system: str, examples: Sequence[Sequence[Any]], words: Sequence[str]) -> tuple[str, str]:
-    """What stands before a statement and what after it: turns in the model's own template, plain lines where it has
-    none (a base model)."""
+    """(text before a statement, text after it): a chat in the model's own template, with the examples as turns; plain
+    lines for a model without a template (a base model). Raises CannotJudge for an unusable template."""
     template = model.metadata.get("tokenizer.chat_template")
     if not template:
         rows = [f"Statement: {text}\nAnswer: {words[0] if keep else words[1]}\n" for text, keep in examples]
@@ -153,14 +158,14 @@ def _chat(model: Any, system: str, examples: Sequence[Sequence[Any]], words: Seq
     for text, keep in examples:
         turns.append({"role": "user", "content": text})
         turns.append({"role": "assistant", "content": words[0] if keep else words[1]})
-    turns.append({"role": "user", "content": PLACE})
+    turns.append({"role": "user", "content": PLACEHOLDER})
     try:
-        said = _rendered(model, template, turns)
-    except Exception:  # noqa: BLE001 - templates refuse in ways of their own; some know no role `system`
+        chat = _rendered(model, template, turns)
+    except Exception:  # noqa: BLE001 - templates raise errors of any type; some refuse the role `system`
         turns[1]["content"] = f"{system}\n\n{turns[1]['content']}"
-        said = _rendered(model, template, turns[1:])
-    before, place, after = said.rpartition(PLACE)
-    if not place:
+        chat = _rendered(model, template, turns[1:])
+    before, placeholder, after = chat.rpartition(PLACEHOLDER)
+    if not placeholder:
         raise CannotJudge("its chat template does not repeat what is said")
     return before, after
 
@@ -182,7 +187,7 @@ def _tokens(model: Any, text: str, *, special: bool) -> list[int]:
 
 
 def _beginning(model: Any) -> list[int]:
-    """The token that a text begins with, where the model's vocabulary or its template wants one."""
+    """The BOS token as a list, if the model's vocabulary or its template begins a text with it; else []."""
     from llama_cpp import llama_cpp
 
     wanted = bool(llama_cpp.llama_vocab_get_add_bos(llama_cpp.llama_model_get_vocab(model.model)))
@@ -193,8 +198,8 @@ def _beginning(model: Any) -> list[int]:
 
 
 def _first_tokens(model: Any, word: str) -> frozenset[int]:
-    """The tokens that a word can begin with, as it is or with a capital, behind a space or not; a token that is only
-    the space is none."""
+    """The tokens with which a word can begin: in lower case or capitalised, with or without a space before it. A token
+    of only a space does not count."""
     found = set()
     for spelled in (word, f" {word}", word.title(), f" {word.title()}"):
         tokens = _tokens(model, spelled, special=False)
@@ -202,11 +207,11 @@ def _first_tokens(model: Any, word: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def _together(logits: Any, tokens: frozenset[int]) -> float:
-    """The logarithm of the sum of the exponentials of some logits."""
+def _log_sum_exp(logits: Any, tokens: frozenset[int]) -> float:
+    """The logarithm of the sum of the exponentials of the tokens' logits."""
     values = [float(logits[token]) for token in tokens]
-    most = max(values)
-    return most + log(sum(exp(value - most) for value in values))
+    largest = max(values)
+    return largest + log(sum(exp(value - largest) for value in values))
 
 
 if __name__ == "__main__":

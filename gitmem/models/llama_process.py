@@ -1,6 +1,7 @@
-"""The parent's side of `llama_child`: a process for one model file, asked one JSON object at a time until a deadline.
+"""The parent's side of `llama_child`: starts the child process for a model file and exchanges JSON lines with it.
 
-A child that crashes, hangs or floods is ended here, and that is said in words. Nothing leaves this machine.
+A child that crashes, misses its deadline or writes too much is killed, and the caller gets an error with a message.
+Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -22,19 +23,21 @@ from gitmem.messages import Message
 from gitmem.models.child_processes import end
 from gitmem.models.language import OutOfBudget
 
-ANSWER_LIMIT = 1 << 20  # bytes of one answer of the child
-LOAD_SECONDS = 60  # in which a model must be loaded, or have read what it is told once, whatever a run may take
-PASSED_ON = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "LANG", "LC_ALL", "TMPDIR")
+MAX_ANSWER_BYTES = 1 << 20  # of one answer of the child, with its pieces
+LOAD_SECONDS = 60  # time limit to load the model and to `prepare` it, apart from the run's limit
+PASSED_VARIABLES = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "LANG", "LC_ALL", "TMPDIR")
 CHILD = (sys.executable, "-P", "-m", "gitmem.models.llama_child")
 
 
 class LlamaProcess:
-    """The child starts with the first question after `begin` and ends with `finish`."""
+    """A child process that runs a model file. It starts with the first request after `begin` and ends with
+    `finish`."""
 
     def __init__(
         self, file: Path, environ: Mapping[str, str], *, child: Sequence[str] = CHILD, context: int = 0
     ) -> None:
-        """`context` is in tokens, 0 for as many as the child takes by itself."""
+        """`child`: the command of the child. `context`: size of the model's context in tokens, 0 for the child's
+        default."""
         self.file, self._environ, self._context = file, environ, context
         self._command = child
         self._child: subprocess.Popen[bytes] | None = None
@@ -43,25 +46,25 @@ class LlamaProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the child was started and not ended by us."""
+        """Whether the child was started and `finish` was not called since; it may have crashed."""
         return self._child is not None
 
     def begin(self, seconds: float) -> None:
-        """What is asked from here on is answered within `seconds` all together, loading and `prepare` apart."""
+        """Set the time limit for all later calls of `ask` together. Loading the model and `prepare` do not count."""
         self._deadline = time.monotonic() + seconds
 
     def ask(self, request: Mapping[str, Any], pieces: list[str] | None = None) -> dict[str, Any]:
-        """The answer to a request; what comes of it before is added to `pieces`. Raises OutOfBudget where the time is
-        used up or the answer too long, and ModelUnavailable where the model cannot be loaded or the child ended or
-        failed."""
+        """The child's answer to a request. Parts of its text that come before are appended to `pieces`. Raises
+        OutOfBudget after the time limit or over MAX_ANSWER_BYTES, ModelUnavailable if the model cannot be loaded or the
+        child fails or ends."""
         answer = self._exchange(self._started(), request, self._deadline, pieces)
         if "error" in answer:
             raise ModelUnavailable(Message("the model '{}' failed ({})", self.file.name, answer["error"]))
         return answer
 
     def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The same for what a model reads once before it answers: within LOAD_SECONDS, on no account of the run's time.
-        A run of few seconds would never come to its first answer otherwise."""
+        """As `ask`, for text that the model evaluates once before its answers. The limit is LOAD_SECONDS, and the time
+        does not count for the run: otherwise a run of a few seconds would never reach its first answer."""
         child = self._started()
         answer = self._start(child, request, "was not ready")
         if "error" in answer:
@@ -69,14 +72,14 @@ class LlamaProcess:
         return answer
 
     def finish(self) -> None:
-        """End the child, if there is one."""
+        """Kill the child, if it was started."""
         child, self._child, self._rest = self._child, None, b""
         if child is not None:
             end(child)
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._child is None:
-            env = {name: self._environ[name] for name in PASSED_ON if name in self._environ}
+            env = {name: self._environ[name] for name in PASSED_VARIABLES if name in self._environ}
             self._child = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
             )
@@ -90,7 +93,8 @@ class LlamaProcess:
         return self._child
 
     def _start(self, child: subprocess.Popen[bytes], request: Mapping[str, Any], failed: str) -> dict[str, Any]:
-        """The answer within LOAD_SECONDS; the deadline moves by the time that it took."""
+        """The answer to a request within LOAD_SECONDS. Moves the run's deadline by the time that the answer took.
+        `failed`: what the message of OutOfBudget says about the model."""
         began = time.monotonic()
         try:
             answer = self._exchange(child, request, began + LOAD_SECONDS)
@@ -122,11 +126,12 @@ class LlamaProcess:
             if pieces is None or "piece" not in answer:
                 return answer
             size += len(line)
-            if size > ANSWER_LIMIT:
+            if size > MAX_ANSWER_BYTES:
                 raise self._too_long()
             pieces.append(str(answer["piece"]))
 
     def _line(self, child: subprocess.Popen[bytes], source: int, deadline: float) -> bytes:
+        """The next line that the child writes. Kills the child at the deadline and over MAX_ANSWER_BYTES."""
         with selectors.DefaultSelector() as ready:
             ready.register(source, selectors.EVENT_READ)
             while b"\n" not in self._rest:
@@ -138,17 +143,17 @@ class LlamaProcess:
                 if not data:
                     raise self._ended(child)
                 self._rest += data
-                if len(self._rest) > ANSWER_LIMIT:
+                if len(self._rest) > MAX_ANSWER_BYTES:
                     raise self._too_long()
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 
     def _too_long(self) -> OutOfBudget:
         self.finish()
-        return OutOfBudget(f"the model's answer was longer than {ANSWER_LIMIT} bytes and was dropped")
+        return OutOfBudget(f"the model's answer was longer than {MAX_ANSWER_BYTES} bytes and was dropped")
 
     def _ended(self, child: subprocess.Popen[bytes]) -> ModelUnavailable:
-        """What to say of a child that ended before it answered: with the signal, where one killed it."""
+        """The error for a child that ended before it answered; the message has the signal that killed it, if any."""
         try:
             code = child.wait(5)
         except subprocess.TimeoutExpired:
@@ -162,7 +167,8 @@ class LlamaProcess:
 
 
 def model_file(path: str) -> Path:
-    """The file that `gguf:<path>` names. Raises ModelUnavailable: no file, no llama.cpp."""
+    """The absolute path of a model file; `path` may begin with `~`. Raises ModelUnavailable if there is no such file or
+    llama-cpp-python is not installed."""
     file = Path(os.path.expanduser(path))
     if not file.is_file():
         raise ModelUnavailable(
@@ -174,12 +180,12 @@ def model_file(path: str) -> Path:
 
 
 def name_of(file: Path) -> str:
-    """`gguf:<name>@<fingerprint>`: what trailers and caches call a model file."""
+    """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches."""
     return f"gguf:{file.name}@{fingerprint(file)}"
 
 
 def fingerprint(file: Path) -> str:
-    """12 hex of a file's size, first and last megabyte: enough to tell one model from another."""
+    """12 hex digits of the SHA-256 of a file's size, first and last MiB: enough to tell models apart."""
     size = file.stat().st_size
     with file.open("rb") as data:
         digest = hashlib.sha256(str(size).encode() + data.read(1 << 20))

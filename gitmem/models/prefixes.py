@@ -1,7 +1,7 @@
-"""What a model wants in front of a question and of a passage: most retrieval models were trained with such words.
+"""The prefixes that a retrieval model was trained with, such as "query: " before a question. Pure.
 
-Pure. A family is recognised by the model's name alone; the settings `mem.queryPrefix` and `mem.passagePrefix` say
-otherwise. The prefixes are part of an embedder's id: vectors made with others are of another space.
+The model's family is found by the model's name; the settings `mem.queryPrefix` and `mem.passagePrefix` replace its
+prefixes. Prefixes are part of an embedder's id, because vectors made with other prefixes cannot be compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that
 
 
 class Prefixes(NamedTuple):
-    """`query` stands in front of a question, `passage` in front of an indexed text; "" for nothing."""
+    """`query`: the text before a question. `passage`: the text before an indexed text. "" for none."""
 
     query: str = ""
     passage: str = ""
@@ -26,8 +26,7 @@ class Prefixes(NamedTuple):
 
 NO_PREFIXES = Prefixes()
 
-# A pattern of the model's name, in lower case -> its prefixes, as the model's own page has them. The first that
-# matches counts; a model that wants none stands here only where a later pattern would match it.
+# Pattern of a model's name in lower case -> prefixes by the model's documentation. The first match counts.
 FAMILIES: tuple[tuple[str, Prefixes], ...] = (
     (r"(?<![a-z0-9])e5-(?:.*-)?(?:instruct|mistral)|qwen3-embedding", Prefixes(_INSTRUCT)),
     (r"(?<![a-z0-9])e5(?![a-z0-9])", Prefixes("query: ", "passage: ")),
@@ -40,7 +39,7 @@ FAMILIES: tuple[tuple[str, Prefixes], ...] = (
 
 
 def prefixes_of(model: str, config: Config) -> Prefixes:
-    """The prefixes of the model with this name: each as its setting says, or where that is `auto` as its family's."""
+    """The prefixes for a model's name: each from its setting, or from the model's family if the setting is `auto`."""
     name = model.lower().replace("_", "-")
     known = next((prefixes for pattern, prefixes in FAMILIES if re.search(pattern, name)), NO_PREFIXES)
     return Prefixes(_chosen(config.query_prefix, known.query), _chosen(config.passage_prefix, known.passage))
@@ -55,7 +54,7 @@ def _chosen(setting: str, known: str) -> str:
 
 
 def mark(prefixes: Prefixes) -> str:
-    """What the prefixes add to an embedder's id; "" where there are none."""
+    """The suffix for an embedder's id, "+" and 8 hex digits; "" without prefixes."""
     if prefixes == NO_PREFIXES:
         return ""
     return "+" + hashlib.sha256("\0".join(prefixes).encode("utf-8", "surrogateescape")).hexdigest()[:8]

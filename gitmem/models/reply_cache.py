@@ -1,6 +1,7 @@
-"""Replies of language models, kept by what was asked: the same lines are never paid for twice.
+"""A cache of language model replies by model and prompt, so that the same prompt is not paid for twice.
 
-In `gitmem/replies/` of the Git directory, private, bounded in number; deleting it costs a question, never an answer.
+The cache is the private folder `gitmem/replies/` of the Git directory, with at most MAX_REPLIES files. It can be
+deleted at any time: the model is then asked again.
 """
 
 from __future__ import annotations
@@ -30,24 +31,22 @@ def answers(text: str, schema: Mapping[str, Any]) -> bool:
 
 
 class Cache:
-    """Replies of one model. Without a state folder nothing is kept."""
+    """The cached replies of one model. Without a state folder nothing is cached."""
 
     def __init__(self, state: Path | None, model: str) -> None:
-        self._folder = state / FOLDER if state else None
+        self._folder = state and state / FOLDER
         self._model = model
 
     def known(self, prompt: Prompt, tokens_left: int) -> Reply | None:
-        """The reply to exactly this prompt, which costs nothing; None where the model must be asked.
-
-        Raises OutOfBudget where it must be and the run has no tokens left.
-        """
+        """The cached reply to exactly this prompt; None if there is none, so that the model must be asked. Raises
+        OutOfBudget if there is none and the run has no tokens left."""
         reply = self.get(prompt)
         if reply is None and tokens_left <= 0:
             raise OutOfBudget("the run's tokens (mem.modelTokens) are used up")
         return reply
 
     def get(self, prompt: Prompt) -> Reply | None:
-        """The reply to exactly this prompt, None where there is none that can be read."""
+        """The cached reply to exactly this prompt; None if there is none or it cannot be read."""
         if self._folder is None:
             return None
         try:
@@ -60,10 +59,8 @@ class Cache:
         return None
 
     def put(self, prompt: Prompt, reply: Reply) -> None:
-        """Keep a whole reply that answers the prompt: one that does not is asked for again.
-
-        A folder that cannot be written is no error: it is only a cache.
-        """
+        """Cache a reply if it is complete and has the keys that the prompt's schema requires, or if the prompt was too
+        long. Does nothing if the folder cannot be written."""
         if self._folder is None or reply.cut or not (reply.too_long or answers(reply.text, prompt.schema)):
             return
         try:

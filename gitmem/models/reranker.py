@@ -1,6 +1,9 @@
-"""A reranking model in GGUF (rank pooling, as bge-reranker, jina-reranker and Qwen3-Reranker have): a question and
-passages in, scores out. Opt-in by a file the person names; never downloads. llama.cpp runs in a child process with a
-time limit: what it does with a damaged file ends there."""
+"""Scores passages for a question with a reranking model in GGUF (rank pooling: bge-reranker, jina-reranker,
+Qwen3-Reranker).
+
+The user names the file; nothing is downloaded. llama.cpp runs in a child process with a time limit, so that a damaged
+file cannot crash or block the caller.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gitmem.errors import ModelUnavailable, UsageError
-from gitmem.models.llama_process import PASSED_ON
+from gitmem.models.llama_process import PASSED_VARIABLES
 
 CHILD = (sys.executable, "-P", "-m", "gitmem.models.reranker_child")
 WHICH = "--rerank gguf:<path> takes a reranking model, such as bge-reranker-v2-m3 in GGUF"
@@ -27,10 +30,10 @@ def rerank(
     environ: Mapping[str, str],
     child: Sequence[str] = CHILD,
 ) -> list[float]:
-    """How well each passage answers the question, 0..1: the logistic function of the model's score, as its makers do.
+    """The score of each passage for the question, 0 to 1: the logistic function of the model's output.
 
-    Raises UsageError for a spec that is no `gguf:<path>`, ModelUnavailable where the file cannot rank or takes longer
-    than `seconds`.
+    `spec`: `gguf:<path>`. `seconds`: time limit. `child`: the command of the child process. Raises UsageError for
+    another spec, ModelUnavailable if the file is missing, is no reranking model, or takes longer than `seconds`.
     """
     scheme, _, name = spec.partition(":")
     if scheme != "gguf" or not name:
@@ -49,7 +52,7 @@ def rerank(
             input=request.encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={key: environ[key] for key in PASSED_ON if key in environ},
+            env={key: environ[key] for key in PASSED_VARIABLES if key in environ},
             timeout=seconds,
             check=False,
         )

@@ -1,7 +1,7 @@
-"""The process that runs a reranking model: one JSON object in, one out. Started by `models/reranker.py` only.
+"""The child process of `models/reranker.py`: reads one JSON request, runs the reranking model, writes one JSON answer.
 
-It reads a model file and its standard input, writes its standard output, and nothing else. The texts are tokens of
-text alone: what looks like a special token in a memory file is not one.
+It reads a model file and its standard input, writes its standard output, and nothing else. Questions and passages are
+tokenized as plain text: the spelling of a special token in a memory file is not read as that token.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 from gitmem.models.llama_library import open_llama
 
 RANK = 4  # LLAMA_POOLING_TYPE_RANK
-CONTEXT = 2048  # tokens of a question and a passage at most
-HEADER = 64 << 20  # bytes within which a file names its tensors: the vocabulary stands before them
-HEADS = (b"cls.output.weight", b"cls.weight")  # what a classification head is called
+MAX_CONTEXT_TOKENS = 2048  # of a question and a passage together
+MAX_HEADER_BYTES = 64 << 20  # in which a file's tensor names are searched; the vocabulary precedes them
+HEADS = (b"cls.output.weight", b"cls.weight")  # tensor names of a classification head
 
 
 def main() -> None:
@@ -40,17 +40,17 @@ def main() -> None:
 
 
 def has_head(path: str) -> bool:
-    """Whether the file names a ranking head: llama.cpp ranks with any model and does not say that it has none."""
+    """Whether the file has the tensor of a ranking head. llama.cpp gives no error for a model without one."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < 24:
             return False
-        with mmap.mmap(file.fileno(), min(size, HEADER), access=mmap.ACCESS_READ) as start:
+        with mmap.mmap(file.fileno(), min(size, MAX_HEADER_BYTES), access=mmap.ACCESS_READ) as start:
             return any(start.find(struct.pack("<Q", len(name)) + name) >= 0 for name in HEADS)
 
 
 def scores(path: str, question: str, passages: Sequence[str]) -> list[float]:
-    """One number of 0..1 a passage."""
+    """The score of each passage, 0 to 1. Raises RuntimeError if llama.cpp cannot evaluate one."""
     from llama_cpp import llama_cpp as c
 
     model = _load(path)
@@ -84,50 +84,42 @@ def _load(path: str) -> Any:
     known = open_llama(path, vocab_only=True)
     trained = known.metadata.get(f"{known.metadata.get('general.architecture', '')}.context_length", "")
     known.close()
-    # More positions than it was trained for end the process; n_batch = n_ubatch = n_ctx, else longer input is cut.
-    window = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
+    # llama.cpp aborts at more positions than the model was trained for, and cuts input longer than n_batch or n_ubatch.
+    window = min((trained.isdigit() and int(trained)) or 512, MAX_CONTEXT_TOKENS)
     return open_llama(path, embedding=True, pooling_type=RANK, n_ctx=window, n_batch=window, n_ubatch=window)
 
 
 def pair(model: Any, c: Any, vocabulary: Any, question: str, passage: str) -> list[int]:
-    """[BOS] question [EOS] [SEP] passage [EOS], each where the vocabulary wants it: as llama-server joins them, but a
-    BERT's passage ends with [SEP], as in its training.
+    """The tokens [BOS] question [EOS] [SEP] passage [EOS], with the special tokens that the vocabulary adds: as
+    llama-server does, but a BERT's passage ends with [SEP], as in its training.
 
-    The passage's end is cut where both are too long, the question's where it alone takes more than half.
+    The question is cut at half of the context, the passage at the rest.
     """
-    end = c.llama_vocab_eos(vocabulary)
-    if end < 0:
-        end = c.llama_vocab_sep(vocabulary)
-    if c.llama_vocab_get_add_bos(vocabulary):
-        begin = [c.llama_vocab_bos(vocabulary)]
-    else:
-        begin = []
+    eos, sep = c.llama_vocab_eos(vocabulary), c.llama_vocab_sep(vocabulary)
+    begin = [c.llama_vocab_bos(vocabulary)] if c.llama_vocab_get_add_bos(vocabulary) else []
+    ends: list[int] = []
     if c.llama_vocab_get_add_eos(vocabulary):
-        close = [end]
-    else:
-        close = []
-    if c.llama_vocab_get_add_sep(vocabulary):
-        apart = [c.llama_vocab_sep(vocabulary)]
-    else:
-        apart = []
-    between, close = close + apart, close or apart
-    asked = plain(model, question)[: model.n_ctx() // 2]
-    left = model.n_ctx() - len(begin) - len(asked) - len(between) - len(close)
-    return [*begin, *asked, *between, *plain(model, passage)[:left], *close]
+        ends = [eos if eos >= 0 else sep]
+    separators = [sep] if c.llama_vocab_get_add_sep(vocabulary) else []
+    between, close = ends + separators, ends or separators
+    first = plain(model, question)[: model.n_ctx() // 2]
+    left = model.n_ctx() - len(begin) - len(first) - len(between) - len(close)
+    return [*begin, *first, *between, *plain(model, passage)[:left], *close]
 
 
 def from_template(model: Any, template: str, question: str, passage: str) -> list[int]:
-    """The model's own prompt (Qwen3-Reranker): its special tokens are read as such, those of the texts are not."""
+    """The tokens of the model's own rerank template (Qwen3-Reranker) with `{query}` and `{document}` filled in. Only
+    the template may have special tokens. Cut as in `pair`."""
     before, _, rest = template.partition("{query}")
     between, _, after = rest.partition("{document}")
     parts = [model.tokenize(text.encode(), add_bos=False, special=True) for text in (before, between, after)]
-    asked = plain(model, question)[: model.n_ctx() // 2]
-    left = model.n_ctx() - len(asked) - sum(map(len, parts))
-    return [*parts[0], *asked, *parts[1], *plain(model, passage)[: max(0, left)], *parts[2]]
+    first = plain(model, question)[: model.n_ctx() // 2]
+    left = model.n_ctx() - len(first) - sum(map(len, parts))
+    return [*parts[0], *first, *parts[1], *plain(model, passage)[: max(0, left)], *parts[2]]
 
 
 def plain(model: Any, text: str) -> list[int]:
-    """The tokens of a text, without those a vocabulary puts around it."""
+    """The tokens of a text, without special tokens."""
     return list(model.tokenize(text.encode("utf-8", "replace"), add_bos=False, special=False))
 
 

@@ -1,13 +1,13 @@
-"""The embedder that ships in the package: one table of piece vectors, a text is a weighted sum of its pieces' rows.
+"""`static`: the embedder that ships in the package. The vector of a text is a weighted sum of the rows of its pieces.
 
-A word that comes k times counts sqrt(k) times: on every set we measure that finds more than counting k times.
+A word that occurs k times has the weight sqrt(k): on every evaluation set that finds more than the weight k.
 
-It reads a mapped file and touches only the rows it needs, imports nothing outside the standard library, and
-never learns, downloads or writes. `tools/distill.py` makes the table; `static/MODEL_CARD.md` says from what.
+The embedder reads the needed rows of a mapped file, imports only the standard library, and never learns, downloads or
+writes. `tools/distill.py` makes the table; `static/MODEL_CARD.md` names its sources.
 
-A row is 256 offset-binary bytes and an integer scale, so a sum of rows is exact in integers. Sums run in two
-Python `int`s with a 32-bit lane per dimension: adding two words' vectors is two additions of half a KB, which
-makes bulk embedding as fast as an array library would, and both paths give the same bytes.
+A row is 256 bytes, each the number plus 128, and an integer scale, so that sums of rows are exact integers. A sum is
+two Python `int`s with a 32-bit lane for each dimension: adding two vectors is two additions of half a KB, as fast as
+with an array library.
 """
 
 import mmap
@@ -33,41 +33,40 @@ TABLE = Path(__file__).parent / "static" / "table.bin"
 
 MAGIC = b"gmstatic"
 VERSION = 1
-# magic, version, dims, rows, slots (a power of two), bytes of the pieces' text, 0, SHA-256 of all that follows
+# magic, version, dims, rows, slots (a power of two), bytes of the pieces' text, 0, SHA-256 of the rest of the file
 HEADER = Struct("<8s6I32s")
-ZERO = 128  # the byte that stands for 0 in a row
-SCALE_LIMIT = 511  # the largest scale of a row
+ZERO = 128  # the byte for the number 0 in a row
+SCALE_LIMIT = 511  # largest scale of a row
 
 _U16 = Struct("<H")
 _LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negative sums do not borrow
-_ONCE = 4  # the weight of a word that comes once; whole numbers keep sums exact
-_MAX_WORD_COUNT = 100  # a word counts no more often than this, so that one word can never overflow a lane
-# Letters times weight that can never overflow a lane, whatever they are.
-_LETTERS_A_SUM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
+_ONCE = 4  # weight of a word that occurs once; integer weights keep sums exact
+_MAX_WORD_COUNT = 100  # largest count of a word, so that one word can never overflow a lane
+_LETTERS_A_SUM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)  # letters times weight that never overflow a lane
 _SIGNS = bytes(ord("0") if n < 128 else ord("1") for n in range(256))
 _MIDDLE = 1 << 15
-_ABOVE = bytes(ord("1") if n > ZERO else ord("0") for n in range(256))  # of a row's byte
+_ABOVE = bytes(ord("1") if n > ZERO else ord("0") for n in range(256))  # a row's byte -> digit of its sign
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
-_CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
+_CACHED_WORDS = 20_000  # about 1.1 KB each; a full cache is cleared, and frequent words soon return
 _CACHED_ROWS = 5_000
-_MIN_TEXTS_FOR_DICT = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
+_MIN_TEXTS_FOR_DICT = 256  # texts from which reading all pieces into a dict (20 ms) is faster
 
 
 @cache
 def shared() -> "StaticEmbedder":
-    """The shipped table, opened once a process: what was read of it for one question is there for the next."""
+    """The embedder over the shipped table, opened once for the process with its caches."""
     return StaticEmbedder()
 
 
 def open(rest: str, config: object) -> "StaticEmbedder":
-    """The shipped table: no setting changes it, and nothing stands behind its name."""
+    """The embedder over the shipped table; it has no settings."""
     return shared()
 
 
 class StaticEmbedder:
-    """Embeds text in English, Korean, Japanese and Chinese into one space. Safe to share between threads.
+    """Embeds text in English, Korean, Japanese and Chinese into one space. Safe for several threads.
 
-    Raises `ModelUnavailable` where the table is missing or is not what it says.
+    `path`: a table file, default the shipped one. Raises ModelUnavailable if it is missing or damaged.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -96,8 +95,8 @@ class StaticEmbedder:
             raise _damaged()
         self._mask = slots - 1
         self._table = self._integers(self._slots, self._offsets)
-        self._ends = self._integers(self._offsets, self._text)  # of each piece in their text; the first is of none
-        if 0 not in self._table:  # a piece is looked for up to an empty slot
+        self._ends = self._integers(self._offsets, self._text)  # offsets between the pieces in their text, from 0
+        if 0 not in self._table:  # `_row` searches up to an empty slot and would never end
             raise _damaged()
         self.dims: int = dims
         self.id = f"static:{digest.hex()[:12]}"
@@ -110,7 +109,7 @@ class StaticEmbedder:
         self._pairs = int.from_bytes(b"\1\0" * dims, "little")
 
     def _integers(self, start: int, end: int) -> Sequence[int]:
-        """What is stored between two bytes, 32 bits each."""
+        """The little-endian 32-bit integers between two offsets of the file."""
         integers = memoryview(self._map)[start:end].cast("I")
         if sys.byteorder == "little":
             return integers
@@ -119,32 +118,32 @@ class StaticEmbedder:
         return swapped
 
     def pieces(self, text: str) -> list[int]:
-        """The rows of the table that make the text's vector, in order, repeated as they recur."""
+        """The rows of the text's pieces, in the order of the text, with repetitions."""
         return [row for word in words(text) for row in self.rows(word)]
 
     def rows(self, word: str) -> list[int]:
-        """The rows of one of `words`."""
+        """The rows of the pieces of one word (`wordpiece.words`)."""
         return rows_of(word, self._find, self._find_longest)
 
     @property
     def signs(self) -> Mapping[str, int]:
-        """Of each of `words` the signs of its vector, a bit a dimension; 0 where the table knows no piece of it.
+        """Word -> the signs of its vector, one bit for each dimension; 0 if no piece of the word is known.
 
-        Quick rather than exact: where a word has several pieces their scales are taken to a sixteenth.
+        Approximate for a word of several pieces: their scales are rounded to multiples of 16.
         """
         return self._signs
 
     def _read(self, row: int) -> bytes:
-        """A row's bytes, read and not mapped: the words of sixty lines stand in a thousand places of the file, and
-        each place mapped is 64 KB of a search's memory."""
+        """A row's bytes. Read instead of mapped where the system can: rows of one search are at about a thousand places
+        of the file, and each mapped place takes 64 KB of memory."""
         start = self._rows + row * self.dims
         if self._file is None:
             return self._map[start : start + self.dims]
         return os.pread(self._file, self.dims, start)
 
     def _joined(self, rows: list[int]) -> bytes:
-        """A byte a dimension, 128 and more where the sum of the rows is above zero: in lanes of 16 bits, a third of
-        the work, as long as the sum fits."""
+        """One byte for each dimension, 128 or more if the sum of the rows is above zero. Uses lanes of 16 bits if the
+        sum fits, which is three times as fast."""
         scales = [(int(_U16.unpack_from(self._map, self._scales + 2 * row)[0]) + 15) >> 4 for row in rows]
         if sum(scales) >= 128:
             return b"".join([half.signs(sum(map(half.row, rows))) for half in self._halves])
@@ -155,21 +154,21 @@ class StaticEmbedder:
         return total.to_bytes(2 * self.dims, "little")[1::2]
 
     def length(self, word: str) -> float:
-        """The length of the vector of one of `words`, in the table's own unit: frequent words have short ones."""
+        """The length of a word's vector, in the unit of the table; frequent words have short vectors."""
         low, high = (half.words[word] for half in self._halves)
         return hypot(*self._lanes((low, high)))
 
     def find(self, piece: str) -> int:
-        """The row of a piece, -1 where there is none."""
+        """The row of a piece, -1 for an unknown piece."""
         return self._find(piece)
 
     def embed_query(self, text: str) -> bytes:
-        """The text's unit vector, float32 little-endian; zeros where the table knows no piece of it."""
+        """The text's unit vector, float32 little-endian; zeros if no piece of the text is known."""
         return unit(self._lanes(self._sums(text)))
 
     def cosine(self, vector: Sequence[float], text: str) -> float:
-        """The cosine of a unit vector and the text's; 0 where the table knows no piece of it. The same as with
-        `embed_query`, but for the rounding of its numbers, in half the time."""
+        """The cosine of a unit vector and the text's vector; 0 if no piece of the text is known. As with `embed_query`
+        except for rounding, in half the time."""
         lanes = self._lanes(self._sums(text))
         length = hypot(*lanes)
         if not length:
@@ -178,16 +177,14 @@ class StaticEmbedder:
         return dot / length
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of many texts, each the same bytes as `embed_query` gives."""
+        """The vector of each text, the same bytes as `embed_query`."""
         if len(texts) >= _MIN_TEXTS_FOR_DICT:
             self.read_all()
         return [self.embed_query(text) for text in texts]
 
     def codes(self, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
-        """(a bit, a signed byte) a dimension of each text's vector: what the index stores of it.
-
-        The bits are the signs, eight a byte; of the bytes the largest is 127 (`db.values.bits`, `.int8`).
-        """
+        """(signs, numbers) of each text's vector, as the index stores them: one bit and one signed byte for each
+        dimension. The numbers are scaled so that the largest is 127 (`db.values.bits`, `.int8`)."""
         codes = []
         for text in texts:
             sums = self._sums(text)
@@ -199,7 +196,8 @@ class StaticEmbedder:
         return codes
 
     def _sums(self, text: str) -> tuple[int, int]:
-        """The sum of the text's rows, in two halves; of a text too long for its lanes a fraction of it."""
+        """The weighted sum of the text's rows, in two halves. If the sum of a long text does not fit into the lanes,
+        all its numbers are divided by the same power of two."""
         pieces = words(text)
         counts = Counter(pieces)
         if sum(map(len, pieces)) * _ONCE <= _LETTERS_A_SUM:
@@ -213,22 +211,20 @@ class StaticEmbedder:
         return low, high
 
     def read_all(self) -> None:
-        """Get ready for very many texts: all pieces into a dict (20 ms), where a question looks up its few."""
+        """Read all pieces into a dict (20 ms), which makes the embedding of many texts faster."""
         if self._find_longest is not None:
             self._find, self._find_longest = _finder(self.all_pieces()), None
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
-        """(length, `DIMS` signed bytes of length `LENGTH`) of the sum of each text's rows: what `lines.pack` stores.
-
-        Only the first `DIMS` numbers count; (0.0, b"") for a text with no piece in the table.
+        """(length, DIMS signed bytes) of the vector of each text, as `lines.pack` stores it. Only the first DIMS
+        numbers of the vector count; the bytes are scaled to the length LENGTH. (0.0, b"") if no piece is known.
         """
         vectors: list[tuple[float, bytes]] = []
         half = self._halves[0]
         for text in texts:
             cut = words(text)
-            if (
-                len(set(cut)) == len(cut) and 4 * len(text) * _ONCE <= _LETTERS_A_SUM
-            ):  # NFKC makes three letters of some
+            # 4: NFKC makes several letters of some.
+            if len(set(cut)) == len(cut) and 4 * len(text) * _ONCE <= _LETTERS_A_SUM:
                 total = _ONCE * sum(map(half.words.__getitem__, cut))
             else:
                 counts: dict[str, int] = Counter(cut)
@@ -240,7 +236,7 @@ class StaticEmbedder:
         return vectors
 
     def row(self, number: int) -> Sequence[int]:
-        """One row of the table, in the table's own unit."""
+        """The numbers of one row, in the unit of the table."""
         low, high = (half.row(number) for half in self._halves)
         return self._lanes((low, high))
 
@@ -261,9 +257,7 @@ class StaticEmbedder:
         if not word.isascii():
             return longest(word, start, self._find)
         text = (CONTINUED + word[start:] if start else word).encode()
-        least = 0
-        if start:
-            least = len(CONTINUED)
+        least = len(CONTINUED) if start else 0
         table, mask = self._table, self._mask
         for end in range(len(text), least, -1):
             key = text[:end]
@@ -273,8 +267,7 @@ class StaticEmbedder:
         return -1, start + 1
 
     def _row(self, key: bytes, slot: int) -> int:
-        """The row of the piece with these bytes, which stands in this slot or in one behind it before an empty one; -1
-        where it does not."""
+        """The row of the piece `key`, searched from this slot up to the next empty one; -1 if it is not there."""
         table, ends, size = self._table, self._ends, len(key)
         while row := table[slot]:
             end = ends[row]
@@ -285,7 +278,7 @@ class StaticEmbedder:
 
 
 class _Signs(dict[str, int]):
-    """A word -> its signs."""
+    """A cache: word -> its signs (`StaticEmbedder.signs`)."""
 
     def __init__(self, table: StaticEmbedder) -> None:
         self._table = table
@@ -293,22 +286,21 @@ class _Signs(dict[str, int]):
     def __missing__(self, word: str) -> int:
         table = self._table
         rows = table.rows(word)
-        if len(rows) == 1:  # most words: the signs stand in the row
-            known = int(table._read(rows[0]).translate(_ABOVE), 2)
-        else:
-            known = 0
-            if rows:
-                known = int(table._joined(rows).translate(_SIGNS), 2)
+        signs = 0
+        if len(rows) == 1:  # most words: the row's own signs
+            signs = int(table._read(rows[0]).translate(_ABOVE), 2)
+        elif rows:
+            signs = int(table._joined(rows).translate(_SIGNS), 2)
         if len(self) >= _CACHED_WORDS:
             self.clear()
-        self[word] = known
-        return known
+        self[word] = signs
+        return signs
 
 
 class _Half:
-    """Some of the table's dimensions, and sums over them: one Python int, a lane of 32 bits a dimension.
+    """`count` of the table's dimensions from `first` on. A sum is a Python int with a 32-bit lane for each dimension.
 
-    In two halves, since the vector of a line wants the first only, and half as much memory is passed through.
+    The dimensions are in two halves because the vector of a line needs the first half only.
     """
 
     def __init__(self, table: StaticEmbedder, first: int, count: int) -> None:
@@ -322,7 +314,7 @@ class _Half:
         self._masks: dict[int, int] = {}
 
     def row(self, number: int) -> int:
-        """One row of the table."""
+        """One row of the table, times its scale."""
         table = self._table
         (scale,) = _U16.unpack_from(table._map, table._scales + 2 * number)
         start = table._rows + number * table.dims + self._first
@@ -331,7 +323,7 @@ class _Half:
         return int(scale) * (int.from_bytes(lanes, "little") - ZERO * self._ones)
 
     def sum(self, counts: Mapping[str, int]) -> int:
-        """The words' vectors, each as often as its weight says."""
+        """The weighted sum of the words' vectors. `counts`: word -> how often it occurs."""
         vectors = self.words
         total = _ONCE * sum(map(vectors.__getitem__, counts))
         for word, count in [(word, count) for word, count in counts.items() if count > 1]:
@@ -347,13 +339,13 @@ class _Half:
         return lanes
 
     def signs(self, total: int) -> bytes:
-        """A byte a dimension, 128 and more where its number is above zero."""
+        """One byte for each dimension of a sum, 128 or more if its number is above zero."""
         return (total + self._bias - self._ones).to_bytes(4 * self.count, "little")[3::4]
 
     def scaled(self, total: int, length: float, to: int) -> bytes:
-        """The numbers times to / length as signed bytes, all at once: cut to 14 bits, multiplied, read off.
+        """The numbers of a sum times to / length, as signed bytes; a result above 127 is clipped.
 
-        None may be larger than `length`; one that comes out above 127 is cut there.
+        All lanes are cut to 14 bits and multiplied at once. No number may be larger than `length`.
         """
         if not length:
             return bytes(self.count)
@@ -362,26 +354,23 @@ class _Half:
         if low is None:
             low = self._masks[shift] = self._ones * (0xFFFF_FFFF >> shift)
         factor = round(to * (1 << shift + 16) / length)
-        # Times the factor, the result + 256 + 128 stands in a lane's upper half: its fourth byte is 1 unless it must be
-        # cut. What lanes borrow from each other on the way is given back by the end.
+        # After the multiplication a lane's upper half has the result + 256 + 128: its fourth byte is 1 unless the
+        # result must be clipped. Borrows between lanes cancel in the sum.
         data = ((total + self._bias) >> shift & low) * factor
         data += self._ones * ((384 << 16) + (1 << 15) - (_LANE >> shift) * factor)
         all_bytes = data.to_bytes(4 * self.count, "little")
         signed, over = all_bytes[2::4].translate(_FLIPPED), all_bytes[3::4]
         if over.count(1) < self.count:
-            cut = bytearray(signed)
+            clipped = bytearray(signed)
             for at, high in enumerate(over):
                 if high != 1:
-                    if high == 0:
-                        cut[at] = 129
-                    else:
-                        cut[at] = 127
-            signed = bytes(cut)
+                    clipped[at] = 127 if high else 129
+            signed = bytes(clipped)
         return signed
 
 
 class _Words(dict[str, int]):
-    """Word -> its pieces' rows added up, in each half."""
+    """A cache: word -> the sum of its pieces' rows. Filled for both halves at once."""
 
     def __init__(self, table: StaticEmbedder) -> None:
         self._table = table
@@ -397,7 +386,7 @@ class _Words(dict[str, int]):
 
 
 class _Rows(dict[int, int]):
-    """The number of a row -> the row."""
+    """A cache: number of a row -> the row as lanes."""
 
     def __init__(self, half: _Half) -> None:
         self._half = half
@@ -411,7 +400,7 @@ class _Rows(dict[int, int]):
 
 
 def _packed(lanes: Sequence[int]) -> int:
-    """The reverse of `_Half.lanes`."""
+    """The sum with these lanes, the reverse of `_Half.lanes`."""
     return sum(lane << 32 * at for at, lane in enumerate(lanes))
 
 
@@ -426,6 +415,7 @@ def _weight(count: int) -> int:
 
 
 def _groups(counts: dict[str, int]) -> list[dict[str, int]]:
+    """The counts split into groups whose sums cannot overflow a lane."""
     groups: list[dict[str, int]] = []
     left = 0
     for word, count in counts.items():

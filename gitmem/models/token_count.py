@@ -1,8 +1,8 @@
-"""How many tokens a text takes: exactly, by a GGUF model's own vocabulary, or by the word pieces that ship here.
+"""Counts the tokens of a text: exactly by a GGUF model's vocabulary, or with the built-in word pieces.
 
-The built-in count is made to be no less than what a language model counts, because a budget is a promise: one for each
-word piece of an alphabet, each digit and each mark, half for the end of a line, 1.5 for a Hangul syllable, 1.1 for
-Kana and Han (docs/context.md has what it was measured against). Counting loads no weights and asks nobody.
+The built-in count is meant to be no less than a language model's, so that a text keeps to its budget: 1 for each word
+piece of an alphabet, each digit and each mark, 0.5 for the end of a line, 1.5 for a Hangul syllable, 1.1 for Kana and
+Han (docs/context.md has the measurements). Counting loads no weights and sends nothing.
 """
 
 from __future__ import annotations
@@ -23,18 +23,16 @@ if TYPE_CHECKING:
 Count = Callable[[str], int]
 
 BUILT_IN = "pieces"
-HANGUL, WIDE, LINE_END = 1.5, 1.1, 0.5  # of a syllable, of Kana and Han, of the end of a line
-UNKNOWN = 2  # of a letter that no piece has: models spell it in bytes
+HANGUL, WIDE, LINE_END = 1.5, 1.1, 0.5  # tokens for a Hangul syllable, a Kana or Han character, the end of a line
+UNKNOWN = 2  # tokens for a letter that is in no piece: models encode it in bytes
 _MARK = re.compile(r"[^\w\s]|_")
-_BEYOND = re.compile("[\U00010000-\U0001ffff]")  # emoji and their like, a second token for each
+_BEYOND = re.compile("[\U00010000-\U0001ffff]")  # such as emoji: a second token for each
 _PARTS = re.compile(r"[0-9]|[^0-9]+")
 
 
 def count_of(name: str) -> Count:
-    """The count `mem.tokenizer` names: "" or `pieces` the built-in one, `gguf:<path>` a model's own.
-
-    Raises BadConfig for another name, ModelUnavailable where the file is no model or llama.cpp is not installed.
-    """
+    """The count function for a value of `mem.tokenizer`: "" or `pieces` for the built-in one, `gguf:<path>` for a
+    model's own. Raises BadConfig for another value, ModelUnavailable as `by_model`."""
     kind, _, rest = name.partition(":")
     if name in ("", BUILT_IN):
         from gitmem.models.static_embedder import StaticEmbedder
@@ -48,14 +46,15 @@ def count_of(name: str) -> Count:
 
 
 def by_pieces(find: Find) -> Count:
-    """A count by the pieces `find` knows. Words are remembered, so that a text costs what is new in it."""
-    from gitmem.models.wordpiece import words  # an estimate needs no pieces, and indexing should not wait for them
+    """The built-in count function over the pieces that `find` knows. It caches the count of each word."""
+    from gitmem.models.wordpiece import words  # `estimate` does not need it, and its import takes time
 
     known: dict[str, float] = {}
 
     def count(text: str) -> int:
         total = len(_MARK.findall(text)) + LINE_END * text.count("\n")
-        total += 0 if text.isascii() else len(_BEYOND.findall(text))
+        if not text.isascii():
+            total += len(_BEYOND.findall(text))
         for word in words(text):
             cost = known.get(word)
             if cost is None:
@@ -77,9 +76,9 @@ def _cost(word: str, find: Find) -> float:
 
 
 def by_model(path: Path) -> Count:
-    """A model's own count, its vocabulary read and nothing else of it; no tokens are added at either end.
+    """The count function of a model's own vocabulary, without BOS and EOS; the weights are not loaded.
 
-    Raises ModelUnavailable where llama.cpp is not installed or the file is no model it can read.
+    Raises ModelUnavailable if llama-cpp-python is not installed or the file is missing or no model.
     """
     from contextlib import redirect_stderr
     from io import StringIO
@@ -95,7 +94,7 @@ def by_model(path: Path) -> Count:
             Message("there is no model file '{}'", path), "git config --global mem.tokenizer gguf:<path>"
         )
     try:
-        with redirect_stderr(StringIO()):  # it warns of a context that is never made
+        with redirect_stderr(StringIO()):  # llama.cpp warns about a context that is never made
             model = llama_cpp.Llama(model_path=str(path), vocab_only=True, verbose=False)
     except (ValueError, AssertionError, RuntimeError, OSError) as error:
         raise ModelUnavailable(
@@ -113,7 +112,8 @@ def by_model(path: Path) -> Count:
 
 
 def estimate(text: str) -> int:
-    """A model's tokens, about: characters / 4, but Hangul, Kana and Han count one each. The only such estimate."""
+    """An estimate of a text's tokens without any vocabulary: characters / 4, but one for each character from Hangul
+    Jamo (U+1100) on."""
     if text.isascii():
         return (len(text) + 3) // 4
     wide = sum(map("\u1100".__lt__, text))

@@ -1,6 +1,7 @@
-"""Arithmetic on vectors as they are stored: bytes of little-endian float32. Standard library only.
+"""Arithmetic on stored vectors, with the standard library only: the search path must not import numpy.
 
-The search path imports this and nothing of numpy; sqlite-vec does the scans, these few functions the rest.
+An embedding is little-endian float32. A packed vector of a sentence is 4 bits for each of DIMS numbers (`shorten`,
+`numbers`, `cosines`).
 """
 
 import math
@@ -13,55 +14,43 @@ from itertools import pairwise
 
 
 def pack(numbers: Sequence[float]) -> bytes:
-    """The vector of some numbers."""
+    """Numbers as little-endian float32."""
     return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 def unit(numbers: Sequence[float]) -> bytes:
-    """The vector of some numbers at length 1; all zeros stay all zeros."""
+    """Numbers as little-endian float32, scaled to length 1; all zeros stay zeros."""
     length = math.hypot(*numbers)
     if not length:
         return bytes(4 * len(numbers))
     return pack([x / length for x in numbers])
 
 
-DIMS = 128  # of a unit's vector: the first ones, which hold most of it (bench/quality.py, row "dims")
+DIMS = 128  # the first numbers of a vector, which hold most of it (bench/quality.py, row "dims")
+LENGTH = 360  # length to which a vector is scaled before its numbers become signed bytes; beyond 127 they are clipped
 
-
-LENGTH = 360  # of a unit's vector as signed bytes: what is longer than 127 in one dimension is cut there
-
-
-# A number of a vector is stored as one of sixteen, two a byte: those that lose least of numbers spread as these are
+# Each number is stored as one of 16 levels, which lose least for the numbers' distribution
 # (J. Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory 6(1), 1960).
 LEVELS = (-87, -66, -51, -40, -30, -21, -12, -4, 4, 12, 21, 30, 40, 51, 66, 87)
-
+STORED = DIMS // 2  # bytes of a packed vector
 
 _HEX = b"0123456789abcdef"
-
-
-_BETWEEN = [(low + high) / 2 for low, high in pairwise(LEVELS)]
-_NEAREST = bytes(  # a signed byte -> the digit of the level nearest to it
-    _HEX[bisect_left(_BETWEEN, (n ^ 128) - 128)] for n in range(256)
+_THRESHOLDS = [(low + high) / 2 for low, high in pairwise(LEVELS)]
+_NEAREST = bytes(  # signed byte -> hex digit of the nearest level
+    _HEX[bisect_left(_THRESHOLDS, (n ^ 128) - 128)] for n in range(256)
 )
-
-
-_ABOVE = bytes(LEVELS[_HEX.index(n)] + 128 if n in _HEX else 0 for n in range(256))  # a digit -> its level + 128
-
-
+_LEVEL_PLUS_128 = bytes(LEVELS[_HEX.index(n)] + 128 if n in _HEX else 0 for n in range(256))  # by hex digit
 _SCALE, _BIAS = 1 << 18, 1 << 31  # 255 * _SCALE * sqrt(DIMS) is below _BIAS: no lane of `cosines` overflows
 
 
-STORED = DIMS // 2  # bytes of a stored vector
-
-
 def shorten(numbers: bytes) -> bytes:
-    """Signed bytes as half as many."""
+    """The packed vector of signed bytes: the nearest level of each, two in a byte."""
     return bytes.fromhex(numbers.translate(_NEAREST).decode("ascii"))
 
 
 def numbers(stored: bytes) -> tuple[float, ...]:
-    """A vector of `Packed` as numbers, of length 1; empty for zeros."""
-    levels = [digit - 128 for digit in stored.hex().encode("ascii").translate(_ABOVE)]
+    """The numbers of a packed vector, scaled to length 1; () for zeros."""
+    levels = [digit - 128 for digit in stored.hex().encode("ascii").translate(_LEVEL_PLUS_128)]
     length = math.hypot(*levels)
     if not length:
         return ()
@@ -69,12 +58,12 @@ def numbers(stored: bytes) -> tuple[float, ...]:
 
 
 def cosines(vector: Sequence[float], vectors: Sequence[bytes]) -> list[float]:
-    """Cosine of a vector of `DIMS` numbers and length 1 with each of these of `Packed`.
+    """The cosine of `vector`, DIMS numbers of length 1, with each packed vector.
 
-    All at once, a dimension at a time, in one `int` with a 32-bit lane for each vector: seven times as fast as one by
-    one, and as exact as their bytes are.
+    Adds up one dimension of all vectors at a time, in one `int` with a 32-bit lane for each vector: seven times as fast
+    as one vector at a time, with no further loss of precision.
     """
-    columns = b"".join(vectors).hex().encode("ascii").translate(_ABOVE)
+    columns = b"".join(vectors).hex().encode("ascii").translate(_LEVEL_PLUS_128)
     lanes = bytearray(4 * len(vectors))
     above = below = shift = 0
     for at, number in enumerate(vector):

@@ -1,7 +1,7 @@
-"""Text to pieces: BERT's uncased word pieces for alphabets, character n-grams for Hangul, Kana and Han.
+"""Cuts text into pieces: BERT's uncased word pieces for alphabets, character n-grams for Hangul, Kana and Han. Pure.
 
-Pure: it knows no table. `find` maps a piece to its row and answers -1 for one that is not there, so the
-runtime (a hash table in a mapped file) and the training tool (a dict) cut text in exactly the same way.
+The caller passes the table as `find`, a function from a piece to its row, -1 for an unknown piece. So the runtime (a
+hash table in a file) and the training tool (a dict) cut text in the same way.
 """
 
 import re
@@ -9,13 +9,13 @@ import unicodedata
 from collections.abc import Callable
 from itertools import chain
 
-MARK = "▁"  # stands before the first syllable of a Hangul word: particles follow a noun, they do not begin it
+MARK = "▁"  # marks the beginning of a Hangul word, because particles follow a noun and do not begin it
 CONTINUED = "##"  # BERT's mark of a piece inside a word
-WORD_LIMIT = 100  # BERT's own limit; a longer run is cut, so that one line of base64 costs no more than prose
-PIECES_PER_LETTER = 3  # the most that `rows_of` can answer for a word, per letter of it
+WORD_LIMIT = 100  # maximum characters of a word, as in BERT; a longer run (a line of base64) is cut into several
+PIECES_PER_LETTER = 3  # maximum rows from `rows_of` for each letter of a word
 
 Find = Callable[[str], int]
-# The row of the longest piece with which a word goes on from a letter, -1 for none, and the letter behind that piece.
+# (word, start) -> (row of the longest piece that begins at `start`, -1 for none; index after that piece).
 FindLongest = Callable[[str, int], tuple[int, int]]
 
 _RUN = f"{{1,{WORD_LIMIT}}}"
@@ -26,7 +26,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]")  # only these: the voicing marks of Kan
 
 
 class _Scripts(dict[int, str]):
-    """A character's number -> h Hangul, k Kana or Han, a accented, l another letter or digit, else a space."""
+    """Code point -> "h" Hangul, "k" Kana or Han, "a" accented, "l" another letter or digit, " " anything else."""
 
     def __missing__(self, number: int) -> str:
         character = chr(number)
@@ -45,9 +45,7 @@ class _Scripts(dict[int, str]):
         elif _ACCENTS.search(unicodedata.normalize("NFD", character)):
             script = "a"
         else:
-            script = " "
-            if character.isalnum():
-                script = "l"
+            script = "l" if character.isalnum() else " "
         self[number] = script
         return script
 
@@ -56,30 +54,31 @@ _SCRIPT = _Scripts()
 
 
 class _Words(dict[str, tuple[str, ...]]):
-    """What stands between white space -> its words: none reaches across white space, and most come again."""
+    """A cache: text between white space -> its words."""
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         bare = piece.strip(_EDGES)
         if bare.isdigit() and bare.isascii() and len(bare) <= WORD_LIMIT:
-            return (bare,)  # numbers seldom come again: not worth remembering
+            return (bare,)  # not cached: numbers are rarely repeated
         if bare != piece:
             pieces = self[bare]
         else:
             pieces = tuple(_split_words(piece))
         if len(piece) <= WORD_LIMIT:
-            if len(self) >= _KNOWN:
+            if len(self) >= _MAX_CACHED:
                 self.clear()
             self[piece] = pieces
         return pieces
 
 
-_EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # separators at either end
-_KNOWN = 30_000
+_EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # ASCII punctuation, stripped at both ends
+_MAX_CACHED = 30_000
 _words = _Words()
 
 
 def words(text: str) -> list[str]:
-    """Runs of one kind of letter, lower case, NFKC, without Latin accents; punctuation separates and is dropped."""
+    """The words of a text: runs of letters of one kind of script, NFKC in lower case, without Latin accents and
+    punctuation."""
     return list(chain.from_iterable(map(_words.__getitem__, text.split())))
 
 
@@ -96,7 +95,8 @@ def _split_words(text: str) -> list[str]:
 
 
 def grams(word: str) -> list[str]:
-    """Every n-gram a word of Hangul (2 and 3 with the mark) or of Kana and Han (1, 2; Katakana also 3) has."""
+    """Every n-gram of a word: 2 and 3 characters of Hangul, with MARK before the first; 1 and 2 of Kana and Han; also 3
+    of Katakana."""
     if "가" <= word[0] <= "힣":
         word = MARK + word
         return [word[i : i + n] for n in (2, 3) for i in range(len(word) - n + 1)]
@@ -105,13 +105,13 @@ def grams(word: str) -> list[str]:
 
 
 def is_gram_word(word: str) -> bool:
-    """Whether the word is cut into n-grams rather than word pieces."""
+    """Whether a word is cut into n-grams and not into word pieces."""
     return _SCRIPT[ord(word[0])] in "hk"
 
 
 def rows_of(word: str, find: Find, find_longest: FindLongest | None = None) -> list[int]:
-    """The rows of one of `words`: longest match first for an alphabet, as BERT does; unknown parts have none.
-    `find_longest` is what a table has that is quicker than a `find` for each length."""
+    """The rows of the pieces of one word: n-grams, or for an alphabet the longest match at each position, as in BERT.
+    Unknown parts are left out. `find_longest`: a faster `longest` over the same table."""
     if not word.isascii() and is_gram_word(word):
         return [row for gram in grams(word) if (row := find(gram)) >= 0]
     rows, start = [], 0
@@ -126,10 +126,8 @@ def rows_of(word: str, find: Find, find_longest: FindLongest | None = None) -> l
 
 
 def longest(word: str, start: int, find: Find) -> tuple[int, int]:
-    """As `FindLongest`."""
-    prefix = ""
-    if start:
-        prefix = CONTINUED
+    """The longest piece of a word at `start`; see `FindLongest`."""
+    prefix = CONTINUED if start else ""
     for end in range(len(word), start, -1):
         row = find(prefix + word[start:end])
         if row >= 0:

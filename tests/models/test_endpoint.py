@@ -80,7 +80,7 @@ def test_a_busy_server_and_a_dropped_connection_are_tried_again_with_growing_wai
     naps: list[float] = []
     Handler.script = [(429, {"retry-after": "7"}, []), None, (503, {"retry-after": "9999"}, []), (200, {}, [b"1"])]
     assert post(Endpoint(address, "m", sleep=naps.append), tmp_path) == b"1"
-    assert naps == [7.0, 2.0, endpoint.LONGEST_WAIT]
+    assert naps == [7.0, 2.0, endpoint.MAX_WAIT_SECONDS]
 
 
 @pytest.mark.parametrize(("status", "headers"), [(401, {}), (404, {}), (302, {"location": "https://evil.example/"})])
@@ -101,7 +101,7 @@ def test_a_refusal_and_a_redirect_end_it_at_once(
         (b"\x1b[31mplain words about a secret", "HTTP 400: [31mplain words about a [hidden]"),
         (b"<html><body>proxy</body></html>", "HTTP 400)"),
         (b"", "HTTP 400)"),
-        (b"x" * 900, "HTTP 400: " + "x" * endpoint.SAID + ")"),
+        (b"x" * 900, "HTTP 400: " + "x" * endpoint.MAX_ERROR_CHARS + ")"),
     ],
 )
 def test_what_a_server_says_of_an_error_is_shown_masked_and_bounded(

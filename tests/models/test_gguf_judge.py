@@ -163,7 +163,7 @@ def test_parameters_are_counted_from_the_file_and_junk_is_refused(tiny: Path, tm
 
 def test_a_small_model_judges_by_itself_and_a_large_one_does_not(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gguf_judge.judges_by_default(str(tiny))
-    monkeypatch.setattr(gguf_judge, "SMALL", 1000)
+    monkeypatch.setattr(gguf_judge, "SMALL_MODEL_PARAMETERS", 1000)
     assert not gguf_judge.judges_by_default(str(tiny))
 
 
@@ -177,7 +177,7 @@ def test_the_weights_are_left_alone_for_one_model_only_and_a_core_stays_free() -
     made = SimpleNamespace(use_extra_bufts=True)
     library = SimpleNamespace(llama_model_default_params=lambda: made)
     defaults = library.llama_model_default_params
-    with llama_library._weights_as_in_the_file(library):
+    with llama_library._without_repacked_weights(library):
         assert library.llama_model_default_params().use_extra_bufts is False
     assert library.llama_model_default_params is defaults
     assert 1 <= llama_library.threads() <= max(1, (os.cpu_count() or 2) // 2)
