@@ -60,7 +60,8 @@ def row(name: str, spec: str, lines: Sequence[str]) -> None:
 
 def answered(model: Path | None, count: int) -> None:
     """Search with the vectors of a model (None: the static table), or its hits in the order of a reranking model."""
-    from gitmem.config import Config, changed
+    from gitmem.config import Config
+    from gitmem.config.loading import changed
     from gitmem.git.opening import open_repository
     from gitmem.index.indexer import refresh
     from gitmem.models.reranker_child import has_head

@@ -42,7 +42,8 @@ FIGURES = {"english": ("recall@5", "share@500", "share@1000", "share@2000"), "ko
 
 
 def main() -> int:
-    from gitmem.config import Config, changed
+    from gitmem.config import Config
+    from gitmem.config.loading import changed
     from gitmem.git.opening import open_repository
     from gitmem.index import indexer
     from gitmem.search import evaluation

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from gitmem.config import TRACKED, Config, load
+from gitmem.config import TRACKED, Config
+from gitmem.config.loading import load
 from gitmem.errors import GitMemError, NotARepository
 from gitmem.git.opening import Repository, RepositoryLookup, open_repository
 from gitmem.messages import Message
@@ -44,7 +45,7 @@ def opened(
 
     When a profile is in force (`git mem profile switch`), the command goes to that profile's memory, as if it had been
     started there. It stays in the current folder with `stay`, inside a Git hook, and when GIT_DIR or GIT_INDEX_FILE
-    names a repository. `overrides`: as in `config.load`. `here`: a lookup that has already started.
+    names a repository. `overrides`: as in `config.loading.load`. `here`: a lookup that has already started.
     Raises NotARepository, and GitMemError when the current folder belongs to another profile.
     """
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
@@ -118,7 +119,7 @@ def settings(
 ) -> Config:
     """The settings in force for a repository: its .gitmem.toml, the user's Git configuration and options.
 
-    `pairs`: as in `config.load`; None reads them from the repository.
+    `pairs`: as in `config.loading.load`; None reads them from the repository.
     """
     if pairs is None:
         pairs = repo.user_config()

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from gitmem.config import Config, changed
+from gitmem.config import Config
+from gitmem.config.loading import changed
 from gitmem.errors import GitMemError, UsageError
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.config import Config, changed, git_name, keys, load
+from gitmem.config import SETTINGS, Config, git_name
+from gitmem.config.loading import changed, load
+from gitmem.config.tracked_file import TIGHTEN
 from gitmem.errors import BadConfig
 
 
@@ -72,8 +74,37 @@ def test_one_setting_is_changed_by_its_name_in_any_case() -> None:
 
 
 def test_every_key_is_documented_and_has_a_name_git_accepts() -> None:
-    for name, meta in keys():
-        assert meta["doc"].endswith(".") and "_" not in git_name(name)
+    for name, setting in SETTINGS.items():
+        assert setting.doc.endswith(".") and "_" not in git_name(name)
+
+
+def test_every_field_but_origins_and_warnings_is_a_setting_with_its_default() -> None:
+    assert (*SETTINGS, "origins", "warnings") == Config._fields
+    assert {name: setting.default for name, setting in SETTINGS.items()} | {"origins": (), "warnings": ()} == (
+        Config()._asdict()
+    )
+
+
+def test_every_setting_with_a_place_in_the_tracked_file_has_a_rule_and_no_rule_is_unused() -> None:
+    assert {setting.tighten for setting in SETTINGS.values() if setting.tracked} == {*TIGHTEN}
+    assert not any(setting.tighten for setting in SETTINGS.values() if not setting.tracked)
+
+
+@pytest.mark.parametrize(
+    ("tracked", "gate", "gone", "warned"),
+    [
+        ("[gate]\nstrict = true\n[check]\ngone = true\n", "strict", "block", 0),
+        ("[gate]\nstrict = false\n[check]\ngone = false\n", "standard", "warn", 0),
+        ('[gate]\nstrict = "standard"\n[check]\ngone = "block"\n', "standard", "block", 0),
+        ('[gate]\nstrict = "strict"\n[check]\ngone = "warn"\n', "standard", "warn", 1),
+        ("[gate]\nstrict = 1\n[check]\ngone = []\n", "standard", "warn", 2),
+    ],
+)
+def test_a_clone_turns_a_check_on_by_true_or_the_name_of_the_last_choice(
+    tracked: str, gate: str, gone: str, warned: int
+) -> None:
+    config = load([], tracked)
+    assert (config.gate, config.check_gone, len(config.warnings)) == (gate, gone, warned)
 
 
 def test_the_name_of_an_agent_is_one_that_its_log_can_have() -> None:

@@ -12,7 +12,7 @@ import click
 from gitmem import __version__
 from gitmem.cli.command_registry import COMMANDS
 from gitmem.cli.main import main_command
-from gitmem.config import git_name, keys
+from gitmem.config import SETTINGS, git_name
 from tests.harness import SOURCE
 
 FOLDERS = ("README.md", ".pre-commit-hooks.yaml", ".github", "docs", "hooks", "actions", "examples/github",
@@ -85,7 +85,7 @@ def test_every_command_that_is_named_has_its_options() -> None:
 
 
 def test_every_setting_that_is_named_is_there() -> None:
-    known = {git_name(name).casefold() for name, _ in keys()}
+    known = {git_name(name).casefold() for name in SETTINGS}
     for path in FILES:
         named = set(SETTING.findall(text_of(path)))
         absent = {name for name in named if name.casefold() not in known and not name.startswith("mem.profile")}

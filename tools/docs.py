@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from gitmem import __version__  # noqa: E402
 from gitmem.cli.command_registry import SECTIONS  # noqa: E402
 from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
-from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE_DAYS, git_name, keys  # noqa: E402
+from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE_DAYS, SETTINGS, git_name  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 from gitmem.git import hook_files  # noqa: E402
 from gitmem.paths import AGENT_ENDINGS, TEXT_ENDINGS  # noqa: E402
@@ -177,15 +177,14 @@ def config_page() -> str:
         "| key | default | meaning | in .gitmem.toml |",
         "|---|---|---|---|",
     ]
-    how = {"union": "adds", "min": "may lower", "max": "may raise", "or": "may turn on", "last": "may turn on"}
+    how = {"union": "adds", "min": "may lower", "last": "may turn on"}
     how["shorter"] = f"may shorten, to {MIN_TRACKED_LIFE_DAYS} days at least"
-    for name, meta in keys():
-        default = meta["default"]
-        place = f"`{meta['tracked']}` ({how[meta['tighten']]})" if meta["tracked"] else ""
-        choices = f" One of {', '.join(meta['choices'])}." if meta["choices"] else ""
-        if meta["limits"] and meta["limits"] != COUNT_RANGE:
-            choices += f" {meta['limits'][0]:g} to {meta['limits'][1]:g}."
-        out.append(f"| `{git_name(name)}` | {value(default)} | {cell(meta['doc'])}{choices} | {place} |")
+    for name, setting in SETTINGS.items():
+        place = f"`{setting.tracked}` ({how[setting.tighten]})" if setting.tracked else ""
+        choices = f" One of {', '.join(setting.choices)}." if setting.choices else ""
+        if setting.limits and setting.limits != COUNT_RANGE:
+            choices += f" {setting.limits[0]:g} to {setting.limits[1]:g}."
+        out.append(f"| `{git_name(name)}` | {value(setting.default)} | {cell(setting.doc)}{choices} | {place} |")
     return "\n".join(out) + "\n"
 
 

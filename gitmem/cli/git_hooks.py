@@ -19,7 +19,8 @@ from typing import NoReturn
 from gitmem.cli import index_hooks
 from gitmem.cli.exits import ending
 from gitmem.cli.terminal import escape, printable
-from gitmem.config import Config, load
+from gitmem.config import Config
+from gitmem.config.loading import load
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.finding import Finding

@@ -15,7 +15,8 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
-from gitmem.config import TRACKED, Config, load
+from gitmem.config import TRACKED, Config
+from gitmem.config.loading import load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
 from gitmem.gate import exceptions, tags_and_notes
 from gitmem.gate.changes import rules

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from gitmem.config import Config, git_name, keys, tunable
+from gitmem.config import SETTINGS, Config, git_name, tunable
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
@@ -130,5 +130,5 @@ def _commits_between(repo: Repository, old: str, new: str) -> int:
 
 def _settings(config: Config) -> dict[str, str]:
     """The settings of search: name -> value. Of a path only the last part is kept."""
-    named = [(git_name(name), getattr(config, name)) for name, _ in keys() if tunable(name)]
+    named = [(git_name(name), getattr(config, name)) for name in SETTINGS if tunable(name)]
     return {name: str(value).rpartition("/")[2] for name, value in named}

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from gitmem.config import Config, changed, git_name, keys, tunable
+from gitmem.config import SETTINGS, Config, git_name, tunable
+from gitmem.config.loading import changed
 from gitmem.errors import BadConfig, UsageError
 from gitmem.git.repository import Repository
 from gitmem.memory.similarity import terms
@@ -260,7 +261,7 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
     for text in texts:
         key, _, values = text.partition("=")
         name = f"mem.{key.lower().removeprefix('mem.')}"
-        chosen = [git_name(field) for field, _ in keys() if tunable(field)]
+        chosen = [git_name(field) for field in SETTINGS if tunable(field)]
         if not values or (not tuning.named(key) and name not in [each.lower() for each in chosen]):
             known = f"{', '.join(each.removeprefix('mem.') for each in chosen)}, {tuning.names()}"
             raise UsageError(f"'{text}' is no setting of search", f"KEY=V1,V2 with a KEY of {known}")

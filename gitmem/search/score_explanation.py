@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitmem.config import Config, git_name, keys, tunable
+from gitmem.config import SETTINGS, Config, git_name, tunable
 from gitmem.json_values import json_value
 from gitmem.search.hits import Hit
 from gitmem.search.weights import SHIPPED, SIZES, Ranking
@@ -46,8 +46,7 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
 def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
     """The settings in force for `--explain`: what a person may change, the resulting constants, and `changed`: the
     shipped values of those that differ."""
-    shipped = dict(keys())
-    chosen = {git_name(name): getattr(config, name) for name in shipped if tunable(name)}
+    chosen = {git_name(name): getattr(config, name) for name in SETTINGS if tunable(name)}
     constants = {name: value for name, value in ranking._asdict().items() if name not in ("weights", "priors")}
     settings: dict[str, Any] = {
         "keys": json_value(chosen),
@@ -55,7 +54,7 @@ def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
         "priors": dict(ranking.priors),
         "constants": {"sizes": list(SIZES), **constants},
     }
-    changed = {git_name(name): meta["default"] for name, meta in shipped.items() if tunable(name)}
+    changed = {git_name(name): setting.default for name, setting in SETTINGS.items() if tunable(name)}
     settings["changed"] = json_value({name: value for name, value in changed.items() if value != chosen[name]})
     for now, then in (
         (ranking.weights, SHIPPED.weights),

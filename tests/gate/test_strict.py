@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gitmem.config import load
+from gitmem.config.loading import load
 from gitmem.errors import BadConfig
 from tests.harness import Repo
 

@@ -8,7 +8,9 @@ from datetime import UTC, date, datetime
 import pytest
 
 from gitmem import api
-from gitmem.config import TIGHTEN, Config, life_form, load
+from gitmem.config import Config, life_form
+from gitmem.config.loading import load
+from gitmem.config.tracked_file import TIGHTEN
 from gitmem.errors import BadConfig
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta
@@ -33,7 +35,7 @@ def test_a_clone_may_shorten_lives_and_never_makes_facts_vanish() -> None:
     assert hostile.retention == ("decision=30d",) and len(hostile.warnings) == 4
     own = [("mem.retention", "note=7d", "global"), ("mem.retention", "Exception = 400d", "global")]
     assert load(own, TOML).retention == ("note=7d", "exception=400d", "exception=90d")
-    assert TIGHTEN["shorter"](("note=60d",), ("note=1d",)) == ("note=60d", "note=30d")
+    assert TIGHTEN["shorter"].combine(("note=60d",), ("note=1d",)) == ("note=60d", "note=30d")
     assert load(own, '[retention]\nnote = "180d"\n').retention == ("note=7d", "exception=400d")
     for wrong in ("note", "note=0d", "note=5w", "=5d", "note=99999999d"):
         with pytest.raises(BadConfig):

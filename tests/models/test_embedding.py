@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from gitmem.cli.commands import context, promote
-from gitmem.config import Config, keys
+from gitmem.config import SETTINGS, Config
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, db, indexer
@@ -52,7 +52,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_settings_and_options_name_every_kind_of_model() -> None:
-    help_of = {name: row["doc"] for name, row in keys()}
+    help_of = {name: setting.doc for name, setting in SETTINGS.items()}
     assert all(f"`{kind.form}`" in help_of["embedder"] for kind in embedding.EMBEDDERS.values())
     for kind in LANGUAGE_MODELS.values():
         assert f"`{kind.form}`" in help_of["model"]

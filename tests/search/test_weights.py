@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.config import Config, load
+from gitmem.config import Config
+from gitmem.config.loading import load
 from gitmem.errors import BadConfig
 from gitmem.search.tuning import in_force
 from gitmem.search.weights import BY_MODEL, LEXICAL, MEANING, SHIPPED, VECTOR, WEIGHTS, WORDS

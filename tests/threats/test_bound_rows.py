@@ -55,7 +55,7 @@ def test_a54_no_list_of_a_tree_or_a_change_grows_without_end(repo: Repo, few: No
 
 
 def test_a54_a_branch_of_too_many_files_is_left_out_of_the_index_and_named(repo: Repo, few: None) -> None:
-    from gitmem.config import load
+    from gitmem.config.loading import load
     from gitmem.index.indexer import refresh
 
     repo.commit("start", {"MEMORY.md": "# Memory\n\n- Webhooks are easier to debug.\n"})
@@ -77,7 +77,7 @@ def test_a54_a_line_is_bounded_and_so_is_its_file(repo: Repo) -> None:
 def test_a54_writers_that_come_at_once_queue(repo: Repo) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    from gitmem.config import load
+    from gitmem.config.loading import load
     from gitmem.memory.writing import NewLine, add
 
     repo.commit("start", {"MEMORY.md": "# Memory\n"})

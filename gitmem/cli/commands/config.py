@@ -12,7 +12,8 @@ import click
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
-from gitmem.config import git_name, keys, load
+from gitmem.config import SETTINGS, git_name
+from gitmem.config.loading import load
 from gitmem.errors import NotARepository, UsageError
 from gitmem.git.git_config import clones_settings, user_settings
 
@@ -35,15 +36,15 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
         say("note: not in a repository: your own settings only")
     origins = dict(config.origins)
     rows: list[dict[str, Any]] = []
-    for name, meta in keys():
+    for name, setting in SETTINGS.items():
         value = getattr(config, name)
         rows.append(
             {
                 "key": git_name(name),
                 "value": list(value) if isinstance(value, tuple) else value,
                 "origin": origins.get(name, "default"),
-                "tracked": meta["tracked"] or None,
-                "doc": meta["doc"],
+                "tracked": setting.tracked or None,
+                "doc": setting.doc,
             }
         )
     if key and not list_all:
@@ -53,7 +54,7 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
             wanted = f"mem.{key.lower()}"
         rows = [row for row in rows if row["key"].lower() == wanted]
         if not rows:
-            near = get_close_matches(wanted, [git_name(name) for name, _ in keys()], 1)
+            near = get_close_matches(wanted, [git_name(name) for name in SETTINGS], 1)
             hint = ""
             if near:
                 hint = f"did you mean {near[0]}? "

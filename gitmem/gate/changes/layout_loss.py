@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gitmem.config import TRACKED, load
+from gitmem.config import TRACKED
+from gitmem.config.loading import load
 from gitmem.errors import BadConfig
 from gitmem.gate import exceptions
 from gitmem.gate.changes.rules import RULES, finding

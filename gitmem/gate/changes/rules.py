@@ -15,7 +15,8 @@ from operator import and_
 from posixpath import normpath
 
 from gitmem.agent_paths import FILES, FOLDERS
-from gitmem.config import TRACKED, load
+from gitmem.config import TRACKED
+from gitmem.config.loading import load
 from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy, canonical
