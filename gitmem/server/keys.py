@@ -1,8 +1,8 @@
-"""What a stolen database must not tell: words and chunk hashes are kept as keyed hashes, a key for each tenant.
+"""Keyed hashes of words and chunks, with a key for each tenant, so that a stolen database does not reveal words.
 
-HMAC-SHA-256 (RFC 2104) under a key derived from the server's secret, which is never in the database: two tenants'
-hashes of one word have nothing in common, and a dump has no word that could be guessed. docs/server.md has what it
-still tells.
+The hash is HMAC-SHA-256 (RFC 2104) with a key derived from the server's secret, which is never in the database. The
+hashes of a word for two tenants are unrelated, and words cannot be guessed from a dump. docs/server.md says what a dump
+still reveals.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import threading
 from collections import OrderedDict
 from functools import lru_cache
 
-MIN_SECRET_BYTES = 32  # bytes of the server's secret
-REMEMBERED = 20_000  # words of a tenant whose hashes are remembered
-MAX_CACHED_TENANTS = 2  # tenants of which they are: some 4 MB each after an ingest, and 2 us a word to make again
+MIN_SECRET_BYTES = 32  # of the server's secret
+MAX_CACHED_WORDS = 20_000  # words of a tenant whose hashes are cached
+MAX_CACHED_TENANTS = 2  # about 4 MB each after an ingest; a hash takes 2 us to make again
 
 
 class Keys:
@@ -24,26 +24,28 @@ class Keys:
         if len(secret) < MIN_SECRET_BYTES:
             raise ValueError(f"the secret has fewer than {MIN_SECRET_BYTES} bytes")
         self._key = hmac.digest(secret, b"tenant %d" % tenant, "sha256")
-        self.term = lru_cache(maxsize=REMEMBERED)(self._term)
-        self.beginning = lru_cache(maxsize=REMEMBERED)(self._beginning)
+        self.term = lru_cache(maxsize=MAX_CACHED_WORDS)(self._term)
+        self.beginning = lru_cache(maxsize=MAX_CACHED_WORDS)(self._beginning)
 
     def _term(self, word: str) -> int:
-        """A word of `terms.terms` as a signed 64-bit number."""
+        """The keyed hash of a word from `terms.terms`, as a signed 64-bit number."""
         digest = hmac.digest(self._key, b"w" + word.encode("utf-8", "surrogatepass"), "sha256")
         return int.from_bytes(digest[:8], "big", signed=True)
 
     def _beginning(self, character: str) -> int:
-        """What stands for every word that begins with a character: a word's own hash says nothing of its beginning."""
+        """The keyed hash that stands for all words with this first character, which a word's own hash does not
+        reveal."""
         digest = hmac.digest(self._key, b"p" + character.encode("utf-8", "surrogatepass"), "sha256")
         return int.from_bytes(digest[:8], "big", signed=True)
 
     def chunk(self, content_hash: bytes) -> bytes:
-        """The hash of a chunk's text (`ChunkRow.hash`), keyed."""
+        """The keyed hash (16 bytes) of a chunk's text hash (`ChunkRow.hash`)."""
         return hmac.digest(self._key, b"c" + content_hash, "sha256")[:16]
 
 
 class Keyring:
-    """The keys of the tenants that were asked of last; another's are derived again. Safe for several threads."""
+    """The keyed hashes of tenants; those of the MAX_CACHED_TENANTS last used ones are cached. Safe for several
+    threads."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret

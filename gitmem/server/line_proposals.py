@@ -1,6 +1,6 @@
-"""A proposed line of memory: a branch and a pull request at the repository's forge, never a direct write.
+"""Proposes a line of memory as a pull request at the repository's forge, never as a direct write.
 
-Made in a clone of the mirror that is gone afterwards, through the gate, and pushed with the forge's token of the
+The line passes the gate, is committed in a temporary clone of the mirror, and is pushed with the forge's token from the
 server's environment (`review/forges/location`). No hook and no filter of the repository runs.
 """
 
@@ -35,7 +35,7 @@ SAFE = (("core.hooksPath", os.devnull), ("commit.gpgSign", "false"), ("core.fsmo
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What was opened."""
+    """The opened pull request. `number`, `url`: at the forge. `path`: the memory file that got the line."""
 
     branch: str
     base: str
@@ -47,7 +47,8 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is proposed: a line, why, and in whose name."""
+    """A proposed line. `title`: of the pull request, "" for a default. `reason`: why, for the commit message. `who`:
+    the person or token that proposes it."""
 
     line: NewLine
     title: str
@@ -56,7 +57,7 @@ class Change:
 
 
 class Proposals:
-    """Opens pull requests. `environ` names the forges and has their tokens."""
+    """Opens pull requests. `environ`: the variables with the addresses and tokens of the forges."""
 
     def __init__(self, mirrors: Mirrors, config: Config, environ: Mapping[str, str]) -> None:
         self._mirrors = mirrors
@@ -64,7 +65,8 @@ class Proposals:
         self._environ = dict(environ)
 
     def propose(self, tenant: int, repository: int, url: str, change: Change, now: datetime) -> Proposed:
-        """Open a pull request that adds a line. Raises UsageError for one that cannot be, Refused by the gate."""
+        """Open a pull request that adds a line. Raises UsageError if the repository's forge takes no proposals or the
+        line exists already, Refused if the gate refuses the line, GitMemError if the branch cannot be pushed."""
         forge, client = self._client(url)
         base = client.default_branch()
         name = hashlib.sha256(f"{change.line.to}\0{change.line.kind}\0{change.line.text}".encode()).hexdigest()[:12]
@@ -93,7 +95,8 @@ class Proposals:
         return Proposed(branch, base, commit, pull.number, pull.url, added.path)
 
     def _client(self, url: str) -> tuple[Forge, Client]:
-        """The forge of a repository. Raises UsageError where there is none that takes proposals."""
+        """The forge of a repository's address, and a client with its token. Raises UsageError if the forge is unknown
+        or has no token."""
         forge = forge_of(url, self._environ)
         client = None
         if forge is not None:
@@ -105,7 +108,7 @@ class Proposals:
         return forge, client
 
     def _environment(self, who: str) -> dict[str, str]:
-        """What git is started with: of the repository nothing runs, and the commit says who asked for it."""
+        """The environment of git: no hook, signing or file system monitor runs, and the author is `who`."""
         name = "".join(c for c in one_line(who) if c not in "<>\n\0")[:100] or "git mem"
         count = int(self._environ.get("GIT_CONFIG_COUNT") or 0)
         environ = {**clean(self._environ), "GIT_CONFIG_COUNT": str(count + len(SAFE))}
@@ -129,6 +132,6 @@ class Proposals:
 
 
 def _message(change: Change, text: str) -> str:
-    """The commit's message: what was added, and why."""
+    """The commit message: the title, by default with the added text, and the reason."""
     subject = change.title or f"memory: {text}"
     return f"{' '.join(subject.split())[:72]}\n\n{change.reason}".strip()

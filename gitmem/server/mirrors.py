@@ -1,6 +1,6 @@
-"""Bare copies of the repositories, one folder each: where lines are read from when they are shown.
+"""The mirrors: bare clones of the repositories, in `mirrors/<tenant>/<repository>`. Searches read shown lines there.
 
-`mirrors/<tenant>/<repository>`; nothing of a remote is run. Repositories stay open over libgit2 between searches.
+No hook or command of a remote is run. Mirrors stay open over libgit2 between searches.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean
 from gitmem.git.write import HOOK_VIEW
 
-OPEN = 64  # repositories that stay open
-FETCH_SECONDS = 600.0
-DOUBTED = "gitmem-doubted"  # a file in a copy of which a search could not read what should be there
+MAX_OPEN = 64  # mirrors that stay open between searches
+FETCH_SECONDS = 600.0  # time limit of a git process
+DOUBTED = "gitmem-doubted"  # a file in a mirror: a search missed an indexed blob, so the next fetch checks the mirror
 REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-UNPACK = "fetch.unpackLimit=1"  # all in packs: libgit2 1.9 loops without end at a loose object that is cut short
-TIDY = ("-c", "gc.autoDetach=false", "-c", "gc.pruneExpire=now")  # what is to be gone is gone, and nothing runs on
-PROTOCOLS = "https:ssh:git:file"  # `ext::` and the like would run commands
+UNPACK = "fetch.unpackLimit=1"  # keep all in packs: libgit2 1.9 loops forever on a truncated loose object
+TIDY = ("-c", "gc.autoDetach=false", "-c", "gc.pruneExpire=now")  # delete at once, and leave no process behind
+PROTOCOLS = "https:ssh:git:file"  # others, such as `ext::`, run commands
 
 
 class Mirrors:
-    """The copies below a folder. Safe for several threads: an open repository is lent to one at a time."""
+    """The mirrors below a folder. Safe for several threads: an open mirror is lent to one thread at a time."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self.folder = folder
@@ -42,12 +42,13 @@ class Mirrors:
         self._renewed: set[tuple[int, int]] = set()
 
     def place(self, tenant: int, repository: int) -> Path:
-        """Where the copy of a repository lies."""
+        """The folder of a repository's mirror."""
         return self.folder / str(tenant) / str(repository)
 
     def fetch(self, tenant: int, repository: int, url: str) -> None:
-        """Make a copy, or bring it up to date with branches and tags; what the remote no longer has goes. Raises
-        GitFailed, never naming the address."""
+        """Make a mirror or update its branches and tags; refs that the remote no longer has are deleted. A mirror that
+        was doubted is checked first and made anew if it is damaged. Raises GitFailed with a message without the
+        address."""
         place = self.place(tenant, repository)
         if (place / DOUBTED).exists():
             (place / DOUBTED).unlink(missing_ok=True)
@@ -58,7 +59,7 @@ class Mirrors:
             shutil.rmtree(place, ignore_errors=True)
             self._git("init", "--quiet", "--bare", "--", os.fspath(place))
         here = ("-C", os.fspath(place))
-        head = self._started("ls-remote", "--symref", "--", url, "HEAD")  # meanwhile: each waits for the remote
+        head = self._started("ls-remote", "--symref", "--", url, "HEAD")  # beside the fetch: both wait for the remote
         try:
             fetched = ("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-auto-maintenance", "--")
             self._git(*here, "-c", UNPACK, *fetched, url, *REFS)
@@ -89,7 +90,8 @@ class Mirrors:
         return os.fsdecode(out)
 
     def read_by_git(self, tenant: int, repository: int, oids: Iterable[str]) -> dict[str, bytes | None]:
-        """Blobs read with the git binary, for what libgit2 does not find: see `renew`, which another process ran."""
+        """Blobs (None for a missing one) read with the git binary: libgit2 misses those of a mirror that another
+        process made anew (see `renew`)."""
         place = self.place(tenant, repository)
         repo = open_repository(place, {**clean(self._environ), "GIT_DIR": os.fspath(place)})
         try:
@@ -98,7 +100,7 @@ class Mirrors:
             repo.close()
 
     def doubt(self, tenant: int, repository: int) -> None:
-        """Have the next fetch look whether a copy is whole."""
+        """Mark a mirror so that the next fetch checks it."""
         with suppress(OSError):
             (self.place(tenant, repository) / DOUBTED).touch()
 
@@ -110,13 +112,14 @@ class Mirrors:
         return True
 
     def left_of(self, tenant: int, repositories: Iterable[int], oid: str = "") -> dict[str, int] | None:
-        """How many copies there are of these repositories, how many objects in them that no branch and no tag reaches,
-        and whether `oid` is among their objects; None where this machine has no copies. Raises GitFailed for a copy
-        that is damaged."""
+        """What is left of removed repositories: {"copies": number of their mirrors, "unreachable": objects that no ref
+        reaches, "blob": mirrors that have `oid`}. None if this machine has no mirrors. Raises GitFailed for a damaged
+        mirror."""
         if not self.folder.is_dir():
             return None
-        places = [self.place(tenant, number) for number in repositories]
-        copies = [place for one in places for place in (one, one.with_name(f"{one.name}.removed")) if place.exists()]
+        copies = []
+        for place in (self.place(tenant, number) for number in repositories):
+            copies += [each for each in (place, place.with_name(f"{place.name}.removed")) if each.exists()]
         left = {"copies": len(copies), "unreachable": 0, "blob": 0}
         for copy in map(os.fspath, copies):
             found = self._git(
@@ -137,21 +140,19 @@ class Mirrors:
         return True
 
     def remove(self, tenant: int, repository: int) -> None:
-        """Delete a copy, and its objects with it. It is moved away first: a search finds it whole or not at all."""
+        """Delete a mirror. It is renamed first, so that a search finds either the whole mirror or none."""
         self.close(tenant, repository)
         place = self.place(tenant, repository)
         removed = place.with_name(f"{place.name}.removed")
-        shutil.rmtree(removed, ignore_errors=True)  # of a removal that was cut off
+        shutil.rmtree(removed, ignore_errors=True)  # left over from an interrupted removal
         with suppress(OSError):
             place.rename(removed)
         shutil.rmtree(removed, ignore_errors=True)
         shutil.rmtree(place, ignore_errors=True)
 
     def renew(self, tenant: int, repository: int) -> None:
-        """Delete a copy that is damaged: the next fetch makes it anew, and this process reads that with the git binary.
-
-        libgit2 remembers a pack by its path for as long as anybody has it open, and the new pack has the name of the
-        damaged one."""
+        """Delete a damaged mirror. The next fetch makes it anew, and this process then reads it with the git binary:
+        libgit2 caches a pack by its path while it is open, and the new pack has the damaged one's name."""
         self.remove(tenant, repository)
         self._renewed.add((tenant, repository))
 
@@ -163,25 +164,24 @@ class Mirrors:
         self.close(tenant, repository)
 
     def tidy(self, tenant: int, repository: int) -> None:
-        """Have a copy of many packs be one pack, as `git gc --auto` says when."""
+        """Run `git gc --auto`, which joins many packs into one."""
         place = os.fspath(self.place(tenant, repository))
         self._git("-C", place, *TIDY, "gc", "--auto", "--quiet")
 
     @contextmanager
     def lent(self, tenant: int, repository: int) -> Iterator[Repository]:
-        """A copy, open. Raises NotARepository where there is none, or none any more when something fails."""
+        """An open mirror, for the `with` statement's body. Raises NotARepository if there is no mirror, also if it was
+        removed meanwhile and the body fails. A mirror whose body failed is closed."""
         key = (tenant, repository)
         with self._lock:
             idle = self._idle.get(key)
-            repo = None
-            if idle:
-                repo = idle.pop()
+            repo = idle.pop() if idle else None
         place = self.place(tenant, repository)
         repo = repo or _open(place, clean(self._environ), binary=key in self._renewed)
-        good = False
+        succeeded = False
         try:
             yield repo
-            good = True
+            succeeded = True
         except Exception as error:
             if (place / "HEAD").exists() or isinstance(error, NotARepository):
                 raise
@@ -189,22 +189,21 @@ class Mirrors:
         finally:
             closing: list[Repository] = []
             with self._lock:
-                if good:
+                if succeeded:
                     self._idle.setdefault(key, []).append(repo)
                     self._idle.move_to_end(key)
-                    while len(self._idle) > OPEN:
+                    while len(self._idle) > MAX_OPEN:
                         closing += self._idle.popitem(last=False)[1]
                 else:
                     closing.append(repo)
-            for one in closing:
-                one.close()
+            for each in closing:
+                each.close()
 
     def close(self, tenant: int | None = None, repository: int | None = None) -> None:
-        """Close the copies that are open and not lent: one, or all."""
+        """Close the open mirrors that are not lent: a repository's, or all without arguments."""
         with self._lock:
-            if tenant is None or repository is None:
-                keys = list(self._idle)
-            else:
+            keys = list(self._idle)
+            if tenant is not None and repository is not None:
                 keys = [(tenant, repository)]
             closing = [repo for key in keys for repo in self._idle.pop(key, ())]
         for repo in closing:
@@ -212,14 +211,15 @@ class Mirrors:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End a git process, and what it started too."""
+    """Kill a git process and the processes that it started."""
     with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.communicate()
 
 
 def _open(place: Path, environ: Mapping[str, str], *, binary: bool) -> Repository:
-    """A copy, open over libgit2, or with `binary` by the git binary."""
+    """An open mirror, over libgit2, or over the git binary with `binary` and for a format that libgit2 cannot open.
+    Raises NotARepository if there is none."""
     from gitmem.git.library import open_bare
 
     if not (place / "HEAD").exists():
@@ -229,7 +229,7 @@ def _open(place: Path, environ: Mapping[str, str], *, binary: bool) -> Repositor
         if binary:
             return open_repository(place, alone)
         return open_bare(place, alone)
-    except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: the git binary says what is
+    except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: libgit2 cannot, the git binary can
         try:
             return open_repository(place, alone)
         except GitMemError:

@@ -1,8 +1,8 @@
-"""People by their organisation's identity provider: tokens of OpenID Connect, verified with PyJWT against its keys, and
-what their claims permit.
+"""OpenID Connect: verifies the tokens of configured identity providers with PyJWT and maps their claims to grants.
 
-Closed: a token that is not signed by a key of the provider that is named, for this audience and for now, is none; keys
-that cannot be had are no reason to believe one. The configuration names the provider and its keys; a token never does.
+A token is refused unless a key of its configured provider signed it for this audience and it is valid now. If the keys
+cannot be fetched, every token of the provider is refused. The address of the keys comes from the configuration, never
+from a token.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from gitmem.errors import BadConfig, IndexUnusable
 from gitmem.server.caller import SCOPES, Unauthorized
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-LEEWAY = 30.0  # seconds by which two clocks may differ
-TIMEOUT = 5.0  # seconds for the provider's keys
-MAX_TOKEN_CHARACTERS = 16_384  # characters of a token
-NEEDED = ["exp", "iat", "iss", "aud", "sub"]
+LEEWAY_SECONDS = 30.0  # by which two clocks may differ
+TIMEOUT_SECONDS = 5.0  # to fetch a provider's keys
+MAX_TOKEN_CHARACTERS = 16_384
+REQUIRED_CLAIMS = ["exp", "iat", "iss", "aud", "sub"]
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Who has `value` in (or as) `claim` may do what `scope` says, with these repositories (none named: all)."""
+    """A rule: a token whose claim `claim` is or contains `value` gets `scope` for `repositories`, by name; () for all
+    of the tenant."""
 
     claim: str
     value: str
@@ -37,7 +38,7 @@ class Grant:
     repositories: tuple[str, ...] = ()
 
     def holds(self, claims: Mapping[str, Any]) -> bool:
-        """Whether the claim has the value, or is a list with the value."""
+        """Whether the claim is the value or a list that contains it."""
         claimed = claims.get(self.claim)
         if isinstance(claimed, list):
             return self.value in claimed
@@ -46,7 +47,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An identity provider, of one tenant."""
+    """An identity provider of one tenant. `issuer`: the `iss` of its tokens. `keys`: address of its JWKS."""
 
     issuer: str
     audience: str
@@ -58,7 +59,8 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom a token names, and what it permits."""
+    """A verified token: its subject (`sub`, at most 200 characters), the provider's tenant, and the grants that hold
+    for its claims, at least one."""
 
     subject: str
     tenant: str
@@ -66,35 +68,40 @@ class Identity:
 
 
 class Identities:
-    """The tokens of some providers. Safe for several threads."""
+    """Verifies the tokens of the given providers. Safe for several threads.
+
+    `cooldown`: minimum seconds between two fetches of a provider's keys. `wait`: seconds without another request to a
+    provider that did not answer.
+    """
 
     def __init__(self, providers: Sequence[Provider], *, cooldown: float = 30.0, wait: float = 5.0) -> None:
-        self._wait = wait  # seconds for which a provider that did not answer is not asked again
-        self._away: dict[str, float] = {}
+        self._wait = wait
+        self._failed_at: dict[str, float] = {}  # issuer -> time of the last request that was not answered, monotonic
         self._providers = {provider.issuer: provider for provider in providers}
         self._keys = {
-            provider.issuer: jwt.PyJWKClient(provider.keys, timeout=TIMEOUT, cooldown_duration=cooldown)
+            provider.issuer: jwt.PyJWKClient(provider.keys, timeout=TIMEOUT_SECONDS, cooldown_duration=cooldown)
             for provider in providers
         }
 
     def identity(self, token: str) -> Identity:
-        """Whom a token names. Raises Unauthorized, and IndexUnusable where the provider's keys cannot be had."""
+        """The identity of a token. Raises Unauthorized for a token that is invalid or has no grant, IndexUnusable if
+        the provider's keys cannot be fetched."""
         refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
         if len(token) > MAX_TOKEN_CHARACTERS:
             raise refused
         provider = self._provider_of(token)
         if provider is None:
             raise refused
-        if time.monotonic() - self._away.get(provider.issuer, -math.inf) < self._wait:
+        if time.monotonic() - self._failed_at.get(provider.issuer, -math.inf) < self._wait:
             raise IndexUnusable("the identity provider does not answer", "try again in a moment")
         try:
             key = self._keys[provider.issuer].get_signing_key_from_jwt(token)
             claims = jwt.decode(
                 token, key, algorithms=list(provider.algorithms), audience=provider.audience, issuer=provider.issuer,
-                leeway=LEEWAY, options={"require": NEEDED},
+                leeway=LEEWAY_SECONDS, options={"require": REQUIRED_CLAIMS},
             )  # fmt: skip
         except jwt.PyJWKClientConnectionError:
-            self._away[provider.issuer] = time.monotonic()
+            self._failed_at[provider.issuer] = time.monotonic()
             raise IndexUnusable("the identity provider does not answer", "try again in a moment") from None
         except (jwt.PyJWTError, ValueError, RecursionError):
             raise refused from None
@@ -104,7 +111,7 @@ class Identities:
         return Identity(claims["sub"][:200], provider.tenant, grants)
 
     def _provider_of(self, token: str) -> Provider | None:
-        """The provider that a token names, of those that are configured; nothing of it is believed yet."""
+        """The configured provider whose issuer the token names, None for another. The token is not verified yet."""
         try:
             return self._providers.get(str(jwt.decode(token, options={"verify_signature": False}).get("iss")))
         except (jwt.PyJWTError, ValueError, RecursionError):
@@ -112,14 +119,14 @@ class Identities:
 
 
 def _is_subject(value: Any) -> bool:
-    """Whether a `sub` names anyone, in text that the audit log can hold."""
+    """Whether a `sub` is a text that is not blank and that the audit log can store."""
     if not isinstance(value, str) or not value.strip():
         return False
     return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value)
 
 
 def providers_of(tables: Any) -> tuple[Provider, ...]:
-    """The providers of the configuration's `[[oidc]]`. Raises BadConfig."""
+    """The providers of the `[[oidc]]` tables of the configuration. Raises BadConfig for an invalid one."""
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise BadConfig("'oidc' takes tables", "see docs/server.md")
     made = tuple(_provider(table) for table in tables)
@@ -164,7 +171,7 @@ def _grant(table: Any) -> Grant:
 
 
 def _is_safe(address: str) -> bool:
-    """Whether keys may come from there: over TLS, or from this machine."""
+    """Whether keys may be fetched from an address: over https, or over http from a loopback IP address."""
     parts = urlsplit(address)
     if parts.scheme == "https" and parts.hostname:
         return True

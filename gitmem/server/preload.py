@@ -1,4 +1,4 @@
-"""What the processes of a server share: imported once, in the process that they are forked from, and never changed."""
+"""Imports the modules that the server's processes share. Imported once, by the supervisor, before it forks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SHARED = (
     "gitmem.git.library",
 )
 
-WINDOW, WINDOWS = 1 << 20, 4 << 20  # bytes of the copies' packs that a process reads at once, and keeps open
+WINDOW_BYTES, MAX_MAPPED_BYTES = 1 << 20, 4 << 20  # of the mirrors' packs that a process maps at once, and in all
 
 for name in SHARED:
     import_module(name)
-limit_windows(WINDOW, WINDOWS)
+limit_windows(WINDOW_BYTES, MAX_MAPPED_BYTES)
 one_arena()
-gc.freeze()  # a collection would write to each object's header, and with that copy its page
+gc.freeze()  # a collection would write to the header of each object, so that its shared page would be copied

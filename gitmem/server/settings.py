@@ -1,22 +1,22 @@
-"""What a server is told: one TOML file, and secrets by environment or file only.
+"""The server's settings: one TOML file, and secrets from environment variables or files.
 
     listen = "127.0.0.1:8470"
-    state = "/var/lib/git-mem"        # mirrors of the repositories
-    processes = 2                     # that answer
-    workers = 1                       # threads that fetch and index, in a process of their own; 0: none here
-    poll_minutes = 15                 # 0: webhooks alone
-    approximate_from = 200000         # chunks of a tenant from which its approximate index is asked, if it has one
-    connections = 8                   # to the database, at most, of each process that answers
-    public_hosts = ["memory.example.com"]  # as clients of MCP name the server, behind a proxy
-    traces = true                     # send OpenTelemetry spans (extra `traces`), where OTEL_* variables say
+    state = "/var/lib/git-mem"        # folder of the mirrors
+    processes = 2                     # answering processes
+    workers = 1                       # threads that fetch and index, in a process of their own; 0: none
+    poll_minutes = 15                 # interval of fetches; 0: by webhooks only
+    approximate_from = 200000         # chunks of a tenant from which its approximate index, if any, is used
+    connections = 8                   # maximum database connections of each answering process
+    public_hosts = ["memory.example.com"]  # host names that MCP clients use, behind a proxy
+    traces = true                     # send OpenTelemetry spans (extra `traces`) to where the OTEL_* variables say
 
-    [[oidc]]                          # an identity provider, as often as there are some (`server/oidc`)
+    [[oidc]]                          # an identity provider; may be repeated (`server/oidc`)
 
-`GITMEM_DATABASE_URL` is the server's own role, `GITMEM_READ_DATABASE_URL` a replica that searches read from, as the
-same role, `GITMEM_OWNER_DATABASE_URL` the owner of the tables (for `migrate` and what changes tenants, repositories and
-tokens), `GITMEM_SECRET` at least 32 bytes, `GITMEM_HOOK_SECRET` what signs webhooks. Each can be named as a file
-instead: `GITMEM_SECRET_FILE`. So can the token of a forge that takes proposals:
-`GITHUB_TOKEN_FILE`, `GITLAB_TOKEN_FILE`, `FORGEJO_TOKEN_FILE`.
+`GITMEM_DATABASE_URL`: the database, as the server's role. `GITMEM_READ_DATABASE_URL`: a replica for searches, same
+role. `GITMEM_OWNER_DATABASE_URL`: the database as the owner of the tables, for `migrate` and administration.
+`GITMEM_SECRET`: at least 32 bytes, from which the tenants' keys are derived. `GITMEM_HOOK_SECRET`: signs webhooks. The
+tokens for proposals at a forge are `GITHUB_TOKEN`, `GITLAB_TOKEN` and `FORGEJO_TOKEN`. Each can be read from a file
+instead: `GITMEM_SECRET_FILE`, `GITHUB_TOKEN_FILE`.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ if TYPE_CHECKING:
 
 SECRETS = ("DATABASE_URL", "READ_DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
 FORGE_TOKENS = ("GITHUB_TOKEN", "GITLAB_TOKEN", "FORGEJO_TOKEN")
-MAX_SETTINGS_BYTES = 1 << 16  # bytes of a configuration or of a secret's file
+MAX_SETTINGS_BYTES = 1 << 16  # of the TOML file or a secret's file
 PORT = 8470
 NUMBERS = {"processes": 2, "workers": 1, "poll_minutes": 15, "connections": 8, "approximate_from": 200_000}
-LARGEST = {"approximate_from": 1 << 31}  # of a number; else 10,000
+MAX_NUMBER = 10_000
+MAX_NUMBERS = {"approximate_from": 1 << 31}  # exceptions to MAX_NUMBER
 KNOWN = {"listen", "state", *NUMBERS, "public_hosts", "traces", "oidc"}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A server's settings. `repr` never shows a secret."""
+    """The settings of a server; see the module for each field. `secrets`: name from SECRETS or FORGE_TOKENS -> value.
+    `repr` shows no secret."""
 
     state: Path
     host: str = "127.0.0.1"
@@ -65,7 +67,7 @@ class Settings:
         return f"Settings({self.state}, {self.host}:{self.port})"
 
     def secret(self, name: str) -> str:
-        """One of `SECRETS`. Raises BadConfig where it is not given."""
+        """One of `SECRETS`. Raises BadConfig if it is not set."""
         value = (self.secrets or {}).get(name, "")
         if not value:
             raise BadConfig(f"GITMEM_{name} is not set", f"set GITMEM_{name}, or GITMEM_{name}_FILE to a file with it")
@@ -73,12 +75,12 @@ class Settings:
 
     @property
     def forge_tokens(self) -> dict[str, str]:
-        """The tokens of forges that are given, by the names of their variables."""
+        """The forge tokens that are set, by the names of their variables."""
         return {name: value for name, value in (self.secrets or {}).items() if name in FORGE_TOKENS}
 
     @property
     def key(self) -> bytes:
-        """The secret that tenants' keys are derived from. Raises BadConfig for a short one."""
+        """The secret from which the tenants' keys are derived. Raises BadConfig if it is missing or too short."""
         value = self.secret("SECRET").encode()
         if len(value) < MIN_SECRET_BYTES:
             raise BadConfig(f"GITMEM_SECRET has fewer than {MIN_SECRET_BYTES} bytes", "openssl rand -base64 48")
@@ -86,7 +88,8 @@ class Settings:
 
 
 def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
-    """The settings of a file, and the secrets of the environment. Raises BadConfig, never quoting a secret."""
+    """The settings of a file (None: the defaults) with the secrets of the environment. Raises BadConfig with a message
+    that quotes no secret."""
     table: dict[str, Any] = {}
     if file is not None:
         try:
@@ -99,7 +102,8 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
     host, _, port = str(table.get("listen", f"127.0.0.1:{PORT}")).rpartition(":")
     numbers = {name: table.get(name, default) for name, default in NUMBERS.items()}
     for name, value in numbers.items():
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST.get(name, 10_000):
+        largest = MAX_NUMBERS.get(name, MAX_NUMBER)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= largest:
             raise BadConfig(f"'{name}' takes a number", "see docs/server.md")
     if not host or not port.isdigit():
         raise BadConfig("'listen' takes HOST:PORT", 'listen = "127.0.0.1:8470"')
@@ -110,22 +114,23 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
     traces = table.get("traces", False)
     if not isinstance(traces, bool):
         raise BadConfig("'traces' is true or false", "see docs/server.md")
-    given: dict[str, Any] = {**numbers, "public_hosts": tuple(hosts), "traces": traces}
+    providers: tuple[Provider, ...] = ()
     if table.get("oidc"):
         from gitmem.server.oidc import providers_of
 
-        given["providers"] = providers_of(table["oidc"])
-    return Settings(state, host.strip("[]"), int(port), secrets=secrets_of(environ), **given)
+        providers = providers_of(table["oidc"])
+    return Settings(
+        state, host.strip("[]"), int(port), public_hosts=tuple(hosts), traces=traces, providers=providers,
+        secrets=secrets_of(environ), **numbers,
+    )  # fmt: skip
 
 
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
-    """The secrets that the environment holds or names a file of. Raises BadConfig for a file that cannot be read."""
+    """The secrets from environment variables, or from the files that variables with the suffix `_FILE` name. Raises
+    BadConfig for a file that cannot be read."""
     secrets = {}
     for name in (*SECRETS, *FORGE_TOKENS):
-        if name in FORGE_TOKENS:
-            variable = name
-        else:
-            variable = f"GITMEM_{name}"
+        variable = name if name in FORGE_TOKENS else f"GITMEM_{name}"
         if value := environ.get(variable):
             secrets[name] = value
         elif file := environ.get(f"{variable}_FILE"):

@@ -1,4 +1,4 @@
-"""The parts of a server, put together: what each of its processes opens."""
+"""Opens the parts of a server in one of its processes: databases, mirrors, workers, and the ASGI application."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import application
 from gitmem.server.worker import Worker
 
-CONFIG = Config()  # how chunks are cut and ranked: the same for every repository
+CONFIG = Config()  # chunking and ranking are the same for every repository
 
 
 class Running:
-    """A server's parts; `start` starts its workers."""
+    """The open parts of a server; `start` starts its workers."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises IndexUnusable for a database that is not there or not fit, BadConfig for a missing secret."""
+        """Raises IndexUnusable if the database cannot be reached or is not migrated or not safe, BadConfig for a
+        missing secret."""
         with ExitStack() as stack:
             self.settings = settings
             keyring = Keyring(settings.key)
@@ -47,7 +48,7 @@ class Running:
             shared = Shared(self.database, self.mirrors, keyring, CONFIG, settings.state)
             shared.readers = readers
             shared.approximate_from = settings.approximate_from
-            # Its own connections: a long ingest does not take those of the searches, nor they its.
+            # Connections of their own, so that ingests and searches do not wait for each other's.
             self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
             stack.callback(self.writers.close)
             ingest = Ingest(self.writers, self.mirrors, keyring, CONFIG, settings.state)
@@ -67,7 +68,7 @@ class Running:
             thread.start()
 
     def close(self) -> None:
-        """Stop the workers after the job they are at, and close what is open."""
+        """Stop the workers after their current jobs (30 seconds at most each) and close all parts."""
         for worker in self.workers:
             worker.stop()
         for thread in self._threads:
@@ -76,12 +77,12 @@ class Running:
         self._stack.close()
 
     def alive(self) -> bool:
-        """Whether every worker that was started still runs."""
+        """Whether every started worker still runs."""
         return all(thread.is_alive() or thread.ident is None for thread in self._threads)
 
     def application(self, load: Row | None = None) -> Any:
-        """The ASGI application: REST, webhooks, health, metrics and MCP. With `load`, that of its process, requests
-        wait for their tenant's turn."""
+        """The ASGI application: REST, webhooks, health, metrics and MCP. `load`: the process's row of the tenants'
+        load; with it, requests wait for their tenant's turn."""
         from starlette.middleware import Middleware
 
         from gitmem.server.web.fair_queue import MAX_REQUESTS_AT_ONCE, FairQueue, Queued
@@ -89,12 +90,10 @@ class Running:
         from gitmem.server.web.mcp_tools import application as mcp_application
 
         address = f"{self.settings.host}:{self.settings.port}"
-        local = self.settings.host in ("127.0.0.1", "::1", "localhost")
-        here = [address, f"localhost:{self.settings.port}", f"127.0.0.1:{self.settings.port}"]
-        if local:
-            allowed = [*here, *self.settings.public_hosts]
-        else:
-            allowed = []
+        allowed: list[str] = []
+        if self.settings.host in ("127.0.0.1", "::1", "localhost"):
+            local = [address, f"localhost:{self.settings.port}", f"127.0.0.1:{self.settings.port}"]
+            allowed = [*local, *self.settings.public_hosts]
         mcp = mcp_application(self.operations, self.settings.host, allowed)
         hook_secret = (self.settings.secrets or {}).get("HOOK_SECRET", "")
         middleware = [Middleware(Authenticated, operations=self.operations)]

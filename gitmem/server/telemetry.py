@@ -1,6 +1,6 @@
-"""What a server says of itself: Prometheus metrics of all its processes, and OpenTelemetry spans.
+"""The server's Prometheus metrics, for all its processes together, and its OpenTelemetry spans.
 
-Numbers of the whole server alone: no metric and no span has a tenant's name, a question, a path or an answer.
+No metric and no span has a tenant's name, a question, a path or an answer.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from gitmem.errors import BadConfig
 from gitmem.server.postgres.database import Database
 
-SHARED = "PROMETHEUS_MULTIPROC_DIR"  # what prometheus_client reads: where the processes of a server leave their numbers
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
+SHARED = "PROMETHEUS_MULTIPROC_DIR"  # variable with the folder where prometheus_client stores each process's numbers
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)  # seconds
 
 REQUESTS = Counter("gitmem_requests", "Requests by operation and status.", ["operation", "status"])
-STAGES = Histogram("gitmem_stage_seconds", "What a stage of a request or an ingest took.", ["stage"], buckets=SECONDS)
+STAGES = Histogram("gitmem_stage_seconds", "What a stage of a request or an ingest took.", ["stage"], buckets=BUCKETS)
 ERRORS = Counter("gitmem_errors", "Requests and jobs that failed, by kind of error.", ["kind"])
 CACHED = Counter("gitmem_cache", "What was asked of a cache, by whether it was there.", ["cache", "result"])
 TOKENS = Counter("gitmem_returned_tokens", "Tokens of the text that was returned, estimated.")
@@ -32,10 +32,10 @@ _tracer = trace.get_tracer("gitmem.server")
 
 
 @contextmanager
-def _span(name: str, **given: Any) -> Iterator[None]:
-    """A span; of what it raises it has the kind alone, since the words may quote what was asked."""
+def _span(name: str, **options: Any) -> Iterator[None]:
+    """A span around the body. It records the class of an error and not its message, which may quote a question."""
     with _tracer.start_as_current_span(
-        f"gitmem.{name}", record_exception=False, set_status_on_exception=False, **given
+        f"gitmem.{name}", record_exception=False, set_status_on_exception=False, **options
     ) as span:
         try:
             yield
@@ -47,7 +47,7 @@ def _span(name: str, **given: Any) -> Iterator[None]:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Measure a part of the work, as a span too."""
+    """Measure the body's time in the metric of this stage, and as a span."""
     began = time.perf_counter()
     try:
         with _span(name):
@@ -58,20 +58,22 @@ def stage(name: str) -> Iterator[None]:
 
 @contextmanager
 def request_span(operation: str, headers: Mapping[str, str]) -> Iterator[None]:
-    """The span of a request, within the caller's trace where its headers name one."""
+    """A span around a request, in the client's trace if its headers name one."""
     with _span(operation, context=propagate.extract(headers), kind=trace.SpanKind.SERVER):
         yield
 
 
 def cached(cache: str, found: bool) -> None:
-    """Count a look into a cache."""
+    """Count a lookup in a cache as a hit or a miss."""
     CACHED.labels(cache, "hit" if found else "miss").inc()
 
 
 def exposition(queue: list[tuple[str, int, float]], freshness: tuple[int, int, int, float] | None) -> bytes:
-    """The metrics in Prometheus' text format: of all processes, with what the database says (nothing where it is
-    away): (state, jobs, seconds that the oldest is due), and (repositories, never fetched, failing, seconds since the
-    oldest fetch)."""
+    """The metrics of all processes in Prometheus' text format.
+
+    `queue`: (state, number of jobs, seconds for which the oldest has been due). `freshness`: (repositories, never
+    fetched ones, failing ones, seconds since the oldest fetch). [] and None if the database cannot be reached.
+    """
     registry = CollectorRegistry()
     if os.environ.get(SHARED):
         collector: Any = MultiProcessCollector
@@ -88,24 +90,21 @@ def exposition(queue: list[tuple[str, int, float]], freshness: tuple[int, int, i
             repositories.labels(name).set(number)
         oldest = Gauge("gitmem_oldest_fetch_seconds", "Since the fetch that is longest ago.", registry=registry)
         oldest.set(freshness[3])
-    own: bytes
-    if os.environ.get(SHARED):
-        own = b""
-    else:
-        own = generate_latest(REGISTRY)
-    made: bytes = generate_latest(registry)
-    return own + made
+    text: bytes = generate_latest(registry)
+    if not os.environ.get(SHARED):
+        text = generate_latest(REGISTRY) + text
+    return text
 
 
 def freshness_of(database: Database) -> tuple[int, int, int, float]:
-    """What `exposition` takes."""
+    """The `freshness` of `exposition`, from the database."""
     ((count, never, failing, oldest),) = database.call("SELECT * FROM freshness()")
     return count, never, failing, float(oldest or 0)
 
 
 def export_traces() -> None:
-    """Send spans where the standard variables of OpenTelemetry say (OTEL_EXPORTER_OTLP_ENDPOINT). Raises BadConfig
-    without the extra `traces`."""
+    """Send spans from now on to where OpenTelemetry's variables say (OTEL_EXPORTER_OTLP_ENDPOINT). Raises BadConfig if
+    the extra `traces` is not installed."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource

@@ -1,7 +1,7 @@
-"""What the answering processes of a server tell each other of their tenants: how much each asks, how many requests of
-it run, and since when one waits. A table in shared memory, in which each process writes its own row alone.
+"""The load of each tenant, shared by the answering processes: its rate of requests, how many run, since when one waits.
 
-Two processes that look at once may both let a request in: the share of a tenant is kept within one request a process.
+A table in shared memory; each process writes its own row only. There are no locks: two processes that read at the same
+time may both start a request, so that a tenant can exceed its share by one request for each process.
 """
 
 from __future__ import annotations
@@ -12,17 +12,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-PLACES = 1024  # tenants share them by the rest of their number: two that meet in one share its part
-RECENT = 5.0  # seconds in which what a tenant asked counts a third of what it did (the time constant of its rate)
-SEEN = 0.1  # requests of late, so weighted, from which a tenant is one that others share the server with
-MIN_SHARE_OF_PROCESS = (
-    1 / 3
-)  # of one process, which a tenant that is held to its share has, however many others there are
-HEAVY = 2.0  # times what the others ask in the mean, from which a tenant is held to its share
+PLACES = 1024  # columns of the table; a tenant's is its number modulo PLACES, and tenants of one column share its load
+RECENT = 5.0  # time constant of a tenant's rate in seconds: an older request counts 1/e
+MIN_RATE = 0.1  # rate from which another tenant counts as active
+MIN_SHARE_OF_PROCESS = 1 / 3  # smallest share of a limited tenant, in requests at once
+HEAVY = 2.0  # a tenant is limited if its rate is above HEAVY times the mean rate of the others
 
 
 class TenantLoad:
-    """The table. Made before the processes start, and handed to each."""
+    """The shared table, made before the processes start and passed to each."""
 
     def __init__(self, processes: int = 1, context: Any = multiprocessing) -> None:
         self.processes = processes
@@ -33,21 +31,21 @@ class TenantLoad:
         self._rests = context.RawArray("d", processes * PLACES)
 
     def clear(self, row: int) -> None:
-        """Forget what a process that ended was at."""
+        """Clear the row of a process that ended."""
         own = slice(row * PLACES, (row + 1) * PLACES)
         self._running[own] = [0] * PLACES
         self._waiting[own] = self._rate[own] = self._rests[own] = [0.0] * PLACES
 
     def row(self, number: int, clock: Callable[[], float] = time.monotonic) -> Row:
-        """The part of one process."""
+        """The view of process `number`."""
         return Row(self, number, clock)
 
 
 class Row:
-    """What one process writes, and reads of all."""
+    """The view of one process: it writes its own row and reads the sums of all rows."""
 
     def __init__(self, load: TenantLoad, number: int, clock: Callable[[], float]) -> None:
-        import numpy as np  # the first process, which starts the others, has no use for it
+        import numpy as np  # not at the top: the supervisor does not need it
 
         self.processes = load.processes
         self.clock = clock
@@ -61,7 +59,8 @@ class Row:
         )  # fmt: skip
 
     def ask(self, tenant: int) -> float:
-        """Note a request; the moment. Tenant 0 is whoever has a token that is not known: it shares nothing out."""
+        """Count a request in the tenant's rate; return the time. Tenant 0, callers with an unknown token, is not
+        counted."""
         moment = self.clock()
         if tenant:
             at = self._number, tenant % PLACES
@@ -70,48 +69,48 @@ class Row:
         return moment
 
     def share(self, tenant: int) -> float | None:
-        """How many requests of a tenant may run in all processes, below 1 for a part of the time; None for one that
-        asks little more than the others of late, or where there are none."""
+        """How many requests of a tenant may run at once in all processes; below 1 it is a share of the time. None for
+        no limit: its rate is at most HEAVY times the mean of the other active tenants, or there are none."""
         import numpy as np
 
         rates = (self._rate * np.exp((self._asked - self.clock()) / RECENT)).sum(axis=0)
         own = float(rates[tenant % PLACES])
         rates[tenant % PLACES] = 0.0
-        others = rates[rates > SEEN]
+        others = rates[rates > MIN_RATE]
         if not len(others) or own <= HEAVY * float(others.mean()):
             return None
         return max(MIN_SHARE_OF_PROCESS, self.processes / (1 + len(others)))
 
     def running(self, tenant: int) -> int:
-        """How many requests of a tenant run, in all processes."""
+        """The number of running requests of a tenant in all processes."""
         return int(self._running[:, tenant % PLACES].sum())
 
     def others_run(self, tenant: int) -> bool:
-        """Whether a request of another tenant runs, in whichever process."""
+        """Whether a request of another tenant runs in any process."""
         return int(self._running.sum()) > self.running(tenant)
 
     def running_here(self, tenant: int) -> int:
-        """How many requests of a tenant run in this process."""
+        """The number of running requests of a tenant in this process."""
         return int(self._running[self._number, tenant % PLACES])
 
     def run(self, tenant: int, change: int) -> None:
-        """One more request of a tenant runs here, or one less."""
+        """Add `change` (1 or -1) to the running requests of a tenant in this process."""
         self._running[self._number, tenant % PLACES] += change
 
     def rest(self, tenant: int, seconds: float) -> None:
-        """No request of a tenant that is held to its share begins for a while, in whichever process."""
+        """Let no request of a limited tenant begin in any process for some seconds."""
         self._rests[self._number, tenant % PLACES] = self.clock() + seconds
 
     def rests(self, tenant: int) -> bool:
-        """Whether a tenant rests now."""
+        """Whether a tenant is in a pause that `rest` began, in any process."""
         return bool(self._rests[:, tenant % PLACES].max() > self.clock())
 
     def wait(self, tenant: int, since: float) -> None:
-        """The oldest request of a tenant that waits here came at this moment; 0 for none."""
+        """Record when the oldest waiting request of a tenant in this process arrived; 0 for none."""
         self._waiting[self._number, tenant % PLACES] = since
 
     def is_next(self, tenant: int) -> bool:
-        """Whether no other process has one of the tenant's that waits for longer than the oldest here."""
+        """Whether no other process has a request of the tenant that arrived before the oldest one waiting here."""
         since = self._waiting[:, tenant % PLACES]
         own = since[self._number]
         return not bool(((since > 0) & (since < own)).any())

@@ -1,7 +1,7 @@
-"""The queue's other end: takes jobs one by one, runs them, and puts back what failed with growing waits.
+"""The worker: takes jobs from the queue one at a time and runs them. A failed job is retried after growing waits.
 
-A job that a killed worker held is ready again after a while. What fails for good stays in the queue as dead, where
-`git mem server jobs` shows it.
+The job of a killed worker becomes ready again after LOST_AFTER. A job that failed TRIES times stays in the queue as
+dead, where `git mem server jobs` shows it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from gitmem.server.ingest import Ingest, failure_of
 from gitmem.server.postgres.database import Database
 from gitmem.server.telemetry import ERRORS, INGESTED, stage
 
-TRIES = 8  # of a job: with the waits below a day and a half
-FIRST_WAIT, LONGEST_WAIT = 10.0, 6 * 3600.0  # seconds
-LOST = timedelta(minutes=30)  # after which a job that is taken is somebody else's
-IDLE = 1.0  # seconds between two looks at an empty queue, where no notice of a job comes: one that failed is due then
-JOBS = 4  # after which memory is given back, where the queue is never empty
-LOOK = 30.0  # seconds between two looks at what is due to be fetched
+TRIES = 8  # of a job; with the waits between them about a day and a half
+FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 10.0, 6 * 3600.0  # before a retry
+LOST_AFTER = timedelta(minutes=30)  # then another worker may take a job that was taken and not ended
+IDLE_SECONDS = 1.0  # wait at an empty queue without a notice of a new job: a failed job may be due then
+JOBS_PER_GIVE_BACK = 4  # jobs after which memory is released if the queue is never empty
+DUE_SECONDS = 30.0  # interval at which repositories that are due for a fetch are queued
 
 log = logging.getLogger("gitmem.server")
 
@@ -36,14 +36,14 @@ class Worker:
         self._ingest = ingest
         self._poll = timedelta(minutes=poll_minutes)
         self._stop = threading.Event()
-        self._looked = 0.0
+        self._put_due_at = 0.0
 
     def stop(self) -> None:
-        """Have `run` end after the job it is at."""
+        """Make `run` return after the current job."""
         self._stop.set()
 
     def run(self) -> None:
-        """Work until `stop`; a database that is away is waited for."""
+        """Run jobs until `stop`. If the database cannot be reached, log it and try again after IDLE_SECONDS."""
         while not self._stop.is_set():
             try:
                 with self._database.hearing() as wait:
@@ -51,36 +51,33 @@ class Worker:
                     while not self._stop.is_set():
                         worked = self._work()
                         jobs += worked
-                        if jobs >= JOBS or (jobs and not worked):
+                        if jobs >= JOBS_PER_GIVE_BACK or (jobs and not worked):
                             self._ingest.give_back()
                             jobs = 0
                         if not worked:
-                            wait(IDLE)
+                            wait(IDLE_SECONDS)
             except GitMemError as error:
                 log.warning("queue", extra={"problem": error.message})
-            except Exception as error:  # noqa: BLE001 - the queue goes on, whatever the database says
+            except Exception as error:  # noqa: BLE001 - an error of any kind must not end the worker
                 log.error("queue", extra={"problem": type(error).__name__})
-            self._stop.wait(IDLE)
+            self._stop.wait(IDLE_SECONDS)
 
     def _work(self) -> bool:
-        """Put what is due into the queue, and run the next job; whether there was one."""
-        if self._poll and time.monotonic() - self._looked > LOOK:
+        """Queue due fetches every DUE_SECONDS, and run the next job. Returns whether there was a job."""
+        if self._poll and time.monotonic() - self._put_due_at > DUE_SECONDS:
             self.put_due()
-            self._looked = time.monotonic()
+            self._put_due_at = time.monotonic()
         return self.once()
 
     def once(self) -> bool:
-        """Run the next job; whether there was one."""
+        """Run the next job, log it, and record in the queue that it succeeded or failed. Returns whether there was
+        one."""
         with self._database.anyone() as connection:
-            row = connection.execute("SELECT * FROM take_job(%s)", (LOST,)).fetchone()
+            row = connection.execute("SELECT * FROM take_job(%s)", (LOST_AFTER,)).fetchone()
         if row is None:
             return False
         number, tenant, repository, kind, tries = row
-        run: Callable[[int, int], Any]
-        if kind == "fetch":
-            run = self._ingest.fetch
-        else:
-            run = self._ingest.remove
+        run: Callable[[int, int], Any] = self._ingest.fetch if kind == "fetch" else self._ingest.remove
         failure, began = "", time.monotonic()
         about: dict[str, Any] = {"tenant": tenant, "repository": repository}
         try:
@@ -96,23 +93,24 @@ class Worker:
             if done.problem:
                 about["problem"] = done.problem
             log.info(kind, extra={**about, "seconds": round(time.monotonic() - began, 3)})
-        except Exception as error:  # noqa: BLE001 - whatever one repository does, the others are served
+        except Exception as error:  # noqa: BLE001 - an error in one repository must not stop the others
             failure = failure_of(error)
         if failure:
             ERRORS.labels(kind).inc()
             log.warning(kind, extra={**about, "problem": failure, "tries": tries})
-        wait = timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 4 ** (tries - 1)))
+        wait = timedelta(seconds=min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 4 ** (tries - 1)))
         with self._database.anyone() as connection:
             connection.execute("SELECT end_job(%s, %s, %s, %s)", (number, failure, wait, TRIES))
         return True
 
     def put_due(self) -> None:
-        """Put a fetch into the queue for each repository that was not fetched for as long as is set, and has no job:
-        one that failed keeps its waits, and a dead one stays dead."""
+        """Queue a fetch of each repository that was not fetched within `poll_minutes` and has no job. A failed job
+        keeps its wait, and a dead one stays dead."""
         with self._database.anyone() as connection:
             due = connection.execute(
                 "SELECT tenant, repository FROM idle_repositories()"
-                " WHERE NOT fetched BETWEEN now() - %s::interval AND now()",  # a clock that was set back: fetched later
+                # `fetched` is in the future if the clock was set back.
+                " WHERE NOT fetched BETWEEN now() - %s::interval AND now()",
                 (self._poll,),
             ).fetchall()
         for tenant, repository in due:

@@ -474,7 +474,7 @@ def test_a_worker_goes_on_after_a_fault_of_the_database(
         return False
 
     monkeypatch.setattr(worker, "once", failing)
-    monkeypatch.setattr("gitmem.server.worker.IDLE", 0.01)
+    monkeypatch.setattr("gitmem.server.worker.IDLE_SECONDS", 0.01)
     worker.run()
     assert not faults and server.search("acme read", "okapi")["hits"]
 
