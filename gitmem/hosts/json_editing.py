@@ -1,7 +1,7 @@
-"""A JSON file with another value, its text elsewhere untouched: a person's file keeps its spaces, and loses ours whole.
+"""Changes values in the text of a JSON file and keeps the rest of the text, with its white space, byte for byte. Pure.
 
-What was added and is taken out again leaves the bytes that were there before. An object in which a person had nothing
-(`{}`) is theirs all the same: its first line stays empty while something stands in it. Pure.
+Adding a member and removing it again restores the original bytes. An empty object (`{}`) that gets a member begins with
+an empty line, so that it is recognised as the person's own and stays as `{}` when the member is removed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 SPACE = re.compile(r"[ \t\r\n]*")
-LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z")  # without the empty lines before it
-HELD_NOTHING = re.compile(r"\{\r?\n\r?\n")  # how an object begins that was empty before
+LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z")  # the last line break and its indentation, without empty lines before it
+WAS_EMPTY = re.compile(r"\{\r?\n\r?\n")  # beginning of an object that was empty before a member was added
 INDENT = re.compile(r"\n([ \t]+)\S")
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A value in the text, from `start` to `end`, and the members of an object or a list."""
+    """A value and its place in the text, from `start` up to `end`. `members`: those of an object or a list."""
 
     value: Any
     start: int
@@ -30,7 +30,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A member: its key ("" in a list), where it begins (its key does), and its node."""
+    """A member of an object or list. `key`: "" in a list. `start`: where the key begins, in a list the value."""
 
     key: str
     start: int
@@ -38,30 +38,31 @@ class _Member:
 
 
 def edited(text: str, value: Mapping[str, Any]) -> str:
-    """The text of a JSON file so that it says `value`; `text` is a JSON object. Raises ValueError where it is none."""
+    """The text of a JSON object, changed so that its value is `value`. Raises ValueError if `text` is no JSON."""
     start = _after_space(text, 0)
     node = _node(text, start)
-    unit = INDENT.search(text)
-    return text[:start] + _rendered(text, node, value, unit[1] if unit else "  ", "\n") + text[node.end :]
+    indent = INDENT.search(text)
+    unit = indent[1] if indent else "  "
+    return text[:start] + _rendered(text, node, value, unit, "\n") + text[node.end :]
 
 
 def is_persons_own(text: str, *keys: str) -> bool:
-    """Whether the object below these keys (the whole without any) is empty in the text, or was before something was
-    added to it (`edited`); False where there is none. Raises ValueError where the text is no JSON."""
+    """Whether the object below these keys (without keys the whole) is empty, or was empty before `edited` added a
+    member; False if there is no such object. Raises ValueError if the text is no JSON."""
     node = _node(text, _after_space(text, 0))
     for key in keys:
         found = next((member.node for member in node.members if member.key == key), None)
         if found is None:
             return False
         node = found
-    return node.value == {} or HELD_NOTHING.match(text, node.start) is not None
+    return node.value == {} or WAS_EMPTY.match(text, node.start) is not None
 
 
 def _after_space(text: str, at: int) -> int:
+    """The index of the first character from `at` on that is not white space."""
     match = SPACE.match(text, at)
-    if match:
-        return match.end()
-    return at
+    assert match is not None  # it matches the empty text
+    return match.end()
 
 
 def _node(text: str, at: int) -> _Node:
@@ -74,18 +75,19 @@ def _node(text: str, at: int) -> _Node:
 
 def _members(text: str, at: int, keyed: bool) -> Iterator[_Member]:
     while text[at] not in "]}":
-        start = _after_space(text, at + 1)
+        start = value_start = _after_space(text, at + 1)
+        key = ""
         if keyed:
-            key, place = json.JSONDecoder().raw_decode(text, start)
-        else:
-            key, place = ("", start)
-        node = _node(text, _after_space(text, _after_space(text, place) + 1) if keyed else start)
+            key, end = json.JSONDecoder().raw_decode(text, start)
+            value_start = _after_space(text, _after_space(text, end) + 1)
+        node = _node(text, value_start)
         yield _Member(key, start, node)
         at = _after_space(text, node.end)
 
 
 def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
-    """The node's text with another value; `line` is the line break and indentation it stands behind."""
+    """The text of a node with another value. `unit`: one level of indentation. `line`: the line break and indentation
+    of the line that the node is on."""
     if node.value == value and type(node.value) is type(value):
         return text[node.start : node.end]
     if node.value == {} and isinstance(value, dict) and value:
@@ -94,43 +96,43 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
         return _fresh(value, unit, line)
     first, last = node.members[0], node.members[-1]
     lead = text[node.start + 1 : first.start]
-    broken = LAST_BREAK.search(lead)
-    inner = " "
-    if broken:
-        inner = broken[0]
+    line_break = LAST_BREAK.search(lead)
+    inner = line_break[0] if line_break else " "
     pieces: list[str] = []
     for old, new_key, new in _paired(node, value):
         if old is None:
             key = ""
             if isinstance(value, dict):
                 key = f"{json.dumps(new_key, ensure_ascii=False)}: "
-            body = key + (_fresh(new, unit, inner) if "\n" in inner else json.dumps(new, ensure_ascii=False))
-            before, after = (inner if pieces else lead), ""
+            if "\n" in inner:
+                body = key + _fresh(new, unit, inner)
+            else:
+                body = key + json.dumps(new, ensure_ascii=False)
+            before, after = inner if pieces else lead, ""
         else:
             body = text[old.start : old.node.start] + _rendered(text, old.node, new, unit, inner)
             before, after = _around(text, node, old)
-            if not pieces and HELD_NOTHING.match(text, node.start):
-                before = lead  # the first one has gone, and the empty line stays
+            if not pieces and WAS_EMPTY.match(text, node.start):
+                before = lead  # the first member was removed; keep the empty line before it
         pieces.append(before + body + after)
     return text[node.start] + ",".join(pieces) + text[last.node.end : node.end]
 
 
 def _around(text: str, node: _Node, member: _Member) -> tuple[str, str]:
-    """The spaces before a member and behind it, up to its comma; those behind the last one are the object's."""
+    """The white space before a member, from the comma on, and after it, up to its comma; "" after the last member: that
+    white space belongs to the end of the object."""
     at = node.members.index(member)
-    if at == 0:
-        before = node.start + 1
-    else:
-        before = _after_space(text, node.members[at - 1].node.end) + 1
-    if member is node.members[-1]:
-        after = ""
-    else:
+    start, after = node.start + 1, ""
+    if at > 0:
+        start = _after_space(text, node.members[at - 1].node.end) + 1
+    if member is not node.members[-1]:
         after = text[member.node.end : _after_space(text, member.node.end)]
-    return text[before : member.start], after
+    return text[start : member.start], after
 
 
 def _paired(node: _Node, value: Any) -> Iterator[tuple[_Member | None, str, Any]]:
-    """The members of the new value, each with the old one that it was: by key, in a list by what it says."""
+    """(old member or None, key, new value) for each member of the new value. Members are paired by key, those of a list
+    by equal values in order."""
     if isinstance(value, dict):
         known = {member.key: member for member in node.members}
         yield from ((known.get(key), key, new) for key, new in value.items())
@@ -138,11 +140,13 @@ def _paired(node: _Node, value: Any) -> Iterator[tuple[_Member | None, str, Any]
     left = list(node.members)
     for new in value:
         at = next((at for at, member in enumerate(left) if member.node.value == new), None)
-        yield (None if at is None else left[at]), "", new
-        if at is not None:
+        if at is None:
+            yield None, "", new
+        else:
+            yield left[at], "", new
             left = left[at + 1 :]
 
 
 def _fresh(value: Any, unit: str, line: str) -> str:
-    """A value as a text of its own, its further lines indented as `line` is."""
+    """The text of a new value; its lines after the first begin with `line`, if that is a line break."""
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line if "\n" in line else "\n")

@@ -1,7 +1,7 @@
-"""A host's transcript with fewer or shorter entries: the lines of a JSONL file, changed as little as can be.
+"""Edits a host's JSONL transcript: removes entries, shortens tool results, masks texts. Pure.
 
-Pure. A kept entry is its own line, byte for byte, unless a secret in it is masked; a pruned tool result is the same
-entry with a shorter text; a summary is one entry in the form the host writes itself.
+An entry that is not edited keeps its line, byte for byte. A shortened tool result is the same entry with a shorter
+text; the summary of removed entries is one entry in the host's own form.
 """
 
 from __future__ import annotations
@@ -17,27 +17,30 @@ from gitmem.hosts.transcript_parser import form_of
 
 
 def compacted(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
-    """The transcript without the lines of which every turn is dropped, the summary standing where they began.
+    """The transcript without the lines whose turns are all in `dropped`; an entry with `summary` is where the first of
+    them was. `turns`: the turns that stay. No summary is added if it is "".
 
-    The summary has the id of the last of them before the turns that stay, whose parent it then is.
+    The summary has the id of the last removed entry before the first remaining turn, so that it is that turn's parent.
     """
     lines = data.split(b"\n")
-    gone = {turn.line for turn in dropped} - {turn.line for turn in turns}
+    removed = {turn.line for turn in dropped} - {turn.line for turn in turns}
     first = min((turn.line for turn in turns), default=len(lines) + 1)
-    last = max((line for line in gone if line < first), default=0)
-    out: list[bytes] = []
-    is_summed_up = not summary
+    last = max((line for line in removed if line < first), default=0)
+    before = _object(lines[last - 1] if last else b"")
+    kept: list[bytes] = []
+    has_summary = not summary
     for number, line in enumerate(lines, 1):
-        if number not in gone:
-            out.append(line)
-        elif not is_summed_up:
-            like, before = _object(line), _object(lines[last - 1]) if last else {}
-            out.append(_line(form_of(like).summary(like, before, SUMMARY_LEAD + summary)))
-            is_summed_up = True
-    return b"\n".join(out)
+        if number not in removed:
+            kept.append(line)
+        elif not has_summary:
+            like = _object(line)
+            kept.append(_line(form_of(like).summary(like, before, SUMMARY_LEAD + summary)))
+            has_summary = True
+    return b"\n".join(kept)
 
 
 def _object(line: bytes) -> Mapping[str, Any]:
+    """The JSON object of a line, {} for anything else."""
     try:
         entry = json.loads(line)
     except ValueError:
@@ -48,7 +51,7 @@ def _object(line: bytes) -> Mapping[str, Any]:
 
 
 def pruned(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
-    """The transcript with the tool results that `after` shortens; every other line byte for byte."""
+    """The transcript with the tool results shortened as in `after`, which has the same turns as `before`."""
     lines = data.split(b"\n")
     for old, new in zip(before, after, strict=True):
         if old.text != new.text and old.role is Role.TOOL:
@@ -62,21 +65,22 @@ def _shortened(line: bytes, call: str, text: str) -> bytes:
     return _line(entry)
 
 
-def _line(entry: Mapping[str, Any]) -> bytes:
+def _line(entry: Any) -> bytes:
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
 
 
-# What hosts tell entries apart by, sign, or encode: no words of anybody, and not to be changed.
-STRUCTURE = re.compile(
+# Keys of values that are not words of a person or agent and must stay: ids, signatures, encoded data.
+STRUCTURAL_KEY = re.compile(
     r"(?:.*(?:id|Id|ID|uuid|Uuid|hash|signature|timestamp)|data|encrypted_content|type|role|version|cwd|model|name)"
 )
-MIN_TEXT_CHARACTERS = 6  # characters of a text that is looked at
+MIN_TEXT_CHARACTERS = 6  # a shorter text is not masked
 
 
 def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
-    """The transcript with every text as `clean` makes it, and how many entries that changed; the others byte for byte.
+    """(the transcript with `clean` applied to every text, number of changed lines). An unchanged line stays byte for
+    byte.
 
-    Texts are what was said, what tools were given and what they gave back. A line that is no JSON is one text.
+    Texts are the JSON strings except the values of STRUCTURAL_KEY. A line that is no JSON is one text.
     """
     lines = data.split(b"\n")
     changed = 0
@@ -93,30 +97,23 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
-            text = line.decode("utf-8", "surrogateescape")
+            new = line
             if line.strip():
-                new = cleaned(text).encode("utf-8", "surrogateescape")
-            else:
-                new = line
+                new = cleaned(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         else:
-            other = _walked(entry, cleaned)
-            if other == entry:
-                new = line
-            else:
-                new = json.dumps(other, ensure_ascii=False).encode("utf-8", "replace")
+            other = _with_texts(entry, cleaned)
+            new = line if other == entry else _line(other)
         changed += new != line
         lines[at] = new
     return b"\n".join(lines), changed
 
 
-def _walked(value: Any, cleaned: Callable[[str], str]) -> Any:
+def _with_texts(value: Any, cleaned: Callable[[str], str], key: str = "") -> Any:
+    """A JSON value with `cleaned` applied to its texts; `key`: the key of the value in its object."""
     if isinstance(value, str):
-        return cleaned(value)
+        return value if STRUCTURAL_KEY.fullmatch(key) else cleaned(value)
     if isinstance(value, list):
-        return [_walked(item, cleaned) for item in value]
+        return [_with_texts(item, cleaned) for item in value]
     if isinstance(value, dict):
-        return {
-            key: item if isinstance(item, str) and STRUCTURE.fullmatch(key) else _walked(item, cleaned)
-            for key, item in value.items()
-        }
+        return {key: _with_texts(item, cleaned, key) for key, item in value.items()}
     return value

@@ -1,6 +1,6 @@
-"""A transcript's bytes as turns, in the form of any known host or in the neutral one. Pure.
+"""Parses the bytes of a transcript, in the form of any known host or the neutral form, into turns. Pure.
 
-Formats change without notice, so what is not understood is skipped and counted, never an error.
+Hosts change their formats without notice: an unknown entry is skipped and counted, and never an error.
 """
 
 from __future__ import annotations
@@ -21,19 +21,17 @@ from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.messages import Message
 from gitmem.plural import counted
 
-LINE_LIMIT = 8 << 20  # bytes of an entry that is parsed, without its STRING_LIMIT strings; a longer one is counted
-STRING_LIMIT = 256 << 10  # bytes of a string in an entry beyond LINE_LIMIT: a longer one is a picture or output
+LINE_LIMIT = 8 << 20  # maximum bytes of an entry, after strings over STRING_LIMIT were emptied; a longer one is skipped
+STRING_LIMIT = 256 << 10  # maximum bytes of a string in an entry over LINE_LIMIT; a longer one is a picture or output
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-HALF = re.compile("[\ud800-\udfff]")  # of an emoji that JavaScript cut in two: no text in any encoding
+SURROGATE = re.compile("[\ud800-\udfff]")  # half of an emoji that JavaScript cut; it cannot be encoded
 SESSION_KEYS = ("sessionId", "session_id", "session")  # of any line, in any form
 
 
 def parse(data: bytes) -> Transcript:
-    """Read a transcript in any of the known forms; never raises."""
+    """The transcript of these bytes, in any known form; never raises."""
     for host in all_hosts():
-        whole = None
-        if host.whole is not None:
-            whole = host.whole(data)
+        whole = host.whole and host.whole(data)
         if whole is not None:
             return replace(whole, turns=tuple(map(as_spoken, whole.turns)))
     turns: list[Turn] = []
@@ -60,7 +58,7 @@ def parse(data: bytes) -> Transcript:
 
 
 def unread_words(conversation: Transcript) -> Message | str:
-    """The sentence that says what of a transcript was too long to be read, "" where nothing was. It quotes nothing."""
+    """The message about entries of a transcript that were too long to be read, "" for none. It quotes no text."""
     if conversation.too_long:
         entries = counted(conversation.too_long, "entry", "entries")
         return Message("not read, longer than {} MiB without its long strings: {}", LINE_LIMIT >> 20, entries)
@@ -74,18 +72,26 @@ def unread_words(conversation: Transcript) -> Message | str:
 
 
 def _without_long_strings(line: bytes) -> tuple[bytes, bool]:
-    """An entry with each JSON string beyond STRING_LIMIT empty: what is said beside a picture of megabytes stays. And
-    whether one of those held words: a picture is written without spaces."""
-    long = [found[0] for found in STRING.finditer(line) if len(found[0]) > STRING_LIMIT]
-    shortened = STRING.sub(lambda found: found[0] if len(found[0]) <= STRING_LIMIT else b'""', line)
-    return shortened, any(b" " in each for each in long)
+    """(the entry with each JSON string over STRING_LIMIT emptied, whether one of these had words). The words beside a
+    large picture stay. An encoded picture has no spaces, and so counts as without words."""
+    emptied: list[bytes] = []
+
+    def short(found: re.Match[bytes]) -> bytes:
+        if len(found[0]) <= STRING_LIMIT:
+            return found[0]
+        emptied.append(found[0])
+        return b'""'
+
+    shortened = STRING.sub(short, line)
+    return shortened, any(b" " in string for string in emptied)
 
 
 def _entry(line: bytes) -> Entry | None:
+    """The JSON object of a line; None for anything else and for a line over LINE_LIMIT."""
+    if len(line) > LINE_LIMIT:
+        return None
     try:
-        entry = None
-        if len(line) <= LINE_LIMIT:
-            entry = json.loads(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict):
@@ -95,12 +101,12 @@ def _entry(line: bytes) -> Entry | None:
 
 @cache
 def forms() -> tuple[Entries, ...]:
-    """One reader of entries for each host, the neutral one last: an entry is read by the first that takes it."""
+    """The forms of entries of all hosts, the neutral one last. An entry is read by the first form that accepts it."""
     return (*(host.entries for host in all_hosts() if host.entries is not None), ENTRIES)
 
 
 def form_of(entry: Entry) -> Entries:
-    """The form of an entry, the neutral one for an entry of none."""
+    """The form that accepts an entry, the neutral one if none does."""
     place = place_of(entry, 0)
     return next((form for form in forms() if form.read(entry, place) is not None), ENTRIES)
 
@@ -123,7 +129,7 @@ def _session(entry: Entry) -> str:
 
 
 def _of_host(turn: Turn) -> Turn:
-    """The turn with the host as its author, if it has words of the agent; any other turn unchanged."""
+    """An agent's turn with the host as its author; any other turn unchanged."""
     if turn.role is Role.ASSISTANT and turn.text and turn.by is By.SPEAKER:
         return replace(turn, by=By.HOST)
     return turn
@@ -134,6 +140,8 @@ def _is_silent(entry: Entry) -> bool:
 
 
 class _Inserted(NamedTuple):
+    """Patterns of text that hosts insert into turns: tagged elements, blocks, and the beginnings of whole notes."""
+
     tagged: re.Pattern[str]
     blocks: tuple[re.Pattern[str], ...]
     notes: tuple[str, ...]
@@ -141,7 +149,7 @@ class _Inserted(NamedTuple):
 
 @cache
 def _inserted() -> _Inserted:
-    """What any host inserts: a transcript may hold what another host wrote."""
+    """The patterns of all hosts together, because a transcript may quote another host's text."""
     all_inserted = [host.inserted for host in all_hosts()]
     tags = "|".join(tag for inserted in all_inserted for tag in inserted.tags)
     return _Inserted(
@@ -152,7 +160,7 @@ def _inserted() -> _Inserted:
 
 
 def spoken_text(text: str) -> str:
-    """What a person said in a text that a host gives as theirs, "" where all of it is the host's or ours."""
+    """The person's own words in a text that a host records as the person's; "" if all of it was inserted."""
     turn = as_spoken(Turn("", Role.USER, text, 0))
     if turn.by is not By.SPEAKER:
         return ""
@@ -160,9 +168,10 @@ def spoken_text(text: str) -> str:
 
 
 def as_spoken(turn: Turn) -> Turn:
-    """A turn without what its host put into it; all of it, and marked so, where nothing else is in it."""
-    if HALF.search(turn.text):
-        turn = replace(turn, text=HALF.sub("\ufffd", turn.text))
+    """A turn without the text that its host inserted. A turn that is only inserted text is returned whole, with the
+    host as its author; one that begins with SUMMARY_LEAD becomes a summary."""
+    if SURROGATE.search(turn.text):
+        turn = replace(turn, text=SURROGATE.sub("\ufffd", turn.text))
     if turn.role is Role.TOOL or turn.by is not By.SPEAKER or not turn.text:
         return turn
     if turn.text.startswith(SUMMARY_LEAD) and turn.role is Role.USER:

@@ -117,21 +117,17 @@ def settlements(
             talk.odds[at] = model.odds({**of_turn, **features(said[at], cues[at])})
         if turn.role is Role.USER:
             made, pending = talk.settled_by(turn, places, proposed, pending)
-            if any(_takes(each, unanswered) for each in made):
-                sure = []
-            else:
-                sure = talk.confirmed_by(turn, unanswered)
-            settled += [*sure, *made]
-            pending = [at for at in pending if all(at not in each.places for each in sure)]
+            confirmed: list[Settlement] = []
+            if not any(_takes(each, unanswered) for each in made):
+                confirmed = talk.confirmed_by(turn, unanswered)
+            settled += [*confirmed, *made]
+            pending = [at for at in pending if all(at not in each.places for each in confirmed)]
             proposed, unanswered = [], []
             places = [at for at in places if chosen.get(at) not in STANDING or telling(said[at].text) <= AGREED]
         else:
             unanswered += places
             new = [at for at in places if talk.belongs(at)]
-            if any(map(talk.settles, new)):
-                proposed = new
-            else:
-                proposed = [*proposed, *new]
+            proposed = new if any(map(talk.settles, new)) else [*proposed, *new]
         if turn.role is Role.ASSISTANT or is_answer:
             _drop(left, [at for at in places if at not in picked])
         before = turn
@@ -156,9 +152,11 @@ class _Talk(NamedTuple):
 
     def settles(self, at: int) -> bool:
         """Whether a sentence settles something by its log-odds or by its own words."""
-        own = self.said[at].turn.role is Role.USER
-        says_so = self.cues[at] >= SETTLING_CUE_SUM if own else SUMS_UP.search(self.said[at].text)
-        return self.odds[at] > SETTLES or bool(says_so)
+        if self.odds[at] > SETTLES:
+            return True
+        if self.said[at].turn.role is Role.USER:
+            return self.cues[at] >= SETTLING_CUE_SUM
+        return SUMS_UP.search(self.said[at].text) is not None
 
     def belongs(self, at: int) -> bool:
         return self.odds[at] > BELONGS or self.settles(at)
@@ -175,18 +173,17 @@ class _Talk(NamedTuple):
         strong = [at for at in own if self.settles(at)]
         refused, agreed = refuses(turn.text), agrees(turn.text)
         if strong:  # the person's own sentences and the agent's earlier ones make two settlements
-            told = [at for at in pending if self.said[at].turn.role is Role.ASSISTANT]
-            pending = [at for at in pending if at not in told]
+            agents = [at for at in pending if self.said[at].turn.role is Role.ASSISTANT]
+            pending = [at for at in pending if at not in agents]
             if refused:
-                told = []
+                agents = []
             elif agreed:
-                told = [*told, *proposed]
-            core = [at for at in told if self.odds[at] > ANSWERED and not _offers(self.said[at].text)]
+                agents = [*agents, *proposed]
+            core = [at for at in agents if self.odds[at] > ANSWERED and not _offers(self.said[at].text)]
+            made = [self.settlement([*pending, *own], strong, turn)]
             if core:
-                first = [self.settlement(told, core, turn)]
-            else:
-                first = []
-            return [*first, self.settlement([*pending, *own], strong, turn)], []
+                made.insert(0, self.settlement(agents, core, turn))
+            return made, []
         if refused:
             return [], [*pending, *own]
         joined = [at for at in proposed if agreed or not CHOICES.search(self.said[at].text)]
@@ -194,8 +191,8 @@ class _Talk(NamedTuple):
             strong = [at for at in proposed if self.settles(at) and not _offers_choice(self.said[at].text)]
         pending = [*pending, *joined, *own]
         if strong:
-            return ([self.settlement(pending, strong, turn)], [])
-        return ([], pending)
+            return [self.settlement(pending, strong, turn)], []
+        return [], pending
 
     def confirmed_by(self, turn: Turn, unanswered: Sequence[int]) -> list[Settlement]:
         """The settlement of the agent's only proposal in `unanswered`, if the person's turn says yes to it; empty if
@@ -208,10 +205,7 @@ class _Talk(NamedTuple):
             return []
         text = self.said[proposals[0]].own
         opening = PROPOSES.match(text)
-        if opening:
-            rest = text[opening.end() :]
-        else:
-            rest = text
+        rest = text[opening.end() :] if opening else text
         is_step = WORK_STEP.search(rest) is not None and STANDS_ON.search(rest) is None
         if is_step or telling(text) <= AGREED or ASKS.search(text):
             return []
@@ -229,7 +223,9 @@ class _Talk(NamedTuple):
         cores = [at for at in strong if at in taken]
         core = min(cores, key=lambda at: (self.chosen.get(at) not in SETTLING, -self.odds[at]))
         kind = self.chosen.get(core, "fact")
-        return Settlement(tuple(sorted(taken)), core, "decision" if kind == "fact" else kind, turn)
+        if kind == "fact":
+            kind = "decision"
+        return Settlement(tuple(sorted(taken)), core, kind, turn)
 
 
 def _takes(settled: Settlement, places: Sequence[int]) -> bool:
@@ -283,8 +279,13 @@ def _drop(left: dict[int, str], places: Sequence[int]) -> None:
 def telling(text: str) -> int:
     """The number of words of a text that are not stop words. In Chinese and Japanese, which have no spaces, two letters
     other than Hiragana count as one word."""
-    told = [word for word in words(text) if word not in STOP and STOP_KOREAN.isdisjoint((word, without_ending(word)))]
-    return sum((len(_HIRAGANA.sub("", word)) + 1) // 2 if "\u3040" <= word[0] < "\uac00" else 1 for word in told)
+    count = 0
+    for word in words(text):
+        if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
+            continue
+        is_unspaced = "\u3040" <= word[0] < "\uac00"  # Kana or Han
+        count += (len(_HIRAGANA.sub("", word)) + 1) // 2 if is_unspaced else 1
+    return count
 
 
 def _states(text: str) -> bool:
@@ -304,9 +305,7 @@ def _offers(text: str) -> bool:
 def refuses(text: str) -> bool:
     """Whether a person's turn refuses, at once or after thanks: `no`, `thanks but no thanks`, `great, but no`."""
     opening = AGREES.match(text) or THANKS.match(text)
-    rest = ""
-    if opening:
-        rest = text[opening.end() : opening.end() + MAX_DECLINE_CHARS]
+    rest = text[opening.end() : opening.end() + MAX_DECLINE_CHARS] if opening else ""
     return bool(DENIES.match(text) or DECLINES.search(rest) or (BARELY.match(text) and DENIES.match(rest)))
 
 

@@ -1,7 +1,7 @@
-"""Old episodes become one long-term fact: what they were about and decided, with a source link to each.
+"""Distills old episodes into one fact of MEMORY.md, a digest of their topics and decisions with a source link to each.
 
-The episodes stay where they are, marked `promoted: true` in their front matter, and later searches leave them out
-unless asked. Extractive: the digest says only what the episodes say. Nothing is committed; twice is the same as once.
+The episodes stay in place, marked `promoted: true` in their front matter, and searches leave them out by default. The
+digest has only words of the episodes. Nothing is committed; a second run changes nothing.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from gitmem.plural import counted
 from gitmem.search.keywords import topics
 
 MEMORY = "MEMORY.md"
-MAX_EPISODES = 50  # episodes of one digest: its comment holds a link to each
-TOPICS, DECIDED, CHARACTERS = 250, 5, 600  # how much a digest says: characters, decisions, characters in all
+MAX_EPISODES = 50  # of one digest, whose comment has a link to each
+MAX_TOPIC_CHARS, MAX_DECISIONS, MAX_DIGEST_CHARS = 250, 5, 600
 
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """The digest and where it stands (line 0 in a dry run, text "" when nothing is old enough), and what was left."""
+    """The result. `text`: the digest, "" if no episode is old enough. `line`: its line in MEMORY.md, 0 in a dry run.
+    `episodes`: paths of the distilled episodes. `skipped`: (path, reason)."""
 
     text: str
     line: int
@@ -50,9 +51,10 @@ class _Episode:
 
 
 def distill(repo: Repository, config: Config, *, now: datetime, older_than: int, dry_run: bool = False) -> Distilled:
-    """Make one `episode-digest` fact of MEMORY.md of the episodes older than `older_than` days, and mark those.
+    """Add one fact of type `episode-digest` to MEMORY.md for the episodes older than `older_than` days, and mark them.
 
-    An episode that the gate refuses is left as it is, with the reason. Raises UsageError, Refused, Locked.
+    An episode that the gate refuses is skipped. Raises UsageError for a negative number, Refused if the gate refuses
+    the digest, Locked, GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
@@ -78,17 +80,19 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
     entry = facts.parse(memory.data()).find(fact_id(text))
     noted = {**reading.noted, **{episode.path: episode.data for episode in episodes}}
     write_over(repo, noted, {MEMORY: memory.data(), **after})
-    return Distilled(text, entry.fact.line if entry else 0, paths, tuple(skipped))
+    line = entry.fact.line if entry else 0
+    return Distilled(text, line, paths, tuple(skipped))
 
 
 def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str, str]]) -> list[_Episode]:
-    """The episodes of days before `before` that are in no digest yet, oldest first."""
+    """The episodes of days before `before` that are in no digest yet, oldest first. Adds to `skipped` those that cannot
+    be read or that the gate refuses."""
     assert repo.root is not None
     episodes = []
     for path in sorted(read_work_tree(repo, config.memory_paths).files):
-        day = None
-        if kind(path) is Kind.SESSION:
-            day = log_date(path)
+        if kind(path) is not Kind.SESSION:
+            continue
+        day = log_date(path)
         if day is None or day >= before:
             continue
         try:
@@ -109,55 +113,54 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
 
 
 def is_promoted(document: Document) -> bool:
-    """Whether an episode is in a digest already."""
+    """Whether an episode is marked as part of a digest."""
     return str(document.front_matter.get("promoted", "")).lower() in ("true", "yes", "1")
 
 
 def digest(episodes: list[_Episode]) -> str:
-    """One line: the days, how many sessions, what they were about, what was decided (the newest decisions first)."""
-    first, last = episodes[0].day.isoformat(), episodes[-1].day.isoformat()
-    if first == last:
-        days = first
-    else:
-        days = f"{first} to {last}"
-    about = _about(episodes)
-    count = counted(len(episodes), "session")
-    text = f"{count}, {days}" + (f": {', '.join(about)}" if about else "")
+    """One line: number of sessions, days, topics, and at most MAX_DECISIONS decisions, the newest first."""
+    days = episodes[0].day.isoformat()
+    if episodes[0].day != episodes[-1].day:
+        days = f"{days} to {episodes[-1].day.isoformat()}"
+    text = f"{counted(len(episodes), 'session')}, {days}"
+    if about := _about(episodes):
+        text = f"{text}: {', '.join(about)}"
     decided: list[str] = []
     for episode in reversed(episodes):
         for line in _section(episode.document, "decisions"):
-            if line not in decided and len(text) + sum(map(len, decided)) + len(line) < CHARACTERS:
+            if line not in decided and len(text) + sum(map(len, decided)) + len(line) < MAX_DIGEST_CHARS:
                 decided.append(line)
-    return normalise(text + (f". Decided: {'; '.join(d.rstrip('.') for d in decided[:DECIDED])}" if decided else ""))
+    if decided:
+        text = f"{text}. Decided: {'; '.join(line.rstrip('.') for line in decided[:MAX_DECISIONS])}"
+    return normalise(text)
 
 
 def _about(episodes: list[_Episode]) -> list[str]:
-    """Topics of all episodes in turn, each one's first before any one's second: each can be found by its own."""
-    own = [topics(_topic_lines(episode.document)) for episode in episodes]
+    """The topics of all episodes, at most MAX_TOPIC_CHARS: the first topic of each, then the second of each, so that
+    every episode can be found by one."""
+    by_episode = [topics(_topic_lines(episode.document)) for episode in episodes]
     chosen: dict[str, str] = {}
-    for row in zip_longest(*own):
+    for row in zip_longest(*by_episode):
         for word in row:
-            if word and sum(map(len, chosen)) + 2 * len(chosen) + len(word) <= TOPICS:
+            if word and sum(map(len, chosen)) + 2 * len(chosen) + len(word) <= MAX_TOPIC_CHARS:
                 chosen.setdefault(word.casefold(), word)
     return list(chosen.values())
 
 
 def _topic_lines(document: Document) -> list[str]:
-    """The texts an episode's topics come from: its own topics where it names them, else all it says."""
+    """The texts from which an episode's topics come: its section "Topics", or all its statements without one."""
     return _section(document, "topics") or [statement.text for statement in document.statements if statement.says]
 
 
 def _section(document: Document, name: str) -> list[str]:
-    """The texts of the statements below a heading."""
+    """The texts of the statements directly below a heading, compared without case."""
     below = (statement for statement in document.statements if statement.says and statement.above)
     return [statement.text for statement in below if statement.above[-1].casefold() == name]
 
 
 def marked(data: bytes) -> bytes:
-    """An episode with `promoted: true` in its front matter; every other byte as it was."""
-    end = b"\n"
-    if b"\r\n" in data[:4096]:
-        end = b"\r\n"
+    """An episode with `promoted: true` in its front matter, which is added if there is none; all other bytes stay."""
+    end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
     lines = data.split(b"\n")
     if lines[0].rstrip() == b"---":
         for at, line in enumerate(lines[1:], 1):
@@ -168,7 +171,7 @@ def marked(data: bytes) -> bytes:
 
 
 def _span(repo: Repository, path: str, data: bytes) -> Span:
-    """The whole text of an episode as it will be committed."""
+    """The span of an episode's text below its front matter, in the blob of `data`."""
     document = parse(data, path)
     last = len(document.lines)
     while last > document.front + 1 and not document.lines[last - 1].strip():

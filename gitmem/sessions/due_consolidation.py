@@ -1,13 +1,13 @@
-"""A consolidation when so many sessions have ended since the last one (`mem.distillAfter`): counted, run, recorded.
+"""Consolidates memory after every `mem.distillAfter` sessions, and records the counted sessions and the last run.
 
-The Git directory keeps the episodes that were counted and what the last run did, private and bounded. A run commits on
-the branch `memory/consolidate` alone: a person reviews and merges it.
+The record is a private file in the Git directory. A run commits only to the branch `memory/consolidate`, which a person
+reviews and merges.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from gitmem.promotion.consolidation import Outcome, Receipts
 
 FILE = "consolidation.json"
-LIMIT = 1 << 18  # bytes of the file
-MAX_EPISODES = 1_000  # that are counted, the latest
-WAIT = 5.0  # seconds for another session that ends
+MAX_FILE_BYTES = 1 << 18
+MAX_EPISODES = 1_000  # last episodes that are counted
+LOCK_SECONDS = 5.0  # wait for another session that ends at the same time
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """`episodes`: paths of the sessions that ended since the last consolidation of this clone. Of the last run that
-    nobody typed: `at`, ISO, "" for none; `did` in words; `commit` and `branch`, "" where it wrote nothing; `problem`,
-    why it could not run."""
+    """The record of a clone. `episodes`: paths of the episodes of sessions that ended since the last consolidation. The
+    other fields describe the last automatic run. `at`: ISO time, "" for none. `did`: its summary. `commit`, `branch`:
+    "" if it wrote nothing. `problem`: why it could not run, "" if it did."""
 
     episodes: tuple[str, ...] = ()
     at: str = ""
@@ -48,12 +48,12 @@ class Record:
 
 
 def note_ended(repo: Repository, config: Config, episode: str) -> None:
-    """Count the end of a session with this episode, once however often it ends; nothing where `mem.distillAfter` is 0.
-    A record that cannot be written costs the count and stops nothing."""
+    """Count the end of the session with this episode, once for each episode; do nothing if `mem.distillAfter` is 0. If
+    the record cannot be written the session is not counted."""
     if not config.distill_after or not episode:
         return
     try:
-        with locked(repo.common_dir, "ended", WAIT):
+        with locked(repo.common_dir, "ended", LOCK_SECONDS):
             record = load(repo.common_dir)
             episodes = tuple(dict.fromkeys((*record.episodes, episode)))[-MAX_EPISODES:]
             _save(repo.common_dir, replace(record, episodes=episodes))
@@ -62,30 +62,28 @@ def note_ended(repo: Repository, config: Config, episode: str) -> None:
 
 
 def note_consolidated(repo: Repository, ran: Record | None = None) -> None:
-    """Begin to count again: memory was consolidated. `ran`: the record of a run that nobody typed.
-    A record that cannot be written stops nothing."""
+    """Start the count again after a consolidation. `ran`: the record of an automatic run. Ignores a record that cannot
+    be written."""
     try:
-        with locked(repo.common_dir, "ended", WAIT):
+        with locked(repo.common_dir, "ended", LOCK_SECONDS):
             _save(repo.common_dir, ran or replace(load(repo.common_dir), episodes=()))
     except (OSError, GitMemError):
         return
 
 
 def is_due(repo: Repository, config: Config) -> int:
-    """How many sessions have ended since the last consolidation where these are enough; 0 where they are not."""
-    count = 0
-    if config.distill_after:
-        count = len(load(repo.common_dir).episodes)
-    if count >= max(1, config.distill_after):
-        return count
-    return 0
+    """The number of sessions that ended since the last consolidation, if it has reached `mem.distillAfter`, else 0."""
+    if not config.distill_after:
+        return 0
+    count = len(load(repo.common_dir).episodes)
+    return count if count >= config.distill_after else 0
 
 
 def consolidate_if_due(
     repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]
 ) -> Outcome | None:  # fmt: skip
-    """Consolidate on the branch `memory/consolidate` where enough sessions have ended; None where they have not, or
-    where it could not run: the record says why, and the next end of a session tries again."""
+    """Consolidate on the branch `memory/consolidate` if enough sessions have ended. None if not, and if the run failed:
+    the record then has the reason, and the next end of a session tries again."""
     from gitmem.promotion.consolidation import BRANCH, Request, consolidate, summary
     from gitmem.promotion.model_registry import promotion_model
 
@@ -97,19 +95,17 @@ def consolidate_if_due(
         request = Request(branch=BRANCH, receipts=receipts_of(repo))
         outcome = consolidate(repo, config, model, policy, request, when)
     except GitMemError as error:
-        with locked(repo.common_dir, "ended", WAIT):
+        with locked(repo.common_dir, "ended", LOCK_SECONDS):
             episodes = load(repo.common_dir).episodes
             _save(repo.common_dir, Record(episodes, at, problem=error.message))
         return None
-    branch = ""
-    if outcome.commit:
-        branch = outcome.branch
+    branch = outcome.branch if outcome.commit else ""
     note_consolidated(repo, Record((), at, summary(outcome), outcome.commit, branch))
     return outcome
 
 
 def receipts_of(repo: Repository) -> Receipts | None:
-    """What the receipts of this clone say for a consolidation, None where it has none."""
+    """The days and counts of this clone's receipts for a consolidation, None if it has no receipts."""
     from gitmem.promotion.consolidation import Receipts
     from gitmem.sessions.receipts import read, totals
 
@@ -121,9 +117,9 @@ def receipts_of(repo: Repository) -> Receipts | None:
 
 
 def load(common_dir: Path) -> Record:
-    """The record of this clone; an empty one where there is none or it cannot be read."""
+    """The record of a clone; an empty one if there is none or it cannot be read."""
     try:
-        value = json.loads(read_bytes(state_dir(common_dir, make=False), FILE, LIMIT))
+        value = json.loads(read_bytes(state_dir(common_dir, make=False), FILE, MAX_FILE_BYTES))
         episodes = tuple(path for path in value["episodes"] if isinstance(path, str))
         words = {name: value.get(name) for name in ("at", "did", "commit", "branch", "problem")}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
@@ -132,16 +128,14 @@ def load(common_dir: Path) -> Record:
 
 
 def in_words(record: Record, after: int) -> str:
-    """One line for `git mem status`: the last run, and how many sessions the next one waits for; "" where `after`
-    (`mem.distillAfter`) is 0 and none ran."""
-    parts: Sequence[str] = ()
+    """One line for `git mem status`: the last run, and how many of `after` (`mem.distillAfter`) sessions have ended; ""
+    if `after` is 0 and there was no run."""
+    parts: list[str] = []
     if record.at:
-        place = ""
-        if record.branch:
-            place = f" on {record.branch}"
-        parts = [f"{record.at}: {record.problem or record.did or 'nothing to consolidate'}{place}"]
+        place = f" on {record.branch}" if record.branch else ""
+        parts.append(f"{record.at}: {record.problem or record.did or 'nothing to consolidate'}{place}")
     if after:
-        parts = [*parts, f"{len(record.episodes)} of {after} sessions until the next one"]
+        parts.append(f"{len(record.episodes)} of {after} sessions until the next one")
     return "; ".join(parts)
 
 

@@ -1,9 +1,8 @@
-"""What an agent says again: of what memory holds, or of what its person said just before. It is no news, and is not
-written back.
+"""Finds echoes: sentences of an agent that only repeat memory or acknowledge what the person said just before.
 
-An agent answers from memory. Written to a log or an episode, its answer would be of today, and stand above whatever
-replaced what it repeats. Asked only of what the agent said, and true only where one statement of memory says all that
-a sentence says; a person's words always stay. Reads the work tree, writes nothing.
+Echoes are not written to a log or an episode: a repeated statement would get today's date and seem newer than the
+statement that replaced the original. Only an agent's sentences are tested, and a sentence is an echo of memory only if
+one statement of memory says all of it. Reads the work tree, writes nothing.
 """
 
 from __future__ import annotations
@@ -28,48 +27,49 @@ from gitmem.text.terms import compatible, tokens
 
 FILES = ("MEMORY.md", ".claude/MEMORY.md")
 ARCHIVE = "memory/archive"
-RECENT_DAYS = 30  # logs that an agent is likely to have been told of
-KNOWN = 20_000  # statements that are compared, those of MEMORY.md and its archive first
-TAKEN_UP = 0.6  # share of the telling terms of an acknowledgement that the person's turn has
+RECENT_DAYS = 30  # days whose logs an agent is likely to have in its context
+MAX_STATEMENTS = 20_000  # statements that are compared: first those of MEMORY.md and its archive, then of the logs
+MIN_SHARED_TERMS = 0.6  # share of an acknowledgement's telling terms that are in the person's turn
 ACKNOWLEDGES = re.compile("|".join(each.ACKNOWLEDGEMENT for each in LANGUAGES), re.I)
 COMPLIES = re.compile(f"{korean.COMPLIANCE}|{japanese.COMPLIANCE}")
-COMPARED = 20  # statements with the most words in common that a sentence is compared with
+MAX_COMPARED = 20  # statements with the most words in common, with which a sentence is compared
 
 
 class Echoes:
-    """The statements of memory that a session did not write itself, looked up by their words."""
+    """Statements of memory, indexed by their terms."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts: list[str] = []
-        self._holding: dict[str, list[int]] = defaultdict(list)
+        self._postings: dict[str, list[int]] = defaultdict(list)  # term -> indexes of `texts`
         for text in texts:
             for term in terms(text):
-                self._holding[term].append(len(self.texts))
+                self._postings[term].append(len(self.texts))
             self.texts.append(text)
-            if len(self.texts) == KNOWN:
+            if len(self.texts) == MAX_STATEMENTS:
                 break
 
     def hold(self, text: str) -> bool:
-        """Whether each sentence of a text repeats a statement of memory; a question repeats nothing."""
+        """Whether each sentence of a text repeats one of the statements. False for a question and an empty text."""
         found = sentences(text)
-        return bool(self.texts and found) and all(map(self._holds, found))
+        return bool(self.texts and found) and all(map(self._has_sentence, found))
 
-    def _holds(self, sentence: str) -> bool:
+    def _has_sentence(self, sentence: str) -> bool:
         if sentence.rstrip().endswith(("?", "？")):
             return False
         counts: dict[int, int] = defaultdict(int)
         for term in terms(sentence):
-            for number in self._holding.get(term, ()):
+            for number in self._postings.get(term, ()):
                 counts[number] += 1
-        likest = sorted(counts, key=lambda number: -counts[number])[:COMPARED]
-        return any(repeats(sentence, self.texts[one]) or same(sentence, self.texts[one]) for one in likest)
+        nearest = sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]
+        return any(repeats(sentence, self.texts[at]) or same(sentence, self.texts[at]) for at in nearest)
 
 
 NOTHING_TOLD = Echoes(())
 
 
 def echoes(root: Path, daily: Sequence[str], session: str, now: datetime) -> Echoes:
-    """What memory says but for what `session` wrote; `daily` are patterns of more logs than those in memory/."""
+    """The statements of memory that `session` did not write: of MEMORY.md, its archive, and the logs of the last
+    RECENT_DAYS. `daily`: patterns of logs outside memory/."""
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)}
     return Echoes(_texts(root, daily, session, days))
 
@@ -87,19 +87,21 @@ def _texts(root: Path, daily: Sequence[str], session: str, days: AbstractSet[dat
 
 
 def acknowledges(sentence: str, turn: str, before: str) -> bool:
-    """Whether a sentence of an agent's turn only takes up what the person's turn before it says: "Noted, short answers
-    without bullet points." The turn begins with an acknowledgement, or the sentence says that the agent will comply;
-    most of its telling words are the person's, and no number is new."""
+    """Whether a sentence of an agent's turn only acknowledges the person's turn `before`: "Noted, short answers without
+    bullet points."
+
+    The turn begins with an acknowledgement, or the sentence says that the agent will comply; MIN_SHARED_TERMS of its
+    telling terms and all its numbers are in the person's turn.
+    """
     opening = ACKNOWLEDGES.match(turn) or COMPLIES.search(sentence)
     if not opening or not before:
         return False
-    own = _telling_terms(ACKNOWLEDGES.sub("", sentence))
-    said = _telling_terms(before)
-    numbers = {term for term in own if term.isdigit()}
-    return numbers <= said and len(own & said) >= TAKEN_UP * len(own)
+    agents, persons = _telling_terms(ACKNOWLEDGES.sub("", sentence)), _telling_terms(before)
+    numbers = {term for term in agents if term.isdigit()}
+    return numbers <= persons and len(agents & persons) >= MIN_SHARED_TERMS * len(agents)
 
 
 def _telling_terms(text: str) -> frozenset[str]:
-    """The terms of a text that say something of a subject."""
+    """The terms of a text without stop words."""
     found = (telling(token, script) for token, script in tokens(compatible(text)))
     return frozenset(term for parts, stop in found if not stop for term in parts)

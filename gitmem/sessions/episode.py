@@ -1,7 +1,7 @@
-"""The note of one finished session: what it says, which file it is, and its writing.
+"""Writes the episode of a session: a Markdown file in `memory/sessions` with its summary, decisions and topics.
 
-Extracted, so it says only what was said. What the gate would refuse is masked: a session that held a secret still
-leaves what it decided.
+An episode has only sentences that were said in the session. What the gate would refuse is masked, so that a session
+with a secret still leaves its decisions.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ from gitmem.sessions.selection import select
 from gitmem.sessions.state import file_of
 from gitmem.sessions.written_ids import spellings, written_session
 
-TURNS = 15  # spoken turns an episode is made of
-TOKENS = 300  # of its summary
+MAX_TURNS = 15  # last spoken turns from which an episode is made
+MAX_SUMMARY_TOKENS = 300
 FOLDER = "memory/sessions"
-UNNAMED = f"{FOLDER}/session.md"  # what a turn is masked as, before the episode has its name
+UNNAMED = f"{FOLDER}/session.md"  # path with which turns are redacted before the episode has its name
 MASK = re.compile(r"\[redacted[^\]\n]*\]|\[forgotten\]")
-HEAD = 4_096  # bytes of an episode that hold its front matter
+HEAD_BYTES = 4_096  # of an episode; they hold its front matter and the first line of its summary
 TRANSCRIPT = "transcript: sha256:"
 TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
-MATTER_TURNS, MATTER_WORDS = 2, 10  # turns of a person, and telling words in them, that make a matter without a line
+MATTER_TURNS, MATTER_WORDS = 2, 10  # turns of a person and telling words in them, from which a session has a matter
 # Tools by which an agent looks something up, in memory or on the web.
 LOOKS_UP = re.compile(r"(?i)memory|git.?mem|web.?(?:search|fetch)|google|weather|time")
-SMALL_TALK = "- (nothing but small talk)"  # stands where a summary has no line
+SMALL_TALK = "- (nothing but small talk)"  # the summary of an episode without any line
 DECIDED = ("decision", "rule", "constraint", "policy", "exception")
 
 
 def write_episode(
     repo: Repository, config: Config, turns: Sequence[Turn], session: str, agent: str, now: datetime
 ) -> str:
-    """Write the episode of these spoken turns; its path from the root, "" where there are none.
+    """Write the episode of spoken turns; its path from the root, "" without turns and in a bare repository.
 
-    The session's own episode is replaced, another's of the same name is not. Raises Refused where the gate refuses
-    what is left after masking, Locked, GitMemError when nothing can be written.
+    Replaces the session's earlier episode; another session's episode of the same name stays. Raises Refused if the gate
+    refuses the masked text, Locked, and GitMemError if nothing can be written.
     """
     if not turns or repo.root is None:
         return ""
@@ -70,9 +70,8 @@ def write_episode(
     path, text = gated_episode(turns, Heading(session, agent, now), config, existing, told)
 
     def plan(reading: Reading) -> Draft[str]:
-        if existing or reading.raw(path) is None:
-            place = path
-        else:
+        place = path
+        if not existing and reading.raw(path) is not None:
             place = other_path(path, session)
         return Draft({place: text.encode("utf-8", "surrogateescape")}, place)
 
@@ -81,8 +80,8 @@ def write_episode(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What an episode says of its session: its name, whose it is, when it was last active, and, for one that was read
-    from an old transcript, the SHA-256 (64 hex) of its bytes and the name of its file."""
+    """The session of an episode. `agent`: "" if unknown. `when`: its last activity. For an imported session,
+    `transcript` is the SHA-256 (64 hex) of the transcript's bytes and `file` the name of its file, else ""."""
 
     session: str
     agent: str
@@ -94,30 +93,32 @@ class Heading:
 def gated_episode(
     turns: Sequence[Turn], heading: Heading, config: Config, existing: str = "", told: Echoes = NOTHING_TOLD
 ) -> tuple[str, str]:
-    """The path and the text of the episode of these spoken turns, as they may be written; `existing` is the path it
-    has already, `told` what memory held, which the agent's sentences may only repeat. Raises Refused where the gate
-    refuses what is left after masking."""
+    """(path, text) of the episode of spoken turns, redacted and passed by the gate.
+
+    `existing`: the path of the session's earlier episode, "" for none. `told`: statements of memory; the agent's
+    sentences that only repeat them are left out. Raises Refused if the gate refuses the masked text.
+    """
     policy = Policy()
-    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in turns[-TURNS:]]
-    # The name is made of what is masked already: a secret in it would be in every listing.
-    named = slug(MASK.sub(" ", turn.text) for turn in clean)
-    path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{named}.md"
+    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in turns[-MAX_TURNS:]]
+    # The name comes from the redacted text: a secret in it would be in every listing.
+    name = slug(MASK.sub(" ", turn.text) for turn in clean)
+    path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{name}.md"
     return path, refuse_or_mask_text(redact(render_episode(clean, heading, told), path, policy), path, config)
 
 
 def other_path(path: str, session: str) -> str:
-    """Where the session's episode stands when `path` is another session's."""
+    """The path of a session's episode if another session's episode has `path`."""
     return path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
 
 
 def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHING_TOLD) -> str:
-    """The Markdown of an episode: summary, decisions, topics, without what the agent says again of memory."""
+    """The Markdown of an episode: summary, decisions and topics, without sentences of the agent that repeat memory."""
     session, agent, now = written_session(heading.session), heading.agent, heading.when
     selected, _ = select(turns, f"{FOLDER}/x.md", now)
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or not told.hold(item.text)]
-    held = in_force(selected)
-    over = frozenset(item.text for item in selected) - frozenset(item.text for item in held)
-    decisions = [f"- {item.text}" for item in held if item.type in DECIDED and item.origin != "web"]
+    current = in_force(selected)
+    replaced = frozenset(item.text for item in selected) - frozenset(item.text for item in current)
+    decisions = [f"- {item.text}" for item in current if item.type in DECIDED and item.origin != "web"]
     about = ", ".join(topics(MASK.sub(" ", turn.text) for turn in turns)[:8])
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
     if agent:
@@ -125,13 +126,14 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
     if heading.transcript:
         front += [f"{TRANSCRIPT}{heading.transcript}", f"file: {json.dumps(heading.file)}"]
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
-    # No `user:` before a sentence: a role's name makes a plain wish look like a forged turn, to the gate and to models.
-    lines = _most_telling(turns, decisions, "\n".join(over))
-    taken_up = acknowledgements(turns)
-    lines = [
-        line for line in lines if line.role != Role.ASSISTANT or not (line.text in taken_up or told.hold(line.text))
-    ]
-    summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in lines]
+    acknowledged = acknowledgements(turns)
+    summary: list[str] = []
+    for line in _most_telling(turns, decisions, "\n".join(replaced)):
+        # No `user:` before a person's sentence: the gate and models would take it for a forged turn.
+        if line.role != Role.ASSISTANT:
+            summary.append(f"- {line.text}")
+        elif line.text not in acknowledged and not told.hold(line.text):
+            summary.append(f"- {line.text} (agent)")
     body += [*(summary or [SMALL_TALK]), ""]
     if decisions:
         body += ["## Decisions", "", *decisions, ""]
@@ -140,17 +142,17 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
     return "\n".join(body).rstrip() + "\n"
 
 
-def _most_telling(turns: Sequence[Turn], decisions: Sequence[str], over: str) -> list[SummaryLine]:
-    """The sentences of a summary: those of the decisions, and of the others those that say something of a subject; none
-    of `over`, the decisions that a later one replaced."""
+def _most_telling(turns: Sequence[Turn], decisions: Sequence[str], replaced: str) -> list[SummaryLine]:
+    """The best sentences for a summary of at most MAX_SUMMARY_TOKENS: each is part of a decision or has telling words.
+    `replaced`: the text of decisions that a later one replaced; their sentences are left out."""
     decided = "\n".join(decisions)
-    said = fold(Rolling(), turns)
-    said = replace(said, lines=tuple(line for line in said.lines if line.text not in over))
-    return [line for line in best(said, TOKENS) if line.text in decided or _says_something(line.text)]
+    summary = fold(Rolling(), turns)
+    summary = replace(summary, lines=tuple(line for line in summary.lines if line.text not in replaced))
+    return [line for line in best(summary, MAX_SUMMARY_TOKENS) if line.text in decided or _says_something(line.text)]
 
 
 def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:
-    """The sentences of the agent that only take up what the person said right before."""
+    """The agent's sentences that only acknowledge what the person said in the turn before."""
     return frozenset(
         text
         for before, turn in pairwise(turns)
@@ -161,8 +163,8 @@ def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:
 
 
 def has_matter(turns: Sequence[Turn], now: datetime, *, worked: bool) -> bool:
-    """Whether a session leaves something to remember: files were read or edited or commands run (`worked`), a line is
-    worth the log, or the person kept to a matter for MATTER_TURNS turns and more. Greetings, a riddle and a question of
+    """Whether a session is worth an episode: the agent worked (`worked`), a line is worth the log, or the person has
+    MATTER_TURNS turns with MATTER_WORDS telling words and two of them share a topic. Greetings and single questions of
     general knowledge are small talk."""
     if worked or select(turns, f"{FOLDER}/x.md", now)[0]:
         return True
@@ -175,20 +177,21 @@ def has_matter(turns: Sequence[Turn], now: datetime, *, worked: bool) -> bool:
 
 
 def worked(turns: Iterable[Turn]) -> bool:
-    """Whether an agent worked in these turns: it called a tool other than those that only look something up."""
+    """Whether an agent worked in these turns: a turn names files, or a called tool does not only look something up."""
     names = [turn.name for turn in turns if turn.role is Role.TOOL or turn.calls]
     return any(turn.files for turn in turns) or any(not LOOKS_UP.search(name) for name in names)
 
 
 def _says_something(text: str) -> bool:
-    """Whether a sentence has telling words, more of them where it is courteous: no greeting, no thanks."""
-    said = MASK.sub(" ", text)
-    return telling(said) >= AGREED + (not COURTESY.isdisjoint(words(said)))
+    """Whether a sentence has at least AGREED telling words, one more if it has a word of courtesy: no greeting and no
+    thanks."""
+    unmasked = MASK.sub(" ", text)
+    return telling(unmasked) >= AGREED + (not COURTESY.isdisjoint(words(unmasked)))
 
 
 class EpisodeFile(NamedTuple):
-    """An episode that is there: its path, its session, and of one that was imported the SHA-256 (64 hex) of the
-    transcript and the name of its file ("" for any other). `title`: the first line of its summary, "" for none."""
+    """An episode file. `transcript`, `file`: of an imported session the SHA-256 (64 hex) of its transcript and the name
+    of its file, else "". `title`: the first line of the summary, "" for none."""
 
     path: str
     session: str
@@ -198,25 +201,27 @@ class EpisodeFile(NamedTuple):
 
 
 def episodes(root: Path) -> Iterator[EpisodeFile]:
-    """The episodes that are there, by path; what cannot be read is left out."""
+    """The episodes below a root, by path. A file that cannot be read or names no session is left out."""
     folder = root / FOLDER
-    for path in sorted(folder.glob("*.md")) if folder.is_dir() and not folder.is_symlink() else []:
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    for path in sorted(folder.glob("*.md")):
         name = path.relative_to(root).as_posix()
+        if kind(name) is not Kind.SESSION:
+            continue
         try:
-            head = ""
-            if kind(name) is Kind.SESSION:
-                head = read_bytes(root, name, HEAD).decode("utf-8", "replace")
+            head = read_bytes(root, name, HEAD_BYTES).decode("utf-8", "replace")
         except (OSError, OutsideRepository):
             continue
         front = head.split("\n---\n", 1)[0]
         session, transcript = _quoted("session", front), TRANSCRIPT_LINE.search(front)
         if session:
-            file = _quoted("file", front)
-            yield EpisodeFile(name, session, transcript[1] if transcript else "", file, _title(head))
+            sha256 = transcript[1] if transcript else ""
+            yield EpisodeFile(name, session, sha256, _quoted("file", front), _title(head))
 
 
 def _title(text: str) -> str:
-    """The first line of the summary of an episode, "" where it has none or was small talk."""
+    """The first line of an episode's summary, "" if there is none or it is SMALL_TALK."""
     _, _, summary = text.partition("\n## Summary\n")
     first = next((line for line in summary.split("\n") if line.strip()), "")
     if first.startswith("- ") and first != SMALL_TALK:
@@ -225,17 +230,17 @@ def _title(text: str) -> str:
 
 
 def _quoted(key: str, front: str) -> str:
-    """The JSON text that a line of the front matter holds, "" where there is none."""
+    """The value of a key of the front matter that is a JSON string, "" if there is none."""
     match = re.search(rf"^{key}: (\".*\")$", front, re.M)
+    if not match:
+        return ""
     try:
-        if not match:
-            return ""
         return str(json.loads(match[1]))
     except ValueError:
         return ""
 
 
 def episode_of(root: Path, session: str) -> str:
-    """The episode this session wrote before, "" when there is none."""
+    """The path of the session's episode, "" if there is none."""
     names = spellings(session)
     return next((episode.path for episode in episodes(root) if episode.session in names), "")

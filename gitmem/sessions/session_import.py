@@ -1,8 +1,8 @@
-"""Bringing old sessions into memory: log lines of the days on which they were said, and an episode each.
+"""Imports old sessions into memory: an episode for each session, and lines in the daily logs of the days they are of.
 
-Everything passes the gate, and what is there stays. A session is known by the hash of its transcript, which its episode
-names, and a line by its text, so that a second import of the same files writes nothing and one that was interrupted
-goes on. Sessions are read one by one in the order they began and written some at a time, all or none of them.
+Every text passes the gate, and existing files are only added to. An episode names the hash of its transcript, and lines
+are compared by text: a second import of the same files writes nothing, and an interrupted import can be repeated.
+Sessions are read in the order given and written in batches, each batch as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -40,16 +40,15 @@ from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import MAX_QUIET_TIME, load_state, lock_of, part_name, save_state, touched
 from gitmem.sessions.written_ids import written_id, written_session
 
-# Sessions of one write: so much work is lost where an import is interrupted, and no more is held.
-SESSIONS_PER_WRITE = 32
-DAYS_HELD = 60  # days whose lines are held to compare with: sessions come in the order they began
-STATE_WAIT = 5.0  # seconds for a session that is being flushed at this moment
+SESSIONS_PER_WRITE = 32  # sessions of a batch: an interruption loses at most these
+MAX_CACHED_DAYS = 60  # days whose log lines are cached; sessions are imported in order of time
+STATE_LOCK_SECONDS = 5.0  # wait for a running flush of the session
 TOPIC = "session"
 ALREADY_IN_MEMORY = "memory holds it already"
 
 
 class Done(StrEnum):
-    """What became of an old session."""
+    """The outcome of an old session."""
 
     IMPORTED = "imported"
     KNOWN = "there already"
@@ -58,8 +57,8 @@ class Done(StrEnum):
 
 
 class ImportedLine(NamedTuple):
-    """A line of a daily log: its text as it passed the gate, its comment, when and in which turn it was said, and what
-    the gate masked of it."""
+    """A line for the daily log `path`. `text`: as it passed the gate. `meta`: of its comment. `when`, `turn`: time and
+    id of the turn in which it was said. `masks`: what the gate masked."""
 
     path: str
     text: str
@@ -69,15 +68,15 @@ class ImportedLine(NamedTuple):
     masks: tuple[Mask, ...] = ()
 
     def after(self, log: bytes) -> bytes:
-        """The log with this line at its end."""
+        """The log's bytes with this line appended."""
         text, _ = append_entry(log.decode("utf-8", "surrogateescape"), self.text, self.meta, self.when, TOPIC)
         return text.encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedSession:
-    """What became of one old session: its episode ("" for none), its lines, texts that were left out with the reason,
-    and `problem`, why it was left out itself."""
+    """The outcome of one session. `episode`: path, "" for none. `lines`: written lines. `skipped`: (text, reason) of
+    lines that were left out. `problem`: why the session was left out, "" if it was not."""
 
     session: PastSession
     done: Done
@@ -99,8 +98,8 @@ class ImportedSession:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Where sessions come from (`source`, for the message of a commit), whose log they are for, and whether anything
-    is written or committed."""
+    """Options of an import. `source`: where the sessions come from, for the commit message. `agent`: whose daily logs
+    are written, "" for the configured one. `dry_run`: write nothing. `committing`: commit each batch."""
 
     source: str
     agent: str = ""
@@ -109,9 +108,10 @@ class ImportOptions:
 
 
 class _Prepared(NamedTuple):
-    """A session that was read and passed the gate, before it is written: the name of the part it is, its spoken turns,
-    each with a time, the lines that no log holds yet, and its episode's text and path (`new`: another session may have
-    that path)."""
+    """A session that passed the gate and is not written yet. `name`: of its part. `sha256`: of its transcript. `turns`:
+    its spoken turns, each with a time. `lines`: lines that no log has yet. `path`, `episode`: path and text of
+    its episode, "" if the gate refused it. `new`: the session has no episode yet, so that another file may be at
+    `path`."""
 
     session: PastSession
     name: str
@@ -124,21 +124,15 @@ class _Prepared(NamedTuple):
     new: bool
 
     def outcome(self, episode: str) -> ImportedSession:
-        problem = "the gate lets nothing of it through"
         if self.lines or episode:
-            problem = ""
-        if problem:
-            done = Done.FAILED
-        else:
-            done = Done.IMPORTED
-        return ImportedSession(self.session, done, episode, self.lines, self.skipped, problem)
+            return ImportedSession(self.session, Done.IMPORTED, episode, self.lines, self.skipped)
+        problem = "the gate lets nothing of it through"
+        return ImportedSession(self.session, Done.FAILED, skipped=self.skipped, problem=problem)
 
 
 class KnownLines:
-    """The ids of what memory holds: MEMORY.md, and the logs of a day and the days before it, whoever wrote them.
-
-    The lines of DAYS_HELD days are held at most.
-    """
+    """The fact ids of MEMORY.md and of the daily logs of all agents. The ids of at most MAX_CACHED_DAYS days are
+    cached. `daily`: patterns of logs outside memory/."""
 
     def __init__(self, root: Path, daily: Sequence[str] = ()) -> None:
         self._root = root
@@ -149,13 +143,13 @@ class KnownLines:
             self._logs.setdefault(day, []).append(path)
 
     def holds(self, ids: Iterable[str], day: date) -> bool:
-        """Whether one of the ids is known on `day`."""
+        """Whether one of the ids is in MEMORY.md or in a log of `day` or the RECENT_DAYS - 1 days before."""
         wanted = set(ids)
         days = (day - timedelta(days=back) for back in range(RECENT_DAYS))
         return bool(wanted & self._memory) or any(wanted & self._of_day(each) for each in days)
 
     def add(self, ids: Iterable[str], path: str, day: date) -> None:
-        """Know the ids of a line that is going to stand in the log `path`."""
+        """Add the ids of a line that will be written to the log `path` of `day`."""
         self._of_day(day).update(ids)
         logs = self._logs.setdefault(day, [])
         if path not in logs:
@@ -163,7 +157,7 @@ class KnownLines:
 
     def _of_day(self, day: date) -> set[str]:
         if day not in self._days:
-            if len(self._days) >= DAYS_HELD:
+            if len(self._days) >= MAX_CACHED_DAYS:
                 self._days.pop(min(self._days))
             self._days[day] = set().union(*(self._ids(name) for name in self._logs.get(day, ())))
         return self._days[day]
@@ -178,21 +172,22 @@ class KnownLines:
 def import_sessions(
     repo: Repository, config: Config, sessions: Iterable[PastSession], options: ImportOptions, now: datetime
 ) -> Iterator[ImportedSession]:
-    """What becomes of each session, in order; SESSIONS_PER_WRITE are written together before the first is given.
+    """Import sessions, given in order of time, and yield the outcome of each. SESSIONS_PER_WRITE are written together
+    before the first of them is yielded; a caller may stop at any time.
 
-    Name the earliest first. Who stops taking keeps what was given. Raises Locked, Changed, GitMemError in a bare
-    repository and what writing raises; those written before stay, and the same import goes on from there.
+    Raises GitMemError in a bare repository, and Locked, Changed or another error of writing; earlier batches stay, and
+    the same import can be repeated.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     importer = _Importer(repo, repo.root, config, replace(options, agent=options.agent or config.agent), now)
-    left = iter(sessions)
-    while together := list(islice(left, SESSIONS_PER_WRITE)):
-        yield from importer.bring(together)
+    remaining = iter(sessions)
+    while batch := list(islice(remaining, SESSIONS_PER_WRITE)):
+        yield from importer.import_batch(batch)
 
 
 class _Importer:
-    """One import: what memory holds already, and the writing of some sessions at a time."""
+    """The state of one import: known lines, known episodes by session and by transcript hash, and paths in use."""
 
     def __init__(self, repo: Repository, root: Path, config: Config, options: ImportOptions, now: datetime) -> None:
         self._repo, self._config, self._options, self._now = repo, config, options, now
@@ -201,12 +196,11 @@ class _Importer:
         self._episodes = {written_session(episode.session): episode for episode in reversed(list(episodes(root)))}
         self._imported = {episode.transcript: episode for episode in self._episodes.values() if episode.transcript}
 
-    def bring(self, sessions: Sequence[PastSession]) -> list[ImportedSession]:
-        """Read these sessions, write those that are new, and say what became of each."""
+    def import_batch(self, sessions: Sequence[PastSession]) -> list[ImportedSession]:
+        """Read these sessions, write the new ones together, and return the outcome of each."""
         read = [self._prepared(session) for session in sessions]
-        new = [item for item in read if isinstance(item, _Prepared)]
-        places = dict(zip((id(item) for item in new), self._write(new), strict=True))
-        return [item.outcome(places[id(item)]) if isinstance(item, _Prepared) else item for item in read]
+        paths = iter(self._write([item for item in read if isinstance(item, _Prepared)]))
+        return [item.outcome(next(paths)) if isinstance(item, _Prepared) else item for item in read]
 
     def _prepared(self, session: PastSession) -> _Prepared | ImportedSession:
         try:
@@ -214,8 +208,10 @@ class _Importer:
         except OSError as error:
             return ImportedSession(session, Done.FAILED, problem=f"cannot be read: {error.strerror}")
         name, own = self._part(session.name, session.file)
-        known = self._imported.get(sha256) or (own if own and not own.transcript else None)
-        if known:  # the same bytes, or an episode without a hash: the session ended here itself
+        known = self._imported.get(sha256)
+        if known is None and own and not own.transcript:
+            known = own  # without a hash: the session itself wrote the episode when it ended
+        if known:
             return ImportedSession(session, Done.KNOWN, known.path)
         turns = tuple(dated(transcript.spoken(), session.start, self._now))
         if not turns:
@@ -224,7 +220,8 @@ class _Importer:
         path, text = "", ""
         try:
             heading = Heading(name, self._options.agent, turns[-1].at or session.start, sha256, session.file)
-            path, text = gated_episode(turns, heading, self._config, own.path if own else "")
+            existing = own.path if own else ""
+            path, text = gated_episode(turns, heading, self._config, existing)
             if own is None and (path in self._paths or os.path.lexists(self._root / path)):
                 path = other_path(path, name)
             self._paths.add(path)
@@ -236,8 +233,8 @@ class _Importer:
         return _Prepared(session, name, sha256, turns, tuple(lines), tuple(skipped), path, text, own is None)
 
     def _part(self, session: str, file: str) -> tuple[str, EpisodeFile | None]:
-        """The name under which a file of the session stands, and its episode: of several files (a host may write a new
-        one when it resumes) each is a part, and one that has grown keeps its name."""
+        """(name, episode or None) of the part of a session that is in `file`. A host may write a new file when it
+        resumes a session: each file is a part, and a file that has grown keeps its part's name."""
         for part in count(1):
             name = part_name(session, part)
             own = self._episodes.get(written_session(name))
@@ -248,15 +245,14 @@ class _Importer:
     def _lines(
         self, session: PastSession, turns: Sequence[Turn], *, known: bool
     ) -> tuple[list[ImportedLine], list[tuple[str, str]]]:
-        """The lines that no log holds yet, and the texts that are left out with the reason; day by day."""
+        """(lines that no log has yet, (text, reason) of those left out), day by day. `known`: the session has an
+        episode."""
         from gitmem.gate.quoting import without_secrets
 
         state = load_state(self._repo.common_dir, session.name)
-        # else an import that was taken back
-        if state.transcript or known:
+        read_before: frozenset[str] = frozenset()
+        if state.transcript or known:  # else the state is left over from an import that was undone
             read_before = state.turns
-        else:
-            read_before = frozenset()
         lines: list[ImportedLine] = []
         skipped: list[tuple[str, str]] = []
         fresh = [turn for turn in turns if key(turn) not in read_before]
@@ -275,7 +271,7 @@ class _Importer:
                     continue
                 gated, meta = passed
                 text = gated.text
-                if not self._known.holds([fact_id(text)], day):  # a secret that was masked makes it another text
+                if not self._known.holds([fact_id(text)], day):  # a masked secret changes the text and its id
                     lines.append(
                         ImportedLine(path, text, meta, item.turn.at or session.start, item.turn.id, gated.masks)
                     )
@@ -285,7 +281,8 @@ class _Importer:
     def _gated(
         self, item: Selected, session: PastSession, path: str, skipped: list[tuple[str, str]]
     ) -> tuple[Redaction, Meta] | None:
-        """The line as it may be written, else what settles the matter alone; None where neither may."""
+        """(the redacted line, its meta), or those of its settling sentence alone if the gate refuses the whole line;
+        None if it refuses both. A refusal of the whole line is added to `skipped`."""
         more = (("session", written_id(session.name)), ("turn", written_id(item.turn.id)))
         for each in (item, item.alone()):
             try:
@@ -296,7 +293,7 @@ class _Importer:
         return None
 
     def _write(self, prepared: Sequence[_Prepared]) -> list[str]:
-        """Write what was prepared in one step; the path of each episode."""
+        """Write the prepared sessions in one transaction; the path of each episode, "" for none."""
 
         def plan(reading: Reading) -> CommitDraft[list[str]]:
             contents: dict[str, bytes] = {}
@@ -305,7 +302,7 @@ class _Importer:
                 for line in item.lines:
                     contents[line.path] = line.after(contents.get(line.path) or reading.read(line.path) or b"")
                 place = item.path
-                if item.episode and item.new and reading.raw(place) is not None:  # somebody was faster
+                if item.episode and item.new and reading.raw(place) is not None:  # written by another process meanwhile
                     place = other_path(place, item.name)
                 if item.episode:
                     contents[place] = item.episode.encode("utf-8", "surrogateescape")
@@ -326,7 +323,7 @@ class _Importer:
         return places
 
     def _message(self, prepared: Sequence[_Prepared]) -> str:
-        """The message of a commit, with a trailer for each session: its transcript's hash, its first and last turn."""
+        """The commit message, with a trailer for each session: its name, transcript hash, first and last turn."""
         words = f"memory: import {counted(len(prepared), 'session')} of {self._options.source}"
         transcripts = tuple(
             f"{encode(item.name)} sha256:{item.sha256} {encode(item.turns[0].id)}..{encode(item.turns[-1].id)}"
@@ -337,13 +334,13 @@ class _Importer:
         return trailers.with_record(words, recorded)
 
     def _remember(self, item: _Prepared) -> None:
-        """Let a flush of the same session, should it go on, read on from here. Of a session that is older than what
-        is remembered of any, nothing is kept."""
+        """Store the imported turns and facts in the session's state, so that a later flush of a continued session skips
+        them. Nothing is stored for a session older than MAX_QUIET_TIME."""
         last = item.turns[-1].at
         if last is None or self._now - last > MAX_QUIET_TIME:
             return
         common, name = self._repo.common_dir, item.session.name
-        with locked(common, lock_of(name), STATE_WAIT):
+        with locked(common, lock_of(name), STATE_LOCK_SECONDS):
             state = load_state(common, name)
             if state.seen is None:
                 state = replace(touched(state, last, ""), ended=bool(item.episode))
@@ -354,7 +351,8 @@ class _Importer:
 
 @dataclass(slots=True)
 class Totals:
-    """How many sessions became what, how many lines they gave, what was masked of these, how many the gate refused."""
+    """The counts of an import. `sessions`: number by outcome. `lines`: written lines. `refused`: texts that the gate
+    refused. `masks`: what it masked in the lines."""
 
     sessions: dict[str, int] = field(default_factory=lambda: {str(done): 0 for done in Done})
     lines: int = 0
