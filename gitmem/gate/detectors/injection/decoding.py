@@ -1,8 +1,8 @@
-"""Other readings of a text: what its encoded stretches decode to. (`gate/detectors/injection/puzzles.py`: its letters, read as a puzzle.)
+"""Decodes the encoded parts of a text: base64, hexadecimal, escapes and others. It judges nothing; see `puzzles.py` for
+disguised letters.
 
-A view is a decoded text with the place it came from. Nothing here judges. All work is bounded: at most
-64 KB decoded in one stretch, 96 KB in one text, two levels deep; `CUT` says that a text-like stretch was
-longer than that.
+A view is a decoded text with its place. At most 64 KB of one part and 96 KB of one text are decoded, one level deep; a
+view of kind CUT marks a part that was longer.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from gitmem.gate.detectors.prefilter import class_of, runs, utf8
 from gitmem.lazy_patterns import lazy
 
 MAX_DECODED_CHARACTERS = 64 * 1024
-_BUDGET = 96 * 1024
+_BUDGET = 96 * 1024  # decoded characters of a text
 CUT = "cut short"
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`text` is what `raw[start:end]` says when read as `kind`; a kind of CUT carries no text."""
+    """`text`: `raw[start:end]` decoded as `kind`; "" for the kind CUT."""
 
     kind: str
     start: int
@@ -82,7 +82,7 @@ _MORSE_CODE = dict(
 
 
 def _readable(data: bytes) -> str:
-    """The bytes as text, or nothing where they are not text (an image, a key, random letters)."""
+    """The bytes as text, "" if they are none (an image, a key, random letters)."""
     for encoding in ("utf-8", "utf-16-le"):
         try:
             text = data.decode(encoding)
@@ -119,11 +119,8 @@ def _hex(run: str) -> str:
 
 def _escaped(run: str) -> str:
     def one(match: re.Match[str]) -> str:
-        octal = match.group(5)
-        if octal:
-            code = int(octal, 8)
-        else:
-            code = int(match[match.lastindex or 0], 16)
+        base = 8 if match.group(5) else 16
+        code = int(match[match.lastindex or 0], base)
         if code < 0x110000 and not 0xD800 <= code < 0xE000:
             return chr(code)
         return " "
@@ -135,8 +132,8 @@ def _escaped(run: str) -> str:
 
 
 def unquoted(run: str) -> str:
-    """Percent escapes read. Imported here: most texts have none, and a hook waits for every import."""
-    from urllib.parse import unquote
+    """A text with its percent escapes decoded."""
+    from urllib.parse import unquote  # not at the top: most texts have no escapes, and a hook waits for every import
 
     return unquote(run)
 
@@ -187,7 +184,7 @@ _DECODERS: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = 
 _TAIL = lazy(r"[^\s\"'<>()%]{0,40}\Z")
 
 
-# What each is written with, and how much of it at least (`?`: a character that is not ASCII): without, none of them.
+# Kind -> (the characters of the encoding, minimum length of a run of them); `?` is any character that is not ASCII.
 _HINTS = {
     "base64": (class_of("A-Z", "a-z", "0-9", *"+/_-"), 16),
     "base32": (class_of("A-Z", "2-7"), 24),
@@ -199,9 +196,10 @@ _HINTS = {
 
 
 def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
-    """The encoded stretches of a text, one level deep, those that decode to readable text.
+    """The encoded parts of a text that decode to readable text, one level deep.
 
-    Where they come to more than `_BUDGET` the last view is a CUT; with `exhaustive` every further one is.
+    After `_BUDGET` decoded characters a view of kind CUT is the last one; with `exhaustive` one follows for each
+    further part.
     """
     budget = _BUDGET
     for kind, needs, pattern, decode in _DECODERS:
@@ -209,7 +207,7 @@ def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
             continue
         for match in _stretches(kind, pattern, raw):
             start, end = match.span()
-            if needs == "%":  # the letters before the first escape belong to it
+            if needs == "%":  # the letters before the first escape belong to the word
                 start -= len(_TAIL.search(raw, max(0, start - 40), start).group())  # type: ignore[union-attr]
             text = decode(raw[start:end])
             if not text or text == raw[start:end] or not any(char.isalpha() for char in text):
@@ -229,7 +227,7 @@ def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
 
 
 def _stretches(kind: str, pattern: re.Pattern[str], raw: str) -> Iterator[re.Match[str]]:
-    """The matches of a pattern, looked for only where enough of its letters stand in a row."""
+    """The matches of a pattern, searched only in runs of the characters in `_HINTS`, where the kind has any."""
     hint = _HINTS.get(kind)
     if hint is None:
         yield from pattern.finditer(raw)
@@ -239,7 +237,7 @@ def _stretches(kind: str, pattern: re.Pattern[str], raw: str) -> Iterator[re.Mat
         at = max(first, done)
         while at < last:
             match = pattern.search(raw, at, last + 8)
-            if match is not None and kind == "base64":  # goes on over the next lines
+            if match is not None and kind == "base64":  # may continue over the next lines, beyond `last`
                 match = pattern.match(raw, match.start())
             if match is None:
                 break

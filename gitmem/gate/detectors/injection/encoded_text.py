@@ -1,6 +1,8 @@
-"""Payloads that must be decoded before they say anything: base64, hexadecimal, escapes, percent encoding,
-entities, rotated or reversed letters and their like, nested twice. What comes out goes through the injection
-and secret detectors. Harmless encoded text (an image, lorem ipsum, a search address) passes.
+"""Finds instructions and secrets in encoded or disguised text: base64, hexadecimal, escapes, percent encoding,
+entities, rotated or reversed letters and others, also two encodings in each other.
+
+The decoded text goes through the injection and secret detectors. Harmless encoded text (an image, lorem ipsum, a search
+address) passes.
 """
 
 from __future__ import annotations
@@ -28,19 +30,19 @@ from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 from gitmem.messages import Message
 
-_ENCODED_BOOST = 1.0  # somebody took the trouble
-_PUZZLE_BOOST = 0.0  # a reading that may be chance
-_MAX_LAYERS = 2
-_MOST_VIEWS = 400  # encoded stretches that are read one by one
-_ROW = 4096  # characters that further ones have in all where they are read as one
-_MOST_FINDS = 50  # disguised instructions that are told one by one
-_SHORTEST, _MOST_RUNS = 6, 100  # characters that can say something; runs that are read one by one
+_ENCODED_BOOST = 1.0  # added to the score of decoded text: somebody encoded it on purpose
+_PUZZLE_BOOST = 0.0  # nothing for a puzzle: its reading may be chance
+_MAX_LAYERS = 2  # encodings in each other
+_MAX_VIEWS = 400  # encoded parts that are judged one by one; further ones are joined
+_MAX_ROW_CHARS = 4096  # characters of encoded parts that are joined and judged together
+_MAX_PUZZLE_FINDINGS = 50  # then the text counts as not read to its end
+_MIN_RUN_CHARS, _MAX_RUNS = 6, 100  # of invisible text that is judged by itself: characters, runs
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """What an encoded or disguised stretch says, where that is an instruction or a secret."""
+    """The findings for encoded or disguised parts of a text that are an instruction or a secret."""
     views = decoded(text.raw, exhaustive=text.exhaustive)
-    for view in islice(views, _MOST_VIEWS):
+    for view in islice(views, _MAX_VIEWS):
         yield from _read(view)
     for row in _rows(views):
         yield from _of_row(row, text.exhaustive)
@@ -56,11 +58,11 @@ def _read(view: View) -> Iterator[Match]:
 
 
 def _rows(views: Iterator[View]) -> Iterator[list[View]]:
-    """Views of one kind in a row that come to `_ROW` characters: what is read at once."""
+    """The views in groups of consecutive ones of a kind, at most _MAX_ROW_CHARS characters each."""
     row: list[View] = []
     size = 0
     for view in views:
-        if row and (view.kind != row[0].kind or size + len(view.text) > _ROW):
+        if row and (view.kind != row[0].kind or size + len(view.text) > _MAX_ROW_CHARS):
             yield row
             row, size = [], 0
         row.append(view)
@@ -91,47 +93,43 @@ def _unread(start: int, end: int, message: str) -> Match:
 
 
 def _puzzles(text: Text) -> Iterator[Match]:
-    """What the letters say when they are read as a puzzle would be."""
+    """The findings for disguised letters (`puzzles.py`)."""
     weight = weights.words().of
-    told = 0
+    count = 0
     for view in puzzles(text.folded, exhaustive=text.exhaustive):
         readable = view.kind in READABLE
-        if view.kind == SPLIT:  # without a new word that matters it says what the line says
+        if view.kind == SPLIT:  # skip it unless the joined words add a word with weight to the line
             new = {token for token in tokens(view.text) - tokens(text.folded[view.start : view.end]) if token in weight}
             if sum(weight[token] for token in new) < 0.5:
                 continue
-            readable = not any([token.isascii() for token in new])  # no blanks stand around emphasis there
+            readable = not any([token.isascii() for token in new])  # emphasis without spaces is usual in CJK text
         order = _order(Text(view.text), _PUZZLE_BOOST)
         if order:
             start, end = text.to_raw(view.start, view.end)
-            if readable:
-                severity = severity_of(order, text.scope)
-            else:
-                severity = Severity.BLOCK
+            severity = severity_of(order, text.scope) if readable else Severity.BLOCK
             if view.kind in (JOINED, GLUED) and not _says_much(view.kind, text.folded[view.start : view.end]):
                 severity = Severity.WARN
+            places = [(start, end)]
             if view.kind == ACROSTIC and text.exhaustive:
                 places = _acrostic(text)
-            else:
-                places = [(start, end)]
             for place in places:
                 yield Match("encoded-instruction", severity, *place, _told(view.kind, explain(order)))
-            told += 1
-            if told >= _MOST_FINDS and not text.exhaustive:
+            count += 1
+            if count >= _MAX_PUZZLE_FINDINGS and not text.exhaustive:
                 yield _unread(start, end, "too many disguised instructions to read them all")
                 return
 
 
 def _says_much(kind: str, line: str) -> bool:
-    """Whether the joined words of a line are likely an instruction by themselves: names of files, variables and anchors
-    are words joined by signs too, in sentences that say the rest."""
+    """Whether the joined words of a line are an instruction without the rest of the line. Names of files, variables and
+    anchors are joined words too, and the sentence around them may make them seem one."""
     return next(judge(Text(joined_words(kind, line)), _PUZZLE_BOOST), None) is not None
 
 
 def _acrostic(text: Text) -> list[tuple[int, int]]:
-    """The letters that begin the fewest lines in a row which spell an instruction, each by itself, in `raw`.
+    """The place in `raw` of each first letter of the shortest run of lines that spells an instruction.
 
-    Found by bisection, first where the lines may end and then where they may begin: some twenty readings.
+    Found by bisection, first the end and then the beginning of the run, with about twenty readings.
     """
     places = [at for at in first_letters(text.folded) if text.folded[at].isascii()]
 
@@ -139,38 +137,37 @@ def _acrostic(text: Text) -> list[tuple[int, int]]:
         spelled = segment("".join(text.folded[at] for at in places[first:last]))
         return bool(spelled) and bool(_instruction(Text(spelled or ""), _PUZZLE_BOOST))
 
-    least, last = 0, len(places)  # instructs(0, last) holds throughout
-    while last - least > 1:
-        middle = (least + last) // 2
+    too_short, last = 0, len(places)  # instructs(0, last) stays true
+    while last - too_short > 1:
+        middle = (too_short + last) // 2
         if instructs(0, middle):
-            least, last = (least, middle)
+            last = middle
         else:
-            least, last = (middle, last)
-    first, most = 0, last  # instructs(first, last) holds throughout
-    while most - first > 1:
-        middle = (first + most) // 2
+            too_short = middle
+    first, too_late = 0, last  # instructs(first, last) stays true
+    while too_late - first > 1:
+        middle = (first + too_late) // 2
         if instructs(middle, last):
-            first, most = (middle, most)
+            first = middle
         else:
-            first, most = (first, middle)
+            too_late = middle
     return [text.to_raw(at, at + 1) for at in places[first:last]]
 
 
 def _invisible_payloads(text: Text) -> Iterator[Match]:
-    """What invisible characters spell: each run that can say something, and all of them in a row.
+    """The findings for text in invisible characters: of each longer run by itself, and of all runs joined.
 
-    Where every place is wanted the runs are told one by one and not as the stretch from the first to the last.
+    The joined text is a finding from the first run to the last; with `exhaustive` one at each run.
     """
     runs = list(payloads(text.raw))
-    long = [run for run in runs if len(run[2]) >= _SHORTEST]
-    for start, end, spelled in long if text.exhaustive else long[:_MOST_RUNS]:
+    long = [run for run in runs if len(run[2]) >= _MIN_RUN_CHARS]
+    for start, end, spelled in long if text.exhaustive else long[:_MAX_RUNS]:
         yield from _about(View("invisible characters", start, end, spelled), start, end, _MAX_LAYERS)
-    if len(runs) > 1 and len(long[:_MOST_RUNS]) < len(runs):
+    if len(runs) > 1 and len(long[:_MAX_RUNS]) < len(runs):
         start, end = runs[0][0], runs[-1][1]
+        places = [(start, end)]
         if text.exhaustive:
             places = [(first, last) for first, last, _ in runs]
-        else:
-            places = [(start, end)]
         spelled = "".join([run[2] for run in runs])
         if len(spelled) > MAX_DECODED_CHARACTERS:
             message = "invisible text too long to be read whole"
@@ -182,11 +179,13 @@ def _invisible_payloads(text: Text) -> Iterator[Match]:
 
 
 def _told(kind: str, why: str) -> Message:
-    """What a finding says of an instruction that is written in a code of this kind."""
+    """The message for an instruction that is encoded as `kind`. `why`: its concepts."""
     return Message(kind + ": {}", Message("an instruction: {}", why))
 
 
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
+    """The findings for a decoded text, at `start` to `end`. If it is no finding itself, it is decoded again up to
+    `depth` layers."""
     inner = Text(view.text)
     why = _instruction(inner, _ENCODED_BOOST)
     secret = _secret(view.text)
@@ -207,11 +206,12 @@ def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
 
 
 def _order(text: Text, boost: float) -> Verdict | None:
-    """The sentence of a reading that is most certainly an instruction; None where none is nearly certain."""
+    """The first nearly certain instruction in a text, None if there is none."""
     return next(judge(text, boost, likely=False), None)
 
 
 def _instruction(text: Text, boost: float) -> str:
+    """Why a text is an instruction, "" if it is none."""
     order = _order(text, boost)
     if not order:
         return ""

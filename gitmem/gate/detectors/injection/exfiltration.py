@@ -1,5 +1,5 @@
-"""Links and images that carry data out when they are rendered or followed: a placeholder for the conversation
-or a secret in an address, an image whose query holds a payload. Badges and ordinary templated addresses pass.
+"""Finds links and images that send data out when they are rendered or followed: an address with a placeholder for a
+secret or the conversation, an image whose query has a payload. Badges and ordinary templated addresses pass.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _GRAVE = lazy(
     r"대화|비밀|토큰|기억|会話|秘密|记忆|对话|密钥|密码|base64",
     re.I,
 )  # fmt: skip
-_ID = lazy(r"[ _-]id\W*\Z", re.I)  # `<conversation_id>`: which one, and nothing of it
+_ID = lazy(r"[ _-]id\W*\Z", re.I)  # `<conversation_id>` stands for an id and not for the conversation
 _PAYLOAD = lazy(
     r"[?&][\w.-]{1,30}=(?:SECRET|DATA|TOKEN|API_?KEY|PASSWORD|CONTENT|HISTORY|PROMPT|B64|BASE64|INSERT\w*|YOUR_\w+|XXX+)\b"
 )
 _LONG_VALUE = lazy(r"[?&][\w.-]{1,30}=(?:[A-Za-z0-9+_-]{80,}|(?:%[0-9A-F]{2}|[\w.+-]){160,})", re.I)
 _KEY_OF = lazy(r"\$\{?([A-Z]{4,20})_[A-Z_]{0,20}(?:KEY|TOKEN)\}?")
-_PLATFORMS = frozenset(("googleapis.com", "azure.com", "amazonaws.com"))  # below which each service has a name
+_PLATFORMS = frozenset(("googleapis.com", "azure.com", "amazonaws.com"))  # hosts whose subdomains are services
 _EMPTY_VALUE = lazy(r"[?&](?:q|d|data|k|key|s|c|m|msg|text|leak|x|info|p|payload|content|t|token)=$", re.I)
 _BADGE = lazy(
     r"^(?:https?:)?//(?:[\w-]+\.)?(?:shields\.io|badgen\.net|badge\.fury\.io|codecov\.io|coveralls\.io|img\.shields\.io|"
@@ -50,7 +50,8 @@ _BADGE = lazy(
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Images first (a viewer fetches them by itself), then addresses that ask for something grave."""
+    """The findings for images, which a viewer fetches without a click, then for other addresses with a placeholder for
+    a secret or the conversation. A link that sends a service its own key is no finding or only warns."""
     raw = text.raw
     if "//" not in raw:
         return
@@ -65,44 +66,35 @@ def detect(text: Text) -> Iterator[Match]:
             continue
         start, end = match.start(), _end(raw, *match.span())
         why = _of_link(raw[start:end])
-        own = None
-        if why:
-            own = _names_of_keys(raw[start:end])
+        if not why:
+            continue
+        own = _names_of_keys(raw[start:end])
         if own is not None and all(_is_service(raw[start:end], name) for name in own):
             continue
-        if why:
-            taken.claim(start, end)
-            if own is None:
-                severity = Severity.BLOCK
-            else:
-                severity = Severity.WARN
-            yield Match("exfiltration-link", severity, start, end, f"an address that {why}")
+        taken.claim(start, end)
+        severity = Severity.BLOCK if own is None else Severity.WARN
+        yield Match("exfiltration-link", severity, start, end, f"an address that {why}")
 
 
 def _images(raw: str) -> Iterator[tuple[int, int]]:
-    """The spans of the addresses of images; a reference definition is one where an image names it."""
+    """(start, end) of the addresses of images, also of reference definitions that an image names."""
     for match in _IMAGE.finditer(raw):
-        if match.group(1):
-            start, end = match.span(1)
-        else:
-            start, end = match.span(2)
+        start, end = match.span(1 if match.group(1) else 2)
         yield start, _end(raw, start, end)
-    if "![" in raw:
-        labels = {_label(match[2] or match[1]) for match in _IMAGE_LABEL.finditer(raw)}
-    else:
-        labels = set()
-    for match in _REFERENCE_IMAGE.finditer(raw) if labels else ():
-        if _label(match[1]) in labels:
-            yield match.span(2)
+    if "![" not in raw:
+        return
+    labels = {_label(match[2] or match[1]) for match in _IMAGE_LABEL.finditer(raw)}
+    if labels:
+        yield from (match.span(2) for match in _REFERENCE_IMAGE.finditer(raw) if _label(match[1]) in labels)
 
 
 def _label(words: str) -> str:
-    """A label of a reference as Markdown compares it."""
+    """A reference label as Markdown compares it: without case and repeated white space."""
     return " ".join(words.split()).casefold()
 
 
 def _end(raw: str, start: int, end: int) -> int:
-    """Where an address ends: the destination of a link at the parenthesis that closes it."""
+    """The end of an address: in a Markdown link the closing parenthesis, else without trailing parentheses."""
     if raw[start - 1 : start] != "(":
         return start + len(raw[start:end].rstrip(")"))
     depth = 0
@@ -114,9 +106,9 @@ def _end(raw: str, start: int, end: int) -> int:
 
 
 def _names_of_keys(address: str) -> list[str] | None:
-    """The names of the services whose keys an address asks for, where these are all that it asks for and its host
-    has each of their names, or where it asks for what a manual leaves to its reader (""):
-    `tenor.googleapis.com/?key=$TENOR_API_KEY`, `?key=YOUR_API_KEY`. None for any other address."""
+    """The names of the services whose keys an address takes, if it takes nothing else and its host has each name:
+    ["tenor"] for `tenor.googleapis.com/?key=$TENOR_API_KEY`. [""] if it only has placeholders of a manual, such as
+    `?key=YOUR_API_KEY`. None for any other address."""
     labels, tail = _host_and_rest(address)
     if ".".join(labels[-2:]) not in _PLATFORMS:
         labels = labels[-2:]
@@ -134,13 +126,13 @@ def _names_of_keys(address: str) -> list[str] | None:
 
 
 def _host_and_rest(address: str) -> tuple[list[str], str]:
-    """The labels of an address's host (a port is part of the last) and what stands behind the host."""
+    """(labels of an address's host, the rest after the host); a port is part of the last label."""
     host, _, rest = address.split("//", 1)[1].partition("/")
     return host.lower().split("."), rest
 
 
 def _is_service(address: str, name: str) -> bool:
-    """Whether an address leads to the domain of a known service of this name: `api.trello.com`."""
+    """Whether the host of an address belongs to a known service of this name: `api.trello.com` to "trello"."""
     from gitmem.gate.detectors.secrets.service_names import service_names
 
     labels, _ = _host_and_rest(address)
@@ -148,6 +140,7 @@ def _is_service(address: str, name: str) -> bool:
 
 
 def _of_image(address: str) -> str:
+    """Why an image's address is a finding, as the end of a sentence; "" if it is none."""
     if _BADGE.match(address):
         return ""
     tail = address.split("//", 1)[1].partition("/")[2]
@@ -166,6 +159,7 @@ def _of_image(address: str) -> str:
 
 
 def _of_link(address: str) -> str:
+    """Why a link's address is a finding, as the end of a sentence; "" if it is none."""
     tail = unquoted(address.split("//", 1)[1].partition("/")[2])
     query = tail.partition("?")[2]
     holes = [hole.group() for hole in _HOLE.finditer(tail) if not _ID.search(hole.group())]

@@ -1,9 +1,9 @@
-"""Text that a rendered page hides and a model reads: comments, comment-like reference definitions, invisible
-styles, attributes, link titles and alternative texts. A hidden place is no crime; a command in one is: one that is nearly
-certain blocks whatever the scope, one that is likely warns (templates of issues and component attributes say much in
-places that no page shows).
+"""Finds instructions in text that a rendered page hides and a model reads: comments, comment-like reference
+definitions, invisible elements, attributes, link titles and alternative texts.
 
-The project's own `<!-- mem key=value ... -->` comment is read value by value, like visible text.
+A nearly certain instruction blocks in any scope; a likely one warns, because issue templates and component attributes
+have harmless text in hidden places. The project's own `<!-- mem key=value ... -->` comment is read value by value, like
+visible text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMMENT_DEFINITION = lazy(
     r"^ {0,3}\[(?://|comment|_|#|note|hidden)[^\]\n]{0,60}\]:[ \t]*(?:#|<>|/|\S{1,40})[ \t]*(\S[^\n]{0,2000})",
     re.M | re.I,
 )
-_INVISIBLE = lazy(  # the tag alone; where its element ends is looked for afterwards
+_INVISIBLE = lazy(  # the opening tag; `_elements` searches the end of its element
     r"<(\w{1,12})\b[^<>]{0,400}?(?:display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}(?:hidden|collapse)|font-size\s{0,3}:\s{0,3}0*\.?0*[0-2]?(?:px|pt|em|rem|%)?\s{0,3}[;\"']"
     r"|opacity\s{0,3}:\s{0,3}0(?:\.0\d*)?\s{0,3}[;\"']|color\s{0,3}:\s{0,3}(?:white|transparent|#fff(?:fff)?|rgba?\([^)]{0,30}\))|(?:left|top|text-indent)\s{0,3}:\s{0,3}-\d{3,5}"
     r"|(?:max-)?(?:height|width)\s{0,3}[:=]\s{0,3}[\"']?0(?:px|%)?\s{0,3}[;\"']|\bhidden\b|aria-hidden|size\s{0,3}=\s{0,3}[\"']?0|clip-path)[^<>]{0,400}>",
@@ -46,13 +46,13 @@ _MATH = lazy(r"\\(?:phantom|vphantom|hphantom|color\{white\}|textcolor\{white\})
 _FRONT_MATTER = lazy(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
 
 
-_FRONT = "the front matter"  # where instructions are at home hosts load it, and it is read as the text is
-_BOOST = 0.3  # what hiding a sentence adds to its score
+_FRONT = "the front matter"  # read with the scope of the text
+_BOOST = 0.3  # added to the score of a hidden sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A hidden stretch `raw[start:end]`, and what hides it."""
+    """A hidden place, `raw[start:end]`. `kind`: what hides it, for the message."""
 
     start: int
     end: int
@@ -60,7 +60,8 @@ class Hidden:
 
 
 def comments(raw: str) -> Iterator[tuple[int, int]]:
-    """The insides of HTML comments, not of those behind a backtick; one that is not closed goes to the next blank line."""
+    """(start, end) of the text inside each HTML comment, except after a backtick. A comment that is not closed within
+    20,000 characters ends at the next blank line, after 4,000 characters at most."""
     place = raw.find("<!--")
     while place >= 0:
         end = raw.find("-->", place + 4)
@@ -74,28 +75,27 @@ def comments(raw: str) -> Iterator[tuple[int, int]]:
 
 
 def _elements(raw: str, lowered: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """What stands in the elements that `opening` opens, the outermost only, 4,000 characters of each."""
+    """(start, end) of the content of each element whose opening tag matches; at most 4,000 characters, without elements
+    inside another."""
     done = 0
     for match in opening.finditer(raw):
         if match.start() < done:
             continue
         limit = min(len(raw), match.end() + 4000)
-        end = lowered.find(f"</{match.group(1).lower()}", match.end(), limit)
-        if end >= 0:
-            done = end
-        else:
+        done = lowered.find(f"</{match.group(1).lower()}", match.end(), limit)
+        if done < 0:
             done = limit
         yield match.end(), done
 
 
 def places(raw: str) -> Iterator[Hidden]:
-    """The hidden stretches of a Markdown text; bounded gaps only, linear in practice."""
+    """The hidden places of a Markdown text. Patterns have bounded gaps, so that the search is linear in practice."""
     if "<" in raw:
         for start, end in comments(raw):
             if not _MEM.match(raw, start):
                 yield Hidden(start, end, "a comment")
         lowered = raw.lower()
-        if len(lowered) != len(raw):  # a few letters grow in lower case: the offsets matter more
+        if len(lowered) != len(raw):  # a few letters become longer in lower case, which would shift the offsets
             lowered = raw
         if "style" in lowered or "hidden" in lowered or "size" in lowered or "height" in lowered:
             for start, end in _elements(raw, lowered, _INVISIBLE):
@@ -124,17 +124,14 @@ def places(raw: str) -> Iterator[Hidden]:
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """A command in a hidden place, whatever the scope; a command in a value of a `mem` comment. Code that a page shows is none."""
+    """The instructions in hidden places and in values of `mem` comments. Code that the page shows is not hidden."""
     for place in places(text.raw):
         inner = text.raw[place.start : place.end]
         if len(inner) < 6 or not any(char.isalpha() for char in inner):
             continue
         if place.kind != _FRONT and shown_code(text.raw).has(place.start):
             continue
-        if place.kind == _FRONT:
-            scope = text.scope
-        else:
-            scope = Scope.MEMORY
+        scope = text.scope if place.kind == _FRONT else Scope.MEMORY
         part = Text(inner, exhaustive=text.exhaustive)
         for verdict in judge(part, _BOOST):
             start, end = part.to_raw(verdict.start, verdict.end)

@@ -1,6 +1,8 @@
-"""Text a person cannot see and a model reads: zero-width and bidirectional characters, tag and
-variation-selector smuggling. What they spell is decoded and shown. The uses that writing systems need pass:
-emoji sequences, flags, Persian and Indic joiners, Arabic and Hebrew marks, a byte-order mark, one soft hyphen.
+"""Finds characters that a person cannot see and a model reads: zero-width and bidirectional characters, and text hidden
+in tag characters or variation selectors, which is decoded for the message.
+
+Ordinary uses pass: emoji sequences, flags, Persian and Indic joiners, Arabic and Hebrew marks, a byte-order mark, a
+single soft hyphen.
 """
 
 from __future__ import annotations
@@ -20,18 +22,18 @@ _EMBEDDINGS = lazy("[\u202a\u202b\u2066\u2067\u2068]")
 _CLOSERS = lazy("[\u202c\u2069]")
 _ZERO = lazy("[\u200b\u200c\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u00ad\u034f\u115f\u1160\u17b4\u17b5\uffa0]+")
 _RTL = lazy("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
-# Scripts in which joiners are letters' business: Arabic and its kin, the Indic scripts, Mongolian, Khmer, Myanmar.
+# Scripts that use joiners between letters: Arabic and related ones, Indic scripts, Mongolian, Khmer, Myanmar.
 _JOINING = lazy("[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefe]")
 _EMOJI = lazy("[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e0020-\U000e007f]")
 _LETTER = lazy("[^\\W\\d_]")
-# The bytes of all characters above that are looked for, of some others too.
+# UTF-8 bytes with which the invisible characters above begin, and some others: a fast test.
 _MAYBE = lazy(
     rb"\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81)|\xf3\xa0|\xef(?:\xb8|\xbb\xbf|\xbe\xa0)|\xe1(?:\xa0|\x85|\x9e)|\xc2\xad|\xcd\x8f"
 )
 
 
 def smuggled(run: str) -> str:
-    """What a run of tag characters or variation selectors spells; bytes of selectors as UTF-8."""
+    """The text that a run of tag characters or variation selectors encodes; the bytes of selectors are UTF-8."""
     tags = "".join(chr(ord(c) - 0xE0000) for c in run if 0xE0020 <= ord(c) <= 0xE007E)
     if tags:
         return tags
@@ -40,7 +42,7 @@ def smuggled(run: str) -> str:
 
 
 def payloads(raw: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, decoded) of each smuggled run of a text."""
+    """(start, end, decoded text) of each run of tag characters or variation selectors, except flags and emoji."""
     if raw.isascii() or (b"\xf3\xa0" not in utf8(raw) and b"\xef\xb8" not in utf8(raw)):
         return
     flags = {match.start() + 1 for match in _FLAG.finditer(raw)}
@@ -60,7 +62,8 @@ def _shown(decoded: str) -> str:
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Smuggled text and reordering block; invisible characters inside words block, elsewhere they warn."""
+    """The findings: hidden text and reordering block; so do invisible characters at several places inside words, and
+    long runs elsewhere; a single one inside a word warns."""
     raw = text.raw
     if raw.isascii() or not _MAYBE.search(utf8(raw)):
         return
@@ -106,7 +109,8 @@ def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:
             if _JOINING.match(before) or (run == "\u200d" and _EMOJI.match(before)):
                 continue
             if run == "\u00ad" and (not before or "a" <= before.lower() <= "\u024f"):
-                inside.append((start, end)) if _dense(raw, start) else None
+                if _dense(raw, start):
+                    inside.append((start, end))
                 continue
             if run in "\u115f\u1160\uffa0" and not (_LETTER.match(before) and _LETTER.match(after)):
                 continue
@@ -123,13 +127,13 @@ def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:
     elif len(inside) == 1:
         yield Match("invisible-zero-width", Severity.WARN, *inside[0], "an invisible character inside a word")
     long = [place for place in loose if place[1] - place[0] >= 8]
-    for place in long if exhaustive else long[:1]:  # eight bits make a letter
+    for place in long if exhaustive else long[:1]:  # 8 characters, one bit each, can encode a letter
         message = "a run of invisible characters that can carry text"
         yield Match("invisible-zero-width", Severity.BLOCK, *place, message)
 
 
 def _dense(raw: str, start: int) -> bool:
-    """Soft hyphens nearer to each other than syllables are."""
+    """Whether another soft hyphen follows within two characters, nearer than a syllable is long."""
     return "\u00ad" in raw[start + 1 : start + 3]
 
 

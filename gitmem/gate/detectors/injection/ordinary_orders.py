@@ -1,7 +1,8 @@
-"""Orders of ordinary work that read like an attack and lack what one needs: something it sets aside, sends or breaks.
+"""Recognises orders of ordinary work whose words the score knows from attacks, so that they do not block.
 
-"Ignore the previous alert if it fires again", "Send the public key to the customer", "remove all records of the user without
-asking for a reason": the score knows their words from attacks. What is known here may still warn. It reads folded text.
+Examples: "Ignore the previous alert if it fires again", "Send the public key to the customer", "remove all records of
+the user without asking for a reason". They lack what an attack needs: rules it sets aside, secrets it sends, or a
+safeguard it breaks. Such a sentence may still warn. Reads folded text.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.lazy_patterns import lazy
 
-# With these beside it an order to ignore something sets rules aside, or does more than that.
+# An order to ignore something is an attack if the sentence has one of these concepts too.
 _BESIDE_OVERRIDE = frozenset(
     {C.RULES, C.PROMPT, C.UNBOUND, C.ROLE, C.CONCEAL, C.SECRET, C.PLACE, C.SPREAD, C.AGENT, C.NO_ASKING}
 )
@@ -21,7 +22,7 @@ _THING = lazy(
     r"(?:alerts?|alarms?|benchmarks?|numbers?|results?|figures?|measurements?|errors?|warnings?|failures?|lines?|files?|entries|rows?"
     r"|columns?|pages?|drafts?|versions?|invoices?|estimates?|tickets?|builds?|runs?|notes from|spikes?|flaky|noise|typing)\b"
 )
-_NOT_ONES_OWN = frozenset(
+_BESIDE_SECRET = frozenset(  # with one of these, sending a key is not ordinary work
     {
         C.PLACE,
         C.CONCEAL,
@@ -44,7 +45,7 @@ _REASON = lazy(
     r"without (?:asking|questioning|needing|giving)(?: \w+)? (?:for )?(?:a |the |any )?(?:reasons?|why|explanations?|justifications?)"
     r"|no questions asked|(?:이유|사유)[를을]? ?(?:묻지|따지지|확인하지)|理由を(?:聞|問|尋)かずに|理由を(?:聞か|問わ|尋ね)ず|不(?:问|需要?)(?:理由|原因)"
 )
-_ONLY_ASKED = frozenset({C.DESTROY, C.NO_ASKING, C.CHECK, C.SWITCH_OFF})
+_DESTRUCTIVE = frozenset({C.DESTROY, C.NO_ASKING, C.CHECK, C.SWITCH_OFF})
 _ALLOWED = lazy(
     r"(?:샌드박스|스테이징|개발|테스트|연습|로컬|임시)[^.\n]{0,40}(?:해도|하여도|지워도|돌려도|써도) ?(?:된|됩|괜찮)"
     r"|\b(?:in|on|for) (?:the |our |a |any )?(?:sandbox|staging|test|dev(?:elopment)?|local|scratch)\b[^.\n]{0,60}\b(?:may|can|is (?:fine|ok|allowed))\b"
@@ -58,20 +59,21 @@ _QUOTATIONS = lazy(
 
 
 def is_ordinary(unit: str, parts: Collection[C]) -> bool:
-    """Whether a sentence of folded text with these concepts outside quotation is an order of ordinary work, or names
-    phrases one after the other."""
+    """Whether a sentence of folded text is an order of ordinary work, or only lists quoted phrases. `parts`: its
+    concepts outside quotations."""
     found = set(parts)
     if C.OVERRIDE in found and not found & _BESIDE_OVERRIDE and _THING.search(unit):
         return True
-    if found & {C.SECRET, C.SEND} and not found & _NOT_ONES_OWN and _PUBLIC_OR_KEPT.search(unit):
+    if found & {C.SECRET, C.SEND} and not found & _BESIDE_SECRET and _PUBLIC_OR_KEPT.search(unit):
         return True
-    if found & _ONLY_ASKED and not found & _HIDES_OR_SENDS and (_REASON.search(unit) or _ALLOWED.search(unit)):
+    if found & _DESTRUCTIVE and not found & _HIDES_OR_SENDS and (_REASON.search(unit) or _ALLOWED.search(unit)):
         return True
     return _QUOTATIONS.fullmatch(unit) is not None
 
 
 def has_cost(parts: Collection[C]) -> bool:
-    """Whether the concepts of a sentence name what an attack costs: without one a likely finding is none."""
+    """Whether the concepts of a sentence include a cost that every attack has; without one a likely finding is
+    dropped."""
     found = set(parts)
     return bool(
         found & {C.CONCEAL, C.NO_ASKING, C.SWITCH_OFF, C.DESTROY, C.UNBOUND, C.ROLE, C.SPREAD}

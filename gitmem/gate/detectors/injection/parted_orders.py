@@ -1,8 +1,7 @@
-"""Orders in parts: the steps of a list of which one reads and another sends, and a sentence in the cells of a table.
+"""Joins orders that are split over several lines: steps of a list (one reads, another sends) and the cells of a table.
 
-This module puts the parts together as lines of pieces; the score of `injection` judges them. A step is put together
-with at most two steps before it, and only where it names an address; a table only where its cells hold a word or two.
-Never reads prose. Linear in the text.
+The joined parts become lines with pieces, which the score of `injection` judges. A step with an address is joined with
+up to two steps before it; a table is joined if its cells have one or two words. Prose is not read. Linear in the text.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ Span = tuple[int, int]
 _STEP = lazy(
     r"[ \t>]{0,12}(?:[-*+]|(?:step )?\d{1,2}[.):]|[a-h][.)])[ \t]{1,4}(?:\[[ x]\] )?(?P<says>[^\s][^\n]{3,239})"
 )
-STEPS = 3  # steps that are read as one, at most; fewer than the cells of a table
+STEPS = 3  # maximum steps that are joined; fewer than the cells of a table
 _CELL = lazy(r"[^|\s](?:[^|\n]{0,60}[^|\s])?")
-_RULE = lazy(r"[\s|:=-]*")  # the row that parts a table's head from its body
-_CELL_WORDS = 2  # words of a cell of a table that may be a sentence
-_FEWEST_CELLS = 6
-_MOST_CELLS = 400  # cells of one table that are read
-_CELLS_TOGETHER = 24  # cells that are read as one
+_RULE = lazy(r"[\s|:=-]*")  # the row between a table's head and body
+_MAX_CELL_WORDS = 2  # a table with a longer cell is not joined
+_MIN_CELLS = 6
+_MAX_CELLS = 400  # cells of one table that are read
+_JOINED_CELLS = 24  # cells of one line; the next line begins in the middle of it
 
 
 def lines(folded: str) -> Iterator[Line]:
-    """The lines of pieces of a folded text."""
+    """The joined lines of a folded text."""
     if "://" in folded:
         yield from _steps(folded)
     if "|" in folded:
@@ -35,7 +34,7 @@ def lines(folded: str) -> Iterator[Line]:
 
 
 def _steps(folded: str) -> Iterator[Line]:
-    """Each step with an address, together with the one before it and with the two before it."""
+    """Each step with an address, joined with the step before it and with the two steps before it."""
     before: list[Span] = []
     at = 0
     for line in folded.split("\n"):
@@ -54,7 +53,7 @@ def _steps(folded: str) -> Iterator[Line]:
 
 
 def _tables(folded: str) -> Iterator[Line]:
-    """The tables whose cells hold a word or two, row by row and column by column."""
+    """The cells of each table with short cells, joined by rows and by columns."""
     rows: list[list[Span]] = []
     at = 0
     for line in [*folded.split("\n"), ""]:
@@ -68,12 +67,12 @@ def _tables(folded: str) -> Iterator[Line]:
 
 
 def _table(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
-    cells = [cell for row in rows for cell in row][:_MOST_CELLS]
-    if len(cells) < _FEWEST_CELLS or any([folded.count(" ", *cell) >= _CELL_WORDS for cell in cells]):
+    cells = [cell for row in rows for cell in row][:_MAX_CELLS]
+    if len(cells) < _MIN_CELLS or any([folded.count(" ", *cell) >= _MAX_CELL_WORDS for cell in cells]):
         return
     columns = [[row[number] for row in rows if number < len(row)] for number in range(len(rows[0]))]
     for read in (cells, *columns):
-        for first in range(0, len(read), _CELLS_TOGETHER // 2):
-            part = read[first : first + _CELLS_TOGETHER]
-            if len(part) >= _FEWEST_CELLS and (first == 0 or len(part) > _CELLS_TOGETHER // 2):
+        for first in range(0, len(read), _JOINED_CELLS // 2):
+            part = read[first : first + _JOINED_CELLS]
+            if len(part) >= _MIN_CELLS and (first == 0 or len(part) > _JOINED_CELLS // 2):
                 yield Line(part[0][0], part[-1][1], pieces=tuple(part))

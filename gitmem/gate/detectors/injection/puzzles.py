@@ -1,6 +1,6 @@
-"""Other readings of a text: its letters read as a puzzle would be, shifted, reversed, split, joined, mistyped.
+"""Reads disguised letters: shifted, reversed, split, joined, upside down, or typed on another keyboard.
 
-Line by line and only where a sign of one shows. Nothing here judges what is read.
+It judges nothing. Each line is read as a puzzle only if it has a sign of that kind of puzzle.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gitmem.lazy_patterns import lazy
 SPLIT = "split words"
 ACROSTIC = "first letters of lines"
 JOINED, GLUED, CELLS = "words joined by signs", "words without spaces", "table cells"
-READABLE = frozenset({JOINED, CELLS})  # whose words a person reads as they stand
+READABLE = frozenset({JOINED, CELLS})  # kinds whose words a person can read as they are
 
 _LONG_KEYS = [word for word in KEY_WORDS if len(word) >= 5]
 
 
 @cache
 def _rotations() -> dict[str, int]:
-    """Each longer key word moved on in the alphabet -> by how much. Built when a text is first read for it."""
+    """Each longer key word shifted in the alphabet -> the shift (1 to 25). Built at the first use."""
     tables = {n: str.maketrans(_ALPHABET, _ALPHABET[n:] + _ALPHABET[:n]) for n in range(1, 26)}
     return {word.translate(table): n for n, table in tables.items() for word in _LONG_KEYS}
 
@@ -42,7 +42,7 @@ _ATBASH_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjih
 _ATBASH = frozenset(word.translate(_ATBASH_TABLE) for word in _LONG_KEYS)
 _REVERSED_CJK = lazy("시무|령명|시지|트프롬프|템스시|행실|제삭|略忽|令指|视无|視無|示指|除削|行実|行执|词示提")
 _FLIPPED = {ord(k): v for k, v in zip("ɐqɔpǝɟƃɓɥᴉıɾʞlɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz", strict=True)}
-_FLIPPED_BYTES = table(b"\xc6\xc7\xc9\xca\xe1")  # with which the characters of the hint begin
+_FLIPPED_BYTES = table(b"\xc6\xc7\xc9\xca\xe1")  # first bytes of the characters in `_FLIPPED_HINT`
 _FLIPPED_HINT = lazy("[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]")
 _WORD = lazy("[a-z]{5,24}")
 _ANY_WORD = lazy("[a-z]{3,24}")
@@ -51,8 +51,8 @@ _CHAIN = r"(?<![a-z])[a-z]{1,16}(?:[-_.+~|/:;,]{1,2}[a-z]{1,16}){3,40}"
 _CHAINED = lazy(_CHAIN)
 _CHAINED_HINT = lazy(r"[-_.+~|/:;,](?<=[a-z].)[-_.+~|/:;,]?(?:[a-z]{1,16}[-_.+~|/:;,]{1,2}){2}[a-z]")
 _CELLS = lazy(r"(?:\|[^|\n]{1,18}){4}\|")  # cells of a word or two
-# What may stand inside a word to split it: between any letters markup and emoji, between Latin ones also signs.
-# The hint begins with the sign and looks back: signs are rarer than letters.
+# Characters that split a word: between any letters markup and emoji, between Latin letters also signs.
+# The hint begins with the sign and looks back, because signs are rarer than letters.
 _INSIDE_HINT = lazy(
     "[*~\\\\<^|·`_.\"'\U0001f300-\U0001faff\u2600-\u27bf](?:(?<=[^\\W\\d_][*~\\\\<^|·`\U0001f300-\U0001faff\u2600-\u27bf])"
     "[^\\s\\w]{0,89}[^\\W\\d_]|(?<=[a-z]_)_[a-z]|(?<=[가-힣]\\.)[가-힣]|(?<=[a-z]<)[^<>\n]{1,60}>[a-z]|(?<=[a-z][\"'])"
@@ -93,11 +93,11 @@ def _keyboard(text: str) -> str:
 
 
 def puzzles(folded: str, *, exhaustive: bool = False) -> Iterator[View]:
-    """Other readings of normalised text, line by line, offsets of `folded`; only where a sign of one shows.
+    """The readings of folded text as puzzles, with offsets in `folded`; the first letters of lines are one view of kind
+    ACROSTIC over the whole text.
 
-    The first letters of lines are one view of kind ACROSTIC that covers the whole text. Every sign is looked at: of each
-    kind MAX_SEPARATE_READINGS readings are a view of their own, with `exhaustive` all; further ones share views of some lines, because
-    judging a view costs more than reading it.
+    Each of the first MAX_SEPARATE_READINGS readings of a kind is a view of its own, with `exhaustive` each of all. The
+    others share views of several lines, because judging a view takes longer than reading it.
     """
     for kind, sign, reading in _PUZZLES:
         readings = _readings(folded, sign, reading)
@@ -107,13 +107,14 @@ def puzzles(folded: str, *, exhaustive: bool = False) -> Iterator[View]:
     yield from _acrostic(folded)
 
 
-MAX_SEPARATE_READINGS = 2000  # readings of a kind with a view each: a long text that people wrote has fewer
+MAX_SEPARATE_READINGS = 2000  # readings of a kind with a view each; a long text by people has fewer
 
 
 def _readings(
     folded: str, sign: Callable[[str], Iterator[int]], reading: Callable[[str], str]
 ) -> Iterator[tuple[int, int, str]]:
-    """(start, end, reading) of each line with a sign that reads otherwise, of a very long line of each part."""
+    """(start, end, reading) of each line with a sign whose reading differs from the line. A very long line is read in
+    parts around the signs."""
     done = 0
     for match in sign(folded):
         if match < done:
@@ -131,7 +132,7 @@ def _readings(
 
 
 def _shared_views(kind: str, readings: Iterator[tuple[int, int, str]]) -> Iterator[View]:
-    """Readings in a row as one view, from the first to the last of them, of at most the length of a long line."""
+    """Views that each join several readings, over at most about _LONGEST_LINE characters of the text."""
     first, last = 0, 0
     texts: list[str] = []
     for start, end, text in readings:
@@ -160,7 +161,7 @@ def _acrostic(folded: str) -> Iterator[View]:
 
 
 def first_letters(folded: str) -> list[int]:
-    """Offsets of the first letter of each line that begins with one behind its markers, at most 400."""
+    """Offsets of the first letter of each line after its list markers, at most 400; other lines are left out."""
     places: list[int] = []
     at = 0
     for line in folded.split("\n"):
@@ -175,14 +176,13 @@ _BULLETS = " \t>*#0123456789.)-"
 
 
 def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:
-    """Offsets of the words of a text that are in a table, if at least so many are."""
+    """A function that yields the offsets of a text's words in the table `known`, if at least `least` different ones are
+    there."""
 
     def signs(folded: str) -> Iterator[int]:
-        strange = _strange(folded)
-        if strange:
-            shown = known() & strange
-        else:
-            shown = strange
+        shown = _strange(folded)
+        if shown:
+            shown = known() & shown
         if len(shown) >= least:
             yield from (m.start() for m in _WORD.finditer(folded) if m.group() in shown)
 
@@ -191,7 +191,7 @@ def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str]
 
 @lru_cache(maxsize=4)
 def _strange(folded: str) -> frozenset[str]:
-    """The words of a text that some puzzle writes; of more than 24 letters in pieces."""
+    """The words of a text that are a disguised form of a key word; longer words are read in pieces of 24 letters."""
     return _disguises().intersection(_ANY_WORD.findall(folded))
 
 
@@ -201,7 +201,8 @@ def _disguises() -> frozenset[str]:
 
 
 def _by_pattern(pattern: re.Pattern[str], may: Callable[[str], bool] = bool) -> Callable[[str], Iterator[int]]:
-    """Offsets of a pattern, in a text that `may` hold one."""
+    """A function that yields the offsets of a pattern in a text. `may`: a faster test that is false for a text without
+    a match."""
     return lambda folded: (match.start() for match in pattern.finditer(folded)) if may(folded) else iter(())
 
 
@@ -218,7 +219,8 @@ def _split(line: str) -> str:
 
 
 def _split_joined_words(line: str) -> str:
-    """A line with its joined words apart; then the words of each address by themselves, since they are not the sentence's."""
+    """A line with its joined words separated; then the words of each address, as paragraphs of their own because they
+    are no part of the sentence."""
     addresses: list[str] = []
 
     def apart(match: re.Match[str]) -> str:
@@ -228,7 +230,7 @@ def _split_joined_words(line: str) -> str:
         return _SIGNS.sub(" ", match.group())
 
     parts = [_CHAINED_OR_ADDRESS.sub(apart, line)]
-    if parts[0] == line:  # nothing is joined but in addresses
+    if parts[0] == line:  # only words of addresses are joined
         parts.clear()
     for address in addresses:
         words = _CHAINED.findall(address)
@@ -238,7 +240,7 @@ def _split_joined_words(line: str) -> str:
 
 
 def joined_words(kind: str, line: str) -> str:
-    """The words of a line alone that a reading of this kind (JOINED or GLUED) takes apart, in a row."""
+    """Only the words of a line that a reading of this kind (JOINED or GLUED) separates, with spaces between."""
     if kind == GLUED:
         return " ".join([segment(run) or "" for run in _GLUED.findall(line)])
     return " ".join([_SIGNS.sub(" ", chain) for chain in _CHAINED.findall(line)])

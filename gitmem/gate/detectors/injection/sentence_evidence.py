@@ -1,4 +1,4 @@
-"""Why a sentence reads as an instruction: what `git mem scan --explain` shows of the injection detector."""
+"""The evidence of the injection detector for `git mem scan --explain`: why a sentence reads as an instruction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitmem.gate.detectors.text import Evidence, Text
 
 
 def evidence(text: Text) -> Iterator[Evidence]:
-    """For each unit above the warning line its parts and its score beside the scores from which it warns and blocks."""
+    """For each sentence above the warning threshold: its concepts, its score, the two thresholds and its severity."""
     learned = scorer.load()
     for verdict in judge(text):
         values = (

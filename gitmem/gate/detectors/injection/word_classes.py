@@ -1,8 +1,8 @@
-"""Classes of words that mean alike, in four languages: `send`, `forward` and `보내` are of one class.
+"""Classes of words with similar meaning in four languages: `send`, `forward` and `보내` are in one class.
 
-With them a pair of words says what it says in words that no text learned from had. `tools/train.py word_classes` makes
-word_classes.bin from the static embedder's table (k-means over its rows): `HEADER`, then one byte for each of `BUCKETS`,
-which is the class of the words that are hashed to it, or `NONE`. Deterministic, no library, never learns.
+A pair of classes matches words that the training texts did not have. `tools/train.py word_classes` makes
+word_classes.bin from the static embedder's table (k-means over its rows): `HEADER`, then for each of `BUCKETS` one
+byte, the class of the words hashed to it, or `NONE`. Deterministic, no library, never learns.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from zlib import crc32
 from gitmem.gate.detectors.injection.features import ADDRESSED, BUCKETS, MAX_CACHED_TOKENS, bucket, is_cjk, tokens
 
 PATH = Path(__file__).with_name("word_classes.bin")
-HEADER = Struct("<8sII")  # magic, version, CRC-32 of all that follows
+HEADER = Struct("<8sII")  # magic, version, CRC-32 of the rest of the file
 MAGIC = b"gmclasse"
 VERSION = 1
 CLASS_COUNT = 250  # classes of the table
 NUMBER, ADDRESS, NONE = 250, 251, 255
-LONGEST_RUN = 4  # characters of Chinese, Japanese and Korean that the table knows as one word
-REACH = 3  # how far apart two classes of words make a feature
+LONGEST_RUN = 4  # maximum CJK characters that the table has as one word
+REACH = 3  # maximum distance of two classes that make a pair
 
 
 @cache
 def load() -> bytes:
-    """The class of each bucket, as shipped. Raises ValueError where the file is not what it should be."""
+    """The class of each bucket, from the shipped file. Raises ValueError if the file is damaged."""
     return parse(PATH.read_bytes())
 
 
 def parse(data: bytes) -> bytes:
-    """Read the classes. Raises ValueError for another format, version, size or checksum."""
+    """The classes in a file's bytes. Raises ValueError for another format, version, size or checksum."""
     if len(data) != HEADER.size + BUCKETS:
         raise ValueError("the classes of words are damaged")
     magic, version, checksum = HEADER.unpack_from(data)
@@ -43,9 +43,9 @@ def parse(data: bytes) -> bytes:
 
 @lru_cache(maxsize=MAX_CACHED_TOKENS)
 def of_token(token: str) -> tuple[int, ...]:
-    """The classes of a token of folded text, in order; none where its words are not known.
+    """The classes of the words in a token of folded text, in order; () if none is known.
 
-    A run of CJK characters is cut into the longest words known, from its beginning.
+    A run of CJK characters is cut from its beginning into the longest known words.
     """
     if token[0].isdigit():
         return (NUMBER,)
@@ -70,7 +70,7 @@ def of_token(token: str) -> tuple[int, ...]:
 
 
 def class_buckets(sentence: str) -> set[int]:
-    """The buckets of a sentence's classes of words, and of each two at most `REACH` apart, in order."""
+    """The buckets of a sentence's word classes, and of ordered pairs of classes at most REACH apart."""
     row: list[int] = []
     for token in tokens(sentence):
         row += (ADDRESS,) if token == ADDRESSED else of_token(token)

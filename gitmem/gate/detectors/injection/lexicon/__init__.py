@@ -1,8 +1,8 @@
-"""The words of an instruction to an agent, by concept and language: data for `gate/detectors/injection/structure.py`, no logic.
+"""The lexicon: patterns for the concepts of an instruction to an agent, by language. Data for `structure.py`, no logic.
 
-Each language module maps a concept to a regular expression over folded text (lower case, accents gone,
-typographic quotes plain). A pattern has bounded gaps only, so that it is linear on any text. A concept alone
-says nothing bad about a sentence; which of them occur together does.
+Each language module maps a concept to a regular expression over folded text (lower case, without accents, with plain
+quotes). Patterns have bounded gaps only, so that they are linear on any text. A single concept in a sentence is
+harmless; certain combinations are not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Concept(StrEnum):
-    """What a part of a sentence does. The value is what a finding's message calls it."""
+    """What a part of a sentence does. The value is its name in a finding's message."""
 
     OVERRIDE = "sets rules aside"
     RULES = "the rules in force"
