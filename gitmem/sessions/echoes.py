@@ -48,7 +48,7 @@ class Echoes:
             if len(self.texts) == MAX_STATEMENTS:
                 break
 
-    def hold(self, text: str) -> bool:
+    def has(self, text: str) -> bool:
         """Whether each sentence of a text repeats one of the statements. False for a question and an empty text."""
         found = sentences(text)
         return bool(self.texts and found) and all(map(self._has_sentence, found))
@@ -64,7 +64,7 @@ class Echoes:
         return any(repeats(sentence, self.texts[at]) or same(sentence, self.texts[at]) for at in nearest)
 
 
-NOTHING_TOLD = Echoes(())
+NO_STATEMENTS = Echoes(())
 
 
 def echoes(root: Path, daily: Sequence[str], session: str, now: datetime) -> Echoes:

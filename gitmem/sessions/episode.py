@@ -29,7 +29,7 @@ from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.evidence import COURTESY
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions.decision_turns import AGREED, telling
-from gitmem.sessions.echoes import NOTHING_TOLD, Echoes, acknowledges, echoes
+from gitmem.sessions.echoes import NO_STATEMENTS, Echoes, acknowledges, echoes
 from gitmem.sessions.last_words import in_force
 from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
 from gitmem.sessions.rolling_summary import sentences as sentences_of
@@ -63,11 +63,11 @@ def write_episode(
     if not turns or repo.root is None:
         return ""
     existing = episode_of(repo.root, session)
-    told = echoes(repo.root, config.memory_daily, written_session(session), now)
+    memory = echoes(repo.root, config.memory_daily, written_session(session), now)
     forgotten = forgotten_texts(repo)
     if forgotten:
         turns = [replace(turn, text=forgotten.masked(turn.text)) for turn in turns]
-    path, text = gated_episode(turns, Heading(session, agent, now), config, existing, told)
+    path, text = gated_episode(turns, Heading(session, agent, now), config, existing, memory)
 
     def plan(reading: Reading) -> Draft[str]:
         place = path
@@ -91,11 +91,11 @@ class Heading:
 
 
 def gated_episode(
-    turns: Sequence[Turn], heading: Heading, config: Config, existing: str = "", told: Echoes = NOTHING_TOLD
+    turns: Sequence[Turn], heading: Heading, config: Config, existing: str = "", memory: Echoes = NO_STATEMENTS
 ) -> tuple[str, str]:
     """(path, text) of the episode of spoken turns, redacted and passed by the gate.
 
-    `existing`: the path of the session's earlier episode, "" for none. `told`: statements of memory; the agent's
+    `existing`: the path of the session's earlier episode, "" for none. `memory`: statements of memory; the agent's
     sentences that only repeat them are left out. Raises Refused if the gate refuses the masked text.
     """
     policy = Policy()
@@ -103,7 +103,7 @@ def gated_episode(
     # The name comes from the redacted text: a secret in it would be in every listing.
     name = slug(MASK.sub(" ", turn.text) for turn in clean)
     path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{name}.md"
-    return path, refuse_or_mask_text(redact(render_episode(clean, heading, told), path, policy), path, config)
+    return path, refuse_or_mask_text(redact(render_episode(clean, heading, memory), path, policy), path, config)
 
 
 def other_path(path: str, session: str) -> str:
@@ -111,11 +111,11 @@ def other_path(path: str, session: str) -> str:
     return path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
 
 
-def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHING_TOLD) -> str:
+def render_episode(turns: Sequence[Turn], heading: Heading, memory: Echoes = NO_STATEMENTS) -> str:
     """The Markdown of an episode: summary, decisions and topics, without sentences of the agent that repeat memory."""
     session, agent, now = written_session(heading.session), heading.agent, heading.when
     selected, _ = select(turns, f"{FOLDER}/x.md", now)
-    selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or not told.hold(item.text)]
+    selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or not memory.has(item.text)]
     current = in_force(selected)
     replaced = frozenset(item.text for item in selected) - frozenset(item.text for item in current)
     decisions = [f"- {item.text}" for item in current if item.type in DECIDED and item.origin != "web"]
@@ -132,7 +132,7 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
         # No `user:` before a person's sentence: the gate and models would take it for a forged turn.
         if line.role != Role.ASSISTANT:
             summary.append(f"- {line.text}")
-        elif line.text not in acknowledged and not told.hold(line.text):
+        elif line.text not in acknowledged and not memory.has(line.text):
             summary.append(f"- {line.text} (agent)")
     body += [*(summary or [SMALL_TALK]), ""]
     if decisions:

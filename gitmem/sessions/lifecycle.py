@@ -33,7 +33,7 @@ from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.due_consolidation import note_ended
-from gitmem.sessions.echoes import NOTHING_TOLD, echoes
+from gitmem.sessions.echoes import NO_STATEMENTS, echoes
 from gitmem.sessions.episode import episode_of, has_matter, worked, write_episode
 from gitmem.sessions.last_words import changed_since, row_of
 from gitmem.sessions.log_files import log_files
@@ -146,10 +146,10 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
     if selected:
-        told = echoes(root, config.memory_daily, written_id(source.session), now)
+        memory = echoes(root, config.memory_daily, written_id(source.session), now)
     else:
-        told = NOTHING_TOLD
-    repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and told.hold(item.text)]
+        memory = NO_STATEMENTS
+    repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and memory.has(item.text)]
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
     forgotten = forgotten_texts(repo)
     gone = [item for item in selected if forgotten.masked(item.text) != item.text or forgotten.says_only(item.core)]

@@ -301,11 +301,11 @@ def test_what_a_person_says_again_of_memory_and_what_the_session_wrote_itself_st
 
 
 def test_a_question_or_another_number_is_no_echo() -> None:
-    told = Echoes(["We retry failed payments at most 5 times with exponential backoff."])
-    assert told.hold("We retry failed payments at most 5 times.")
-    assert not told.hold("We retry failed payments at most 3 times.")
-    assert not told.hold("Do we retry failed payments at most 5 times?")
-    assert not told.hold("We retry failed payments at most 5 times. Refunds are never retried.")
+    memory = Echoes(["We retry failed payments at most 5 times with exponential backoff."])
+    assert memory.has("We retry failed payments at most 5 times.")
+    assert not memory.has("We retry failed payments at most 3 times.")
+    assert not memory.has("Do we retry failed payments at most 5 times?")
+    assert not memory.has("We retry failed payments at most 5 times. Refunds are never retried.")
 
 
 @pytest.mark.parametrize(
