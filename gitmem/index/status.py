@@ -15,8 +15,8 @@ from gitmem.git.opening import Repository
 from gitmem.index import db
 from gitmem.index.db.connection import HISTORY
 from gitmem.index.db.reader import Index
+from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
 from gitmem.index.index_file import directory
-from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
 from gitmem.memory.snapshot import WorkTree, left_out_memory, read_work_tree, tree_files, work_tree_key
 from gitmem.messages import Message

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitmem.git.worktree import read_files
 from gitmem.index.blob_indexer import BlobIndexer
+from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
 from gitmem.index.db.values import EntryRow
 from gitmem.memory.snapshot import WorkTree, racy
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, in_default_corpus
 
-IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `corpus` of a work-tree entry that has no blob in the index
 FILES_PER_BATCH = 128  # files that are read before the index is asked for the missing blobs
 MAX_UNSORTED_FILES = 2000  # changed files in a snapshot above which its entries are sorted again
 RecordedStats = Mapping[str, tuple[str, int]]

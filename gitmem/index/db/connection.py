@@ -12,7 +12,7 @@ import apsw
 from gitmem import system
 from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.index.db.reader import Index
-from gitmem.index.db.schema import APPLICATION, SHADOWS, TABLES, VERSION
+from gitmem.index.db.schema import APPLICATION_ID, FTS5_TABLES, STATEMENTS, VERSION
 from gitmem.index.db.sqlite import REBUILD, drop_copy, private_copy, translated
 from gitmem.light_typing import TYPE_CHECKING
 from gitmem.messages import Message
@@ -197,10 +197,10 @@ def _create(connection: apsw.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # no other process was quicker
-            for statement in TABLES.values():
+            for statement in STATEMENTS.values():
                 connection.execute(statement)
             connection.execute("INSERT INTO words(words, rank) VALUES ('pgsz', 4050)")
-            connection.pragma("application_id", APPLICATION)
+            connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", VERSION)
         connection.execute("COMMIT")
     except BaseException:
@@ -212,7 +212,7 @@ def _create(connection: apsw.Connection) -> None:
 def _verify(connection: apsw.Connection, path: Path) -> None:
     """Check application, version and every statement of the schema. Raises IndexDamaged, IndexUnusable."""
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
-    if application != APPLICATION:
+    if application != APPLICATION_ID:
         raise IndexDamaged("the index file is not an index of git-mem.", REBUILD)
     if not isinstance(version, int) or version > VERSION:
         raise IndexUnusable(
@@ -221,11 +221,11 @@ def _verify(connection: apsw.Connection, path: Path) -> None:
         )
     if version < VERSION:
         raise IndexDamaged("the index was written by an older git-mem.", REBUILD)
-    missing = set(TABLES.items())
+    missing = set(STATEMENTS.items())
     for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_schema"):
         if (name, sql) in missing:
             missing.discard((name, sql))
-        elif not ((kind == "table" and name in SHADOWS) or (kind == "index" and sql is None)):
+        elif not ((kind == "table" and name in FTS5_TABLES) or (kind == "index" and sql is None)):
             raise IndexDamaged("the index holds tables that are not ours.", REBUILD)
     if missing:
         raise IndexDamaged("the index lacks some of its tables.", REBUILD)

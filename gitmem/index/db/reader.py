@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 
 from gitmem.errors import IndexDamaged
-from gitmem.index.db.schema import EMBEDDER_SHIFT, LENGTH_STEP
+from gitmem.index.db.schema import EMBEDDER_SHIFT, IN_DEFAULT_CORPUS, IN_FORCE, LENGTH_STEP
 from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
 from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 from gitmem.index.line_records import Packed, unpack
@@ -151,7 +151,7 @@ class Index:
         rows = self._rows(
             "SELECT entry.path, blob.oid, term FROM carray(?1) AS wanted CROSS JOIN name CROSS JOIN entry"
             " CROSS JOIN blob WHERE name.term = wanted.value AND entry.snapshot = ?2 AND entry.path = name.path"
-            " AND corpus = 1 AND blob.id = entry.blob LIMIT ?3",
+            f" AND corpus = {IN_DEFAULT_CORPUS} AND blob.id = entry.blob LIMIT ?3",
             (apsw.carray(tuple(terms)), snapshot.id, MAX_NAME_PAIRS),
         )
         found: dict[tuple[str, str], set[str]] = {}
@@ -163,7 +163,8 @@ class Index:
     def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
         """(path, oid) of the files of the snapshot's default corpus, in path order."""
         rows = self._rows(
-            "SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob WHERE snapshot = ? AND corpus = 1"
+            "SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob"
+            f" WHERE snapshot = ? AND corpus = {IN_DEFAULT_CORPUS}"
             " ORDER BY path",
             (snapshot.id,),
         )
@@ -240,7 +241,7 @@ class Index:
         """The number of lines of the snapshot's default corpus that are not indexed because of a secret."""
         rows = self._rows(
             "SELECT coalesce(sum(secrets), 0) FROM entry JOIN blob ON blob.id = entry.blob"
-            " WHERE snapshot = ? AND corpus = 1",
+            f" WHERE snapshot = ? AND corpus = {IN_DEFAULT_CORPUS}",
             (snapshot.id,),
         )
         return int(rows[0][0])
@@ -284,7 +285,7 @@ class Index:
             for name in ("blob", "chunk", "place", "snapshot")
         }
         counts["vector"] = 0
-        for (number,) in self._rows("SELECT id FROM embedder WHERE in_force = 1"):
+        for (number,) in self._rows(f"SELECT id FROM embedder WHERE in_force = {IN_FORCE}"):
             low, high = number << EMBEDDER_SHIFT, (number + 1) << EMBEDDER_SHIFT
             rows = self._rows("SELECT count(*) FROM code WHERE id >= ? AND id < ?", (low, high))
             counts["vector"] = int(rows[0][0])
@@ -340,7 +341,7 @@ class Index:
         """(`bits`, `int8`) of a chunk's vector of the embedder in force; None if it has none."""
         rows = self._rows(
             "SELECT bits, value FROM embedder JOIN code ON code.id = (embedder.id << ?) + ?"
-            " JOIN vector ON vector.id = code.id WHERE in_force = 1",
+            f" JOIN vector ON vector.id = code.id WHERE in_force = {IN_FORCE}",
             (EMBEDDER_SHIFT, chunk),
         )
         if not rows:
@@ -430,7 +431,7 @@ class Index:
 
         A question is embedded by `embedders.open_in_force(spec, config)`, if its `id` is that name.
         """
-        rows = self._rows("SELECT name, spec FROM embedder WHERE in_force = 1")
+        rows = self._rows(f"SELECT name, spec FROM embedder WHERE in_force = {IN_FORCE}")
         if not rows:
             return None
         return (str(rows[0][0]), str(rows[0][1]))
@@ -528,7 +529,7 @@ class Index:
 
         Loads sqlite-vec.
         """
-        rows = self._rows("SELECT id, dims FROM embedder WHERE in_force = 1")
+        rows = self._rows(f"SELECT id, dims FROM embedder WHERE in_force = {IN_FORCE}")
         if not rows or len(vector) != 4 * rows[0][1] or not any(vector):
             return None
         if not self._vectors:

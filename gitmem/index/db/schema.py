@@ -1,65 +1,150 @@
 """The tables of the search index, described and in SQL. Only `index/db/` executes the statements.
 
 The index holds no text that an answer could quote: only oids, line numbers, hashes, word postings and vectors.
-
-* `blob`: one row per parsed Git blob, by oid (raw bytes). `shape`: JSON of `Shape` (db/values.py): lines of fences,
-  tables and headings, and the keys of the front matter. `skipped`: why the blob has no chunks, "" if it has.
-* `chunk`: one row per distinct text (headings, then lines), by the first 16 bytes of its SHA-256. Its id is the rowid
-  of `words` and, with the embedder's number above bit 40, of `code` and `vector`. `length`: its number of words, -1
-  while `words` has no row for it (during `index --full`).
-* `line`: the packed units of a chunk (`units.pack`); a table of its own, so that rows of `chunk` stay close together.
-* `place`: the lines of a chunk in a blob. `heading`: the line of the heading above it, 0 for none.
-* `words`: FTS5 without content over the words of `terms.terms`. `instance`, `vocabulary`: its postings.
-* `embedder`, `code`, `vector`: vectors of a chunk, `code` with 1 bit per dimension, `vector` as int8. `in_force`: 1 for
-  the embedder whose vectors are compared, 0 if its vectors are not complete yet, -1 if they are only a cache. `sum`:
-  CRC-32 of both, by which `index --full` keeps only valid vectors.
-* `snapshot`: a set of (path, blob), by key (of a tree or a work tree). `norms`: one byte per chunk id, 0 outside the
-  snapshot, otherwise the chunk's length in steps of `LENGTH_STEP` words, plus 1. `seen`: time of the last use. `scan`:
-  hash of the work tree's stat data when all of it was indexed.
-* `entry`: the (path, blob) pairs of a snapshot. `corpus`: 1 for files of the default search, 0 for files that are
-  searched if `--path` names them, below 0 for files without a blob (`worktree_record`). `stat`: in a work tree, the
-  stat data of the file when it was read.
-* `name`: the words of file names (`paths.file_name_words`), one row per word and path of any snapshot. The word ""
-  marks a path whose words are stored.
-* `line_day`: the day of each line of a blob at a path, from the blame at the commit `at`; `runs` is `values.pack_days`.
-  It is a cache: searches by day fill it, and without a row Git is asked again.
-* `covered`: ref -> its tree whose memory blobs are all indexed. `meta`: settings, such as the size of chunks.
 """
 
 from __future__ import annotations
 
+# Raise VERSION whenever a statement below, or the meaning or packing of a stored value, changes. An index with a lower
+# number counts as damaged and is built again from Git; one with a higher number is refused, with the advice to upgrade.
 VERSION = 6
-APPLICATION = 0x674D656D  # "gMem"
-LENGTH_STEP = 4
-EMBEDDER_SHIFT = 40
+APPLICATION_ID = 0x674D656D  # "gMem", in the header of the file
 
-TABLES: dict[str, str] = {
-    "meta": "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "blob": "CREATE TABLE blob(id INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, bytes INTEGER NOT NULL,"
-    " secrets INTEGER NOT NULL, problems INTEGER NOT NULL, skipped TEXT NOT NULL, shape TEXT NOT NULL)",
-    "chunk": "CREATE TABLE chunk(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, length INTEGER NOT NULL)",
-    "line": "CREATE TABLE line(chunk INTEGER PRIMARY KEY, record BLOB NOT NULL)",
-    "place": "CREATE TABLE place(blob INTEGER NOT NULL, ordinal INTEGER NOT NULL, chunk INTEGER NOT NULL,"
-    " first INTEGER NOT NULL, last INTEGER NOT NULL, heading INTEGER NOT NULL,"
-    " PRIMARY KEY(blob, ordinal)) WITHOUT ROWID",
-    "place_chunk": "CREATE INDEX place_chunk ON place(chunk)",
-    "words": "CREATE VIRTUAL TABLE words USING fts5(heading, body, content='', contentless_delete=1,"
-    " detail=full, tokenize=\"ascii tokenchars '_'\")",
-    "instance": "CREATE VIRTUAL TABLE instance USING fts5vocab(words, instance)",
-    "vocabulary": "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)",
-    "embedder": "CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-    " spec TEXT NOT NULL, dims INTEGER NOT NULL, in_force INTEGER NOT NULL)",
-    "code": "CREATE TABLE code(id INTEGER PRIMARY KEY, bits BLOB NOT NULL)",
-    "vector": "CREATE TABLE vector(id INTEGER PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL)",
-    "snapshot": "CREATE TABLE snapshot(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,"
-    " seen INTEGER NOT NULL, scan BLOB NOT NULL, norms BLOB NOT NULL)",
-    "entry": "CREATE TABLE entry(snapshot INTEGER NOT NULL, path BLOB NOT NULL, blob INTEGER NOT NULL,"
-    " corpus INTEGER NOT NULL, stat TEXT NOT NULL, PRIMARY KEY(snapshot, path)) WITHOUT ROWID",
-    "entry_blob": "CREATE INDEX entry_blob ON entry(blob, snapshot)",
-    "name": "CREATE TABLE name(term TEXT NOT NULL, path BLOB NOT NULL, PRIMARY KEY(term, path)) WITHOUT ROWID",
-    "line_day": "CREATE TABLE line_day(path BLOB NOT NULL, oid BLOB NOT NULL, at BLOB NOT NULL, runs BLOB NOT NULL,"
-    " PRIMARY KEY(path, oid)) WITHOUT ROWID",
-    "covered": "CREATE TABLE covered(ref TEXT PRIMARY KEY, tree TEXT NOT NULL) WITHOUT ROWID",
-}
-# Tables that FTS5 makes for itself. Any other table in the file is not ours.
-SHADOWS = frozenset(f"words_{part}" for part in ("data", "idx", "docsize", "config"))
+LENGTH_STEP = 4  # words of a chunk that one step of its norm stands for; a norm is one byte, so up to 254 steps
+EMBEDDER_SHIFT = 40  # the id of a vector is (number of its embedder << EMBEDDER_SHIFT) + id of its chunk
+
+NO_WORDS = -1  # `chunk.length` while `words` has no row of the chunk
+IN_FORCE, INCOMPLETE, CACHE_ONLY = 1, 0, -1  # `embedder.in_force`
+IN_DEFAULT_CORPUS, BY_PATH_ONLY = 1, 0  # `entry.corpus` of an indexed file
+IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `entry.corpus` of a file in the work tree that is not indexed
+ALL_WORDS_STORED = ""  # `name.term` of the row that marks a path whose words are all stored
+
+SCRIPT = """
+-- Settings of the index, such as the size of chunks.
+CREATE TABLE meta(
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- The parsed Git blobs.
+CREATE TABLE blob(
+    id INTEGER PRIMARY KEY,
+    oid BLOB NOT NULL UNIQUE,  -- raw bytes
+    bytes INTEGER NOT NULL,  -- size of the blob
+    secrets INTEGER NOT NULL,  -- number of lines with a secret
+    problems INTEGER NOT NULL,  -- number of problems of the encoding and the front matter
+    skipped TEXT NOT NULL,  -- why the blob has no chunks, '' if it has
+    shape TEXT NOT NULL  -- values.pack_shape: lines of fences, tables and headings, and the keys of the front matter
+);
+
+-- The distinct texts: headings, then lines. The id is the rowid of `words`.
+CREATE TABLE chunk(
+    id INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,  -- the first 16 bytes of the SHA-256 of the text
+    length INTEGER NOT NULL  -- number of words; NO_WORDS during `index --full`, until the chunk is found again
+);
+
+-- The packed units of each chunk. A table of its own, so that the rows of `chunk` stay close together.
+CREATE TABLE line(
+    chunk INTEGER PRIMARY KEY,
+    record BLOB NOT NULL  -- units.pack
+);
+
+-- The places of chunks in blobs.
+CREATE TABLE place(
+    blob INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,  -- number of the place in the blob, from 0
+    chunk INTEGER NOT NULL,
+    first INTEGER NOT NULL,  -- first and last line
+    last INTEGER NOT NULL,
+    heading INTEGER NOT NULL,  -- line of the heading above, 0 for none
+    PRIMARY KEY(blob, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX place_chunk ON place(chunk);
+
+-- Full-text search without content over the words of terms.terms, and its postings.
+CREATE VIRTUAL TABLE words USING fts5(
+    heading,
+    body,
+    content='',
+    contentless_delete=1,
+    detail=full,
+    tokenize="ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE instance USING fts5vocab(words, instance);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
+
+-- The embedders that made vectors. At most one is in force.
+CREATE TABLE embedder(
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    spec TEXT NOT NULL,  -- the setting mem.embedder that opens it
+    dims INTEGER NOT NULL,
+    in_force INTEGER NOT NULL  -- IN_FORCE: its vectors are compared; INCOMPLETE: some are missing; CACHE_ONLY
+);
+
+-- The vectors of chunks, once as signs and once as int8. The id: see EMBEDDER_SHIFT.
+CREATE TABLE code(
+    id INTEGER PRIMARY KEY,
+    bits BLOB NOT NULL  -- 1 bit per dimension
+);
+CREATE TABLE vector(
+    id INTEGER PRIMARY KEY,
+    value BLOB NOT NULL,  -- int8 per dimension
+    sum INTEGER NOT NULL  -- CRC-32 of `bits` and `value`, by which `index --full` keeps only valid vectors
+);
+
+-- The sets of (path, blob) that are searched.
+CREATE TABLE snapshot(
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,  -- names a tree or a work tree
+    seen INTEGER NOT NULL,  -- time of the last use
+    scan BLOB NOT NULL,  -- hash of the work tree's stat data when all of it was indexed, else empty
+    norms BLOB NOT NULL  -- a byte per chunk id: 0 outside the snapshot, else length // LENGTH_STEP + 1, at most 255
+);
+
+-- The (path, blob) pairs of the snapshots.
+CREATE TABLE entry(
+    snapshot INTEGER NOT NULL,
+    path BLOB NOT NULL,
+    blob INTEGER NOT NULL,  -- 0 for a file that is not indexed
+    corpus INTEGER NOT NULL,  -- IN_DEFAULT_CORPUS; BY_PATH_ONLY: searched if --path names it; below 0: not indexed
+    stat TEXT NOT NULL,  -- in a work tree, the stat data of the file when it was read
+    PRIMARY KEY(snapshot, path)
+) WITHOUT ROWID;
+CREATE INDEX entry_blob ON entry(blob, snapshot);
+
+-- The words of file names (paths.file_name_words), for the paths of all snapshots.
+CREATE TABLE name(
+    term TEXT NOT NULL,  -- a word, or ALL_WORDS_STORED
+    path BLOB NOT NULL,
+    PRIMARY KEY(term, path)
+) WITHOUT ROWID;
+
+-- The days of lines, from blame. A cache: searches by day fill it, and Git is asked again where a row is missing.
+CREATE TABLE line_day(
+    path BLOB NOT NULL,
+    oid BLOB NOT NULL,  -- of the blob
+    at BLOB NOT NULL,  -- the commit that was blamed
+    runs BLOB NOT NULL,  -- values.pack_days, for each line of the blob
+    PRIMARY KEY(path, oid)
+) WITHOUT ROWID;
+
+-- The refs whose memory blobs are all indexed.
+CREATE TABLE covered(
+    ref TEXT PRIMARY KEY,
+    tree TEXT NOT NULL  -- the tree of the ref at that time
+) WITHOUT ROWID;
+"""
+
+
+def _statements(script: str) -> dict[str, str]:
+    """Name of a table or index -> its CREATE statement on one line, as SQLite stores it in the file."""
+    code = " ".join(line.partition("--")[0] for line in script.splitlines())
+    code = " ".join(code.split()).replace("( ", "(").replace(" )", ")").replace("; ", ";")
+    statements = code.rstrip(";").split(";")
+    return {each.replace("VIRTUAL ", "").partition("(")[0].split()[2]: each for each in statements}
+
+
+STATEMENTS = _statements(SCRIPT)
+FTS5_TABLES = frozenset(f"words_{part}" for part in ("data", "idx", "docsize", "config"))  # made by FTS5 for `words`

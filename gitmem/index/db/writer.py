@@ -11,7 +11,15 @@ from zlib import crc32
 import apsw
 
 from gitmem.index.db.reader import Index
-from gitmem.index.db.schema import EMBEDDER_SHIFT
+from gitmem.index.db.schema import (
+    ALL_WORDS_STORED,
+    CACHE_ONLY,
+    EMBEDDER_SHIFT,
+    IN_DEFAULT_CORPUS,
+    IN_FORCE,
+    INCOMPLETE,
+    NO_WORDS,
+)
 from gitmem.index.db.sqlite import translated
 from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_days, pack_shape
 from gitmem.paths import file_name_words
@@ -124,7 +132,7 @@ class Writer(Index):
         for at in range(0, len(hashes), VALUES_PER_QUERY):
             for key, number, length in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_PER_QUERY])),)):
                 known[key] = number
-                if length < 0:
+                if length == NO_WORDS:
                     forgotten.add(key)
         return known, forgotten
 
@@ -134,7 +142,7 @@ class Writer(Index):
             for table in ("place", "blob", "entry", "snapshot", "covered", "name", "line_day"):
                 self._db.execute(f"DELETE FROM {table}")
             self._db.execute("INSERT INTO words(words) VALUES ('delete-all')")
-            self._db.execute("UPDATE chunk SET length = -1")
+            self._db.execute(f"UPDATE chunk SET length = {NO_WORDS}")
             good = {
                 number
                 for number, code, value, total in self._db.execute(
@@ -170,7 +178,7 @@ class Writer(Index):
             db.execute("DELETE FROM line_day WHERE oid NOT IN (SELECT oid FROM blob)")
             orphans = self._rows("SELECT id, length FROM chunk WHERE id NOT IN (SELECT chunk FROM place)")
             for number, length in orphans:
-                if length >= 0:
+                if length != NO_WORDS:
                     db.execute("DELETE FROM words WHERE rowid = ?", (number,))
                 db.execute("DELETE FROM chunk WHERE id = ?", (number,))
                 db.execute("DELETE FROM line WHERE chunk = ?", (number,))
@@ -178,10 +186,10 @@ class Writer(Index):
             for table in ("code", "vector"):
                 db.execute(
                     f"DELETE FROM {table} WHERE id & ? NOT IN (SELECT id FROM chunk)"
-                    f" OR id >> {EMBEDDER_SHIFT} NOT IN (SELECT id FROM embedder WHERE in_force >= 0)",
+                    f" OR id >> {EMBEDDER_SHIFT} NOT IN (SELECT id FROM embedder WHERE in_force <> {CACHE_ONLY})",
                     (mask,),
                 )
-            db.execute("DELETE FROM embedder WHERE in_force < 0")
+            db.execute(f"DELETE FROM embedder WHERE in_force = {CACHE_ONLY}")
         return len(gone), len(orphans)
 
     def compact(self) -> None:
@@ -199,12 +207,12 @@ class Writer(Index):
             rows = self._rows("SELECT id, in_force FROM embedder WHERE name = ?", (name,))
             if rows:
                 self._db.execute("UPDATE embedder SET spec = ? WHERE id = ?", (spec, rows[0][0]))
-                if rows[0][1] < 0:
-                    self._db.execute("UPDATE embedder SET in_force = 0 WHERE id = ?", (rows[0][0],))
+                if rows[0][1] == CACHE_ONLY:
+                    self._db.execute("UPDATE embedder SET in_force = ? WHERE id = ?", (INCOMPLETE, rows[0][0]))
                 return int(rows[0][0])
-            first = not self._rows("SELECT 1 FROM embedder")
+            in_force = INCOMPLETE if self._rows("SELECT 1 FROM embedder") else IN_FORCE
             self._db.execute(
-                "INSERT INTO embedder(name, spec, dims, in_force) VALUES (?, ?, ?, ?)", (name, spec, dims, int(first))
+                "INSERT INTO embedder(name, spec, dims, in_force) VALUES (?, ?, ?, ?)", (name, spec, dims, in_force)
             )
             return self._db.last_insert_rowid()
 
@@ -216,7 +224,8 @@ class Writer(Index):
         """Make searches compare this embedder's vectors. Those of others stay as a cache until `prune`."""
         with translated():
             self._db.execute(
-                "UPDATE embedder SET in_force = CASE WHEN id = ?1 THEN 1 WHEN in_force = 1 THEN -1 ELSE in_force END",
+                f"UPDATE embedder SET in_force = CASE WHEN id = ?1 THEN {IN_FORCE}"
+                f" WHEN in_force = {IN_FORCE} THEN {CACHE_ONLY} ELSE in_force END",
                 (number,),
             )
 
@@ -233,7 +242,7 @@ class Writer(Index):
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
         """Those of these chunk hashes whose words and lines are stored."""
         stored: set[bytes] = set()
-        query = "SELECT hash FROM chunk WHERE length >= 0 AND hash IN (SELECT value FROM carray(?))"
+        query = f"SELECT hash FROM chunk WHERE length <> {NO_WORDS} AND hash IN (SELECT value FROM carray(?))"
         for at in range(0, len(hashes), VALUES_PER_QUERY):
             some = apsw.carray(tuple(hashes[at : at + VALUES_PER_QUERY]))
             stored.update(key for (key,) in self._rows(query, (some,)))
@@ -244,7 +253,7 @@ class Writer(Index):
 
         The second set is empty if `number` is None.
         """
-        stored = frozenset(key for (key,) in self._rows("SELECT hash FROM chunk WHERE length >= 0"))
+        stored = frozenset(key for (key,) in self._rows(f"SELECT hash FROM chunk WHERE length <> {NO_WORDS}"))
         if number is None:
             return stored, frozenset()
         embedded = "SELECT hash FROM chunk JOIN code ON code.id = chunk.id + ?"
@@ -338,7 +347,7 @@ class Writer(Index):
         """Store the words of the names of these files, unless they are stored."""
         known: set[bytes] = set()
         raw = list(map(_stored, paths))
-        query = "SELECT path FROM name WHERE term = '' AND path IN (SELECT value FROM carray(?))"
+        query = f"SELECT path FROM name WHERE term = '{ALL_WORDS_STORED}' AND path IN (SELECT value FROM carray(?))"
         for at in range(0, len(raw), VALUES_PER_QUERY):
             some = tuple(raw[at : at + VALUES_PER_QUERY])
             known.update(path for (path,) in self._rows(query, (apsw.carray(some),)))
@@ -346,13 +355,13 @@ class Writer(Index):
             (word, stored)
             for path, stored in zip(paths, raw, strict=True)
             if stored not in known
-            for word in {"", *terms(file_name_words(path))}
+            for word in {ALL_WORDS_STORED, *terms(file_name_words(path))}
         ]
         self._db.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", new)
 
     def _write_norms(self, snapshot: int) -> None:
         """Compute and store the norms of a snapshot from all its entries."""
-        rows = self._rows("SELECT blob FROM entry WHERE snapshot = ? AND corpus = 1", (snapshot,))
+        rows = self._rows(f"SELECT blob FROM entry WHERE snapshot = ? AND corpus = {IN_DEFAULT_CORPUS}", (snapshot,))
         norms = self._norms(blob for (blob,) in rows)
         self._db.execute("UPDATE snapshot SET norms = ? WHERE id = ?", (norms, snapshot))
 
@@ -362,14 +371,14 @@ class Writer(Index):
             for (chunk,) in self._rows("SELECT chunk FROM place WHERE blob = ?", (blob,)):
                 if chunk < len(norms) and not self._rows(
                     "SELECT 1 FROM place JOIN entry ON entry.blob = place.blob AND entry.snapshot = ?"
-                    " WHERE place.chunk = ? AND corpus = 1 LIMIT 1",
+                    f" WHERE place.chunk = ? AND corpus = {IN_DEFAULT_CORPUS} LIMIT 1",
                     (snapshot, chunk),
                 ):
                     norms[chunk] = 0
         for at in range(0, len(paths), VALUES_PER_QUERY):
             for chunk, length in self._rows(
                 "SELECT place.chunk, length FROM entry JOIN place ON place.blob = entry.blob"
-                " JOIN chunk ON chunk.id = place.chunk WHERE entry.snapshot = ? AND corpus = 1"
+                f" JOIN chunk ON chunk.id = place.chunk WHERE entry.snapshot = ? AND corpus = {IN_DEFAULT_CORPUS}"
                 " AND entry.path IN (SELECT value FROM carray(?))",
                 (snapshot, apsw.carray(tuple(map(_stored, paths[at : at + VALUES_PER_QUERY])))),
             ):
