@@ -21,11 +21,10 @@ from gitmem.git.worktree import locked
 from gitmem.index import db
 from gitmem.index.blob_indexer import BlobIndexer, Say, Work
 from gitmem.index.db.reader import Index
-from gitmem.index.db.values import Cut, EntryRow, Snapshot
+from gitmem.index.db.values import Cut, EntryRow, Snapshot, corpus_of
 from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory, discard
 from gitmem.index.worktree_record import record
 from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, tree_key, work_tree_key, work_tree_of
-from gitmem.paths import in_default_corpus
 from gitmem.system import make_folder, remove_folder
 
 MAX_RETRIES = 3  # to open an index that another process is making
@@ -440,8 +439,7 @@ class _Refresh:
         blob_indexer.names.update({oid: path for path, oid in files.items()})
         if not blob_indexer.objects(files.values()):
             return
-        # The only memory files outside the default corpus are the instruction files in the top folder.
-        rows = [EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()]
+        rows = [EntryRow(path, oid, corpus_of(path, layout)) for path, oid in files.items()]
         with blob_indexer.writer.writing():
             writer = blob_indexer.writer
             writer.put_snapshot(key, rows, time.time_ns(), b"whole")

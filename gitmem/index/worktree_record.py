@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gitmem.git.worktree import read_files
 from gitmem.index.blob_indexer import BlobIndexer
 from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
-from gitmem.index.db.values import EntryRow
+from gitmem.index.db.values import EntryRow, corpus_of
 from gitmem.memory.snapshot import WorkTree, racy
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, in_default_corpus
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 FILES_PER_BATCH = 128  # files that are read before the index is asked for the missing blobs
 MAX_UNSORTED_FILES = 2000  # changed files in a snapshot above which its entries are sorted again
@@ -108,8 +108,7 @@ class _Files:
             if isinstance(data, FileNotFoundError):
                 self.changed_again = True
             elif isinstance(data, bytes):
-                corpus = int("/" in path or in_default_corpus(path, seen.layout))
-                yield EntryRow(path, repo.hash_blob(data), corpus, readable[path]), data
+                yield EntryRow(path, repo.hash_blob(data), corpus_of(path, seen.layout), readable[path]), data
             else:
                 yield EntryRow(path, "", UNREADABLE, readable[path]), None
 

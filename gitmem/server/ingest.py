@@ -20,10 +20,9 @@ from gitmem.gate.withholding import screened
 from gitmem.git.opening import Repository
 from gitmem.git.revision import resolve_at
 from gitmem.index.blob_indexer import BlobIndexer, Work
-from gitmem.index.db.values import EntryRow
+from gitmem.index.db.values import EntryRow, corpus_of
 from gitmem.index.store import BlobStore
 from gitmem.memory.snapshot import tree_files, tree_key
-from gitmem.paths import in_default_corpus
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres.database import Database
@@ -143,7 +142,7 @@ class Ingest:
         files, layout = tree_files(repo, tree, ())
         indexer.names.update({oid: path for path, oid in files.items()})
         indexer.objects(files.values())
-        return [EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()]
+        return [EntryRow(path, oid, corpus_of(path, layout)) for path, oid in files.items()]
 
     def _index(self, tenant: int, repository: int) -> Ingested:
         writer, work = self._writer(tenant), Work()

@@ -9,8 +9,9 @@ import json
 from array import array
 from datetime import date
 
-from gitmem.index.db.schema import LENGTH_STEP
+from gitmem.index.db.schema import BY_PATH_ONLY, IN_DEFAULT_CORPUS, LENGTH_STEP
 from gitmem.light_typing import NamedTuple
+from gitmem.paths import Layout, in_default_corpus
 
 PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`): a file of 1 MiB has fewer words
 
@@ -112,6 +113,13 @@ class EntryRow(NamedTuple):
     oid: str
     corpus: int
     stat: str = ""
+
+
+def corpus_of(path: str, layout: Layout) -> int:
+    """`EntryRow.corpus` of an indexed memory file: only instruction files in the top folder are BY_PATH_ONLY."""
+    if "/" in path or in_default_corpus(path, layout):
+        return IN_DEFAULT_CORPUS
+    return BY_PATH_ONLY
 
 
 def norm(length: int) -> int:
