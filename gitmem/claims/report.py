@@ -12,7 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from gitmem.claims.finding import Finding, State
-from gitmem.gate.report import SARIF_SCHEMA, one_line, workflow_command
+from gitmem.gate.reports import sarif
+from gitmem.gate.reports.finding_words import one_line
+from gitmem.gate.reports.github import workflow_command
 
 MAX_RESULTS = 5_000  # results in one SARIF file
 MAX_ANNOTATIONS = 10  # annotations of each level: GitHub shows no more for a step
@@ -53,7 +55,7 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(one, rules) for one in findings[:MAX_RESULTS]],
     }
-    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
+    return json.dumps({"$schema": sarif.SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
 
 
 def _level(one: Finding) -> str:

@@ -101,7 +101,8 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     A refusal is recorded, so that `git mem status` can show it. Raises GitMemError if the scan could not run.
     """
     from gitmem.gate import last_refusal
-    from gitmem.gate.report import blocking_words, hook_lines
+    from gitmem.gate.reports.finding_words import blocking_words
+    from gitmem.gate.reports.hook import hook_lines
     from gitmem.gate.scan import without_repeats
 
     repo = hook_repository()

@@ -38,7 +38,7 @@ STYLES = {  # style -> parameters of the terminal's colour code
     "good": "32",
     "warn": "33",
 }
-# The severity in a line of a scan's report (`gate.report.as_text`).
+# The severity in a line of a scan's report (`gate.reports.text.as_text`).
 SEVERITY = re.compile(r"^((?:accepted: )?\S[^\n]*?:\d+:\d+: )(block|warn)(?= )", re.MULTILINE)
 
 

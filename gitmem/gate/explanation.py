@@ -18,8 +18,12 @@ from gitmem.gate.detectors.text import Evidence, Text
 from gitmem.gate.examine import Inspection, failure, finding_of, inspect, unread
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
-from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, shell_word
+from gitmem.gate.remedies import remedy
+from gitmem.gate.reports.finding_words import one_line
+from gitmem.gate.reports.text import finding_lines
+from gitmem.gate.reports.value import finding_value
 from gitmem.gate.scan import apply_exceptions
+from gitmem.gate.shell_word import shell_word
 from gitmem.messages import Message
 
 MAX_SHOWN_CHARACTERS = 400  # characters of a text that are shown

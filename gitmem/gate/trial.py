@@ -9,7 +9,8 @@ from typing import Any
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.exceptions import BaselineRow
 from gitmem.gate.policy import MESSAGE
-from gitmem.gate.report import finding_lines, finding_value
+from gitmem.gate.reports.text import finding_lines
+from gitmem.gate.reports.value import finding_value
 from gitmem.gate.scan import Report
 from gitmem.paths import file_group
 from gitmem.plural import counted

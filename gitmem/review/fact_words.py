@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitmem.gate.report import code
+from gitmem.gate.reports.markdown import code
 from gitmem.memory.fact import Fact
 from gitmem.paths import holds_instructions
 from gitmem.plural import counted

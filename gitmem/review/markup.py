@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gitmem.gate.report import code
+from gitmem.gate.reports.markdown import code
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.review.forges.forge import Forge
 from gitmem.review.statement_diff import apart, text_diff

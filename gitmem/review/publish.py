@@ -14,7 +14,8 @@ from datetime import date
 
 from gitmem.errors import GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate import sources
-from gitmem.gate.report import blocking_words, code
+from gitmem.gate.reports.finding_words import blocking_words
+from gitmem.gate.reports.markdown import code
 from gitmem.gate.scan import scan_source
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards

@@ -15,7 +15,10 @@ from itertools import groupby
 
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
-from gitmem.gate.report import code, order, remedy, shell_word
+from gitmem.gate.remedies import remedy
+from gitmem.gate.reports.finding_words import order
+from gitmem.gate.reports.markdown import code
+from gitmem.gate.shell_word import shell_word
 from gitmem.paths import holds_instructions, passes
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source

@@ -20,7 +20,7 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Before
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction
-from gitmem.gate.report import remedy
+from gitmem.gate.remedies import remedy
 from gitmem.gate.scan import Report, findings_before, scan, scan_source, with_before, without_repeats
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository

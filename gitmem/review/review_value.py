@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitmem.gate.report import finding_value, order
+from gitmem.gate.reports.finding_words import order
+from gitmem.gate.reports.value import finding_value
 from gitmem.git.objects import Span
 from gitmem.json_values import json_object
 from gitmem.memory.fact import parse_span

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.gate.quoting import one_line
-from gitmem.gate.report import code
+from gitmem.gate.reports.markdown import code
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean
 from gitmem.git.write import run_git

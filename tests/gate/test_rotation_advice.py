@@ -10,8 +10,11 @@ import pytest
 
 from gitmem.gate.detectors.personal.pii import RULES
 from gitmem.gate.detectors.registry import DETECTORS, PERSONAL, examples
-from gitmem.gate.gitlab_report import as_sast
-from gitmem.gate.report import as_annotations, as_markdown, as_sarif, as_text
+from gitmem.gate.reports.github import as_annotations
+from gitmem.gate.reports.gitlab import as_sast
+from gitmem.gate.reports.markdown import as_markdown
+from gitmem.gate.reports.sarif import as_sarif
+from gitmem.gate.reports.text import as_text
 from gitmem.gate.scan import scan_source
 from gitmem.gate.sources import commits_beyond, range_policy
 from gitmem.git.opening import open_repository

@@ -27,11 +27,17 @@ from gitmem.cli.terminal import escape, say, write
 from gitmem.config import TRACKED, Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, ModelUnavailable, UnknownRevision
-from gitmem.gate import exceptions, gitlab_report, report, sources
+from gitmem.gate import exceptions, sources
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.report import code, order, workflow_command
+from gitmem.gate.reports import gitlab
+from gitmem.gate.reports.finding_words import order
+from gitmem.gate.reports.github import as_annotations, workflow_command
+from gitmem.gate.reports.markdown import as_markdown as scan_markdown
+from gitmem.gate.reports.markdown import code
+from gitmem.gate.reports.sarif import as_sarif
+from gitmem.gate.reports.text import as_text as scan_text
 from gitmem.gate.scan import Report, scan_source
 from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
@@ -188,7 +194,6 @@ def summarise(markdown: str) -> None:
 @click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too.")
 def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, severity: str, plugins: bool) -> int:
     """Scan every version of every memory file that the event brings, and the commit messages."""
-    from gitmem.gate import report
     from gitmem.gate.scan import without_repeats
 
     repo, _ = open_here()
@@ -199,16 +204,16 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     if plugins:
         policy = replace(policy, detectors=WITH_PLUGINS)
     result = without_repeats(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
-    write(report.as_text(result, escape) if in_gitlab() else report.as_annotations(result, escape))
-    text = report.as_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
+    write(scan_text(result, escape) if in_gitlab() else as_annotations(result, escape))
+    text = scan_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
     summarise(text)
     if sarif:
-        write_report(sarif, report.as_sarif(result, __version__))
+        write_report(sarif, as_sarif(result, __version__))
     if code_quality:
-        write_report(code_quality, gitlab_report.as_code_quality(result))
+        write_report(code_quality, gitlab.as_code_quality(result))
     if sast:
         times = (started.astimezone(UTC), now().astimezone(UTC))
-        write_report(sast, gitlab_report.as_sast(result, __version__, *times))
+        write_report(sast, gitlab.as_sast(result, __version__, *times))
     failed = result.blocked or (severity == "warn" and bool(result.findings))
     if os.environ.get("GITMEM_CHECK") == "true":
         put_check(forge_and_client()[1], "memory scan", tip, result, text, failed)
@@ -236,9 +241,9 @@ def in_gitlab() -> bool:
 def write_findings(result: Report) -> None:
     """Print the findings: as annotations of GitHub, or as text in GitLab CI."""
     if in_gitlab():
-        write(report.as_text(result, escape))
+        write(scan_text(result, escape))
     else:
-        write(report.as_annotations(result, escape))
+        write(as_annotations(result, escape))
 
 
 def write_report(path: str, text: str) -> None:

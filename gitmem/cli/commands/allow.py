@@ -24,8 +24,8 @@ from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
 from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
 from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.report import shell_word
 from gitmem.gate.scan import scan_source
+from gitmem.gate.shell_word import shell_word
 from gitmem.git.objects import LINKS
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading

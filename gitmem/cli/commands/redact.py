@@ -18,7 +18,7 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob, decode, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, STRUCTURAL_DETECTORS, Redaction, redaction
-from gitmem.gate.report import remedy
+from gitmem.gate.remedies import remedy
 from gitmem.gate.scan import scan_text
 from gitmem.git import undo_record
 from gitmem.git.objects import LINKS, Entry

@@ -13,7 +13,8 @@ from gitmem.cli.options import open_here, own_commits
 from gitmem.cli.terminal import escape, page, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
-from gitmem.gate import report
+from gitmem.gate.reports.github import as_annotations
+from gitmem.gate.reports.sarif import as_sarif
 from gitmem.git.opening import Repository
 from gitmem.git.revision import split_range
 from gitmem.memory.snapshot import layout_at
@@ -58,9 +59,9 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
         case "comment":
             page(as_comment(result, _forge(repo)))
         case "sarif":
-            page(report.as_sarif(as_report(result), __version__))
+            page(as_sarif(as_report(result), __version__))
         case "github":
-            page(report.as_annotations(as_report(result), escape))
+            page(as_annotations(as_report(result), escape))
         case _:
             page(as_markdown(result, _forge(repo)))
     if result.failed:

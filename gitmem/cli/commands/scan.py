@@ -24,7 +24,10 @@ from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Before, Blob, Source, decode, not_text
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.report import as_annotations, as_sarif, as_text, as_value
+from gitmem.gate.reports.github import as_annotations
+from gitmem.gate.reports.sarif import as_sarif
+from gitmem.gate.reports.text import as_text
+from gitmem.gate.reports.value import as_value
 from gitmem.gate.scan import Report, rows_of_file, scan_source, without_repeats
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative

@@ -15,7 +15,7 @@ from gitmem.claims import documents
 from gitmem.claims.finding import Finding, State, as_value
 from gitmem.claims.mending import MendedLine, mended_lines
 from gitmem.claims.transition import became_false, grouped
-from gitmem.gate.report import code
+from gitmem.gate.reports.markdown import code
 from gitmem.plural import counted
 from gitmem.review.forges.forge import Suggestion
 from gitmem.review.markup import Links, flat, plain

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from gitmem.gate.report import code
+from gitmem.gate.reports.markdown import code
 from gitmem.git.objects import REGULAR
 from gitmem.json_values import json_object
 from gitmem.memory.document import blob_lines

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from gitmem.gate.report import code
+from gitmem.gate.reports.markdown import code
 from gitmem.paths import INSTRUCTIONS
 from gitmem.review.markup import Links, flat
 from gitmem.review.page import Row

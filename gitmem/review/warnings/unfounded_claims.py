@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from gitmem.gate.policy import MESSAGE
-from gitmem.gate.report import code
+from gitmem.gate.reports.markdown import code
 from gitmem.plural import counted
 from gitmem.provenance.ledger import Claim, claims
 from gitmem.review.commit_diff import revisions

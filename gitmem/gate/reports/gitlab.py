@@ -1,7 +1,7 @@
-"""Writes a scan's report for GitLab: a code quality report and a SAST report. Pure: a report in, text out.
+"""Writes a scan's report for GitLab: a code quality report and a SAST report.
 
 https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format and
-https://gitlab.com/gitlab-org/security-products/security-report-schemas (15.2). Excerpts are masked already.
+https://gitlab.com/gitlab-org/security-products/security-report-schemas (15.2).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.policy import MESSAGE
-from gitmem.gate.report import MESSAGE_FILE, ROTATE, order, remedy
+from gitmem.gate.remedies import ROTATE, remedy
+from gitmem.gate.reports.finding_words import commit_mark, description_of, escape_surrogates, file_of, order
 from gitmem.gate.scan import Report
 
 SCHEMA = "15.2.1"
@@ -29,7 +29,10 @@ def as_code_quality(report: Report) -> str:
             "description": _words(finding),
             "fingerprint": _identity(finding),
             "severity": _CODE_QUALITY[finding.severity],
-            "location": {"path": _path(finding), "lines": {"begin": finding.line, "end": finding.end_line}},
+            "location": {
+                "path": _path(finding),
+                "lines": {"begin": finding.line, "end": finding.end_line},
+            },
         }
         for finding in order(report.findings)
     ]
@@ -58,28 +61,23 @@ def _vulnerability(finding: Finding) -> dict[str, Any]:
         "description": _words(finding),
         "severity": _SAST[finding.severity],
         "solution": solution,
-        "location": {"file": _path(finding), "start_line": finding.line, "end_line": finding.end_line},
+        "location": {
+            "file": _path(finding),
+            "start_line": finding.line,
+            "end_line": finding.end_line,
+        },
         "identifiers": [{"type": "git_mem_rule", "name": f"git mem {finding.rule}", "value": finding.rule}],
     }
 
 
 def _path(finding: Finding) -> str:
     """The path of a finding for GitLab; MESSAGE_FILE for one in a commit message."""
-    path = finding.path
-    if path == MESSAGE:
-        path = MESSAGE_FILE
-    return path.encode("utf-8", "backslashreplace").decode()
+    return escape_surrogates(file_of(finding))
 
 
 def _words(finding: Finding) -> str:
-    words = str(finding.message)
-    if finding.path == MESSAGE:
-        words = f"commit message: {words}"
-    if finding.excerpt:
-        words += f": {finding.excerpt}"
-    if finding.commit:
-        words += f" [{finding.commit[:12]}]"
-    return words.encode("utf-8", "backslashreplace").decode()
+    """The description of a finding and its commit."""
+    return escape_surrogates(description_of(finding) + commit_mark(finding))
 
 
 def _identity(finding: Finding) -> str:

@@ -1,0 +1,23 @@
+"""Quotes a text as one word of a POSIX shell, for the commands that messages tell a person to type."""
+
+from __future__ import annotations
+
+
+def shell_word(text: str) -> str:
+    """`text` as one word of a POSIX shell: quoted, control characters escaped, `./` before a leading dash."""
+    if text.startswith("-"):
+        text = f"./{text}"
+    if not text.isprintable():
+        return "$'" + "".join(_ansi_c(c) for c in text) + "'"
+    plain = all(c.isalnum() or c in "_./@%+=:,-" for c in text)
+    if plain and text:
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _ansi_c(c: str) -> str:
+    if c in "\\'":
+        return "\\" + c
+    if c.isprintable():
+        return c
+    return "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape"))
