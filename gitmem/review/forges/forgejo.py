@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.github import GITHUB, GitHub, GitHubClient
-from gitmem.review.forges.rest import Words, inner
+from gitmem.review.forges.response import member_object
+from gitmem.review.forges.rest import ForgeText
 
 ACTIONS_USER = -2  # the id of the user under which Forgejo's own Actions comment
 
-FORGEJO = Words(
+FORGEJO = ForgeText(
     name="Forgejo",
     token="FORGEJO_TOKEN",
     api="FORGEJO_API_URL",
@@ -43,8 +44,9 @@ class Forgejo(GitHub):
 class ForgejoClient(GitHubClient):
     """Forgejo's API for one repository."""
 
-    words: ClassVar[Words] = FORGEJO
-    page: ClassVar[tuple[str, int]] = ("limit", 50)
+    text: ClassVar[ForgeText] = FORGEJO
+    page_size_parameter: ClassVar[str] = "limit"
+    max_page_size: ClassVar[int] = 50
     # Forgejo has no suggestions.
     line_comments = Client.line_comments
     add_line_comment = Client.add_line_comment
@@ -53,7 +55,7 @@ class ForgejoClient(GitHubClient):
         return {"Accept": "application/json", "Authorization": f"token {token}"}
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
-        pulls = [self._pull(row) for row in self.connection.rows("/pulls", {"state": state})]
+        pulls = [self._pull(row) for row in self.connection.list_all("/pulls", {"state": state})]
         if head:
             wanted = (head, self.forge.repository)
             pulls = [pull for pull in pulls if (pull.branch, pull.head_repository) == wanted]
@@ -69,4 +71,4 @@ class ForgejoClient(GitHubClient):
 
     def _comment(self, row: dict[str, Any]) -> Comment:
         comment = super()._comment(row)
-        return replace(comment, automatic=inner(row, "user").get("id") == ACTIONS_USER)
+        return replace(comment, automatic=member_object(row, "user").get("id") == ACTIONS_USER)

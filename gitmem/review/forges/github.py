@@ -13,7 +13,8 @@ from urllib.parse import quote, urlencode
 
 from gitmem.review.forges.event import oid_of
 from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
-from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
+from gitmem.review.forges.response import member_object, number_of, object_of
+from gitmem.review.forges.rest import Connection, ForgeText
 
 VERSION = "2022-11-28"
 BODY_LIMIT = 65_536  # GitHub's limit for the characters of a comment or a description
@@ -21,7 +22,7 @@ MAX_ANNOTATIONS = 50  # GitHub's limit for one request
 MAX_TITLE_CHARS, MAX_MESSAGE_CHARS = 255, 16_000  # of an annotation; GitHub takes 64 KB of a message
 WRITE_PERMISSIONS = ("admin", "maintain", "write", "owner")  # "owner" is Forgejo's
 
-GITHUB = Words(
+GITHUB = ForgeText(
     name="GitHub",
     token="GITHUB_TOKEN",
     api="GITHUB_API_URL",
@@ -101,13 +102,16 @@ class GitHubClient(Client):
     """GitHub's API for one repository. `wait`: sleeps for a number of seconds; passed in so that tests need not
     wait."""
 
-    words: ClassVar[Words] = GITHUB
-    page: ClassVar[tuple[str, int]] = ("per_page", 100)
+    text: ClassVar[ForgeText] = GITHUB
+    page_size_parameter: ClassVar[str] = "per_page"
+    max_page_size: ClassVar[int] = 100
 
     def __init__(self, forge: GitHub, token: str, wait: Callable[[float], None]) -> None:
         self._forge, self._token = forge, token
         root = f"{forge.api}/repos/{quote(forge.repository, safe='/')}"
-        self.connection = Connection(self.words, root, self._headers(token), wait, self.page)
+        self.connection = Connection(
+            self.text, root, self._headers(token), wait, self.page_size_parameter, self.max_page_size
+        )
 
     def _headers(self, token: str) -> dict[str, str]:
         return {
@@ -128,9 +132,9 @@ class GitHubClient(Client):
         return self._token
 
     def default_branch(self) -> str:
-        name = object_of(self.connection.call("GET", ""), self.words.name).get("default_branch")
+        name = object_of(self.connection.call("GET", ""), self.text.name).get("default_branch")
         if not isinstance(name, str) or not name:
-            raise ForgeError(f"{self.words.name}'s answer names no default branch")
+            raise ForgeError(f"{self.text.name}'s answer names no default branch")
         return name
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
@@ -139,13 +143,13 @@ class GitHubClient(Client):
             query["head"] = f"{self.forge.repository.partition('/')[0]}:{head}"
         if base:
             query["base"] = base
-        return [self._pull(row) for row in self.connection.rows("/pulls", query)]
+        return [self._pull(row) for row in self.connection.list_all("/pulls", query)]
 
     def pull_at(self, source: str, branch: str, head: str) -> Pull | None:
         """The open pull request from `branch` of the repository `source` (owner/name) whose head is the oid `head`;
         None when there is none or its branch has moved."""
         owner = source.partition("/")[0]
-        for row in self.connection.rows("/pulls", {"state": "open", "head": f"{owner}:{branch}"}):
+        for row in self.connection.list_all("/pulls", {"state": "open", "head": f"{owner}:{branch}"}):
             pull = self._pull(row)
             if pull.head == head and pull.head_repository == source:
                 return pull
@@ -165,22 +169,22 @@ class GitHubClient(Client):
         self.connection.call("POST", f"/issues/{number}/labels", {"labels": list(labels)})
 
     def comments(self, number: int) -> Iterator[Comment]:
-        for row in self.connection.rows(f"/issues/{number}/comments", {}):
+        for row in self.connection.list_all(f"/issues/{number}/comments", {}):
             yield self._comment(row)
 
     def comment(self, comment: int) -> Comment:
         """The comment with an id, as it is now."""
-        return self._comment(object_of(self.connection.call("GET", f"/issues/comments/{comment}"), self.words.name))
+        return self._comment(object_of(self.connection.call("GET", f"/issues/comments/{comment}"), self.text.name))
 
     def add_comment(self, number: int, body: str) -> int:
         answer = self.connection.call("POST", f"/issues/{number}/comments", {"body": body})
-        return number_of(answer, "id", self.words.name)
+        return number_of(answer, "id", self.text.name)
 
     def edit_comment(self, number: int, comment: int, body: str) -> None:
         self.connection.call("PATCH", f"/issues/comments/{comment}", {"body": body})
 
     def line_comments(self, number: int) -> Iterable[Comment]:
-        for row in self.connection.rows(f"/pulls/{number}/comments", {}):
+        for row in self.connection.list_all(f"/pulls/{number}/comments", {}):
             yield self._comment(row)
 
     def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
@@ -200,9 +204,9 @@ class GitHubClient(Client):
         query = urlencode({"ref": f"refs/heads/{pull.branch}", "direction": "desc", "per_page": "100"})
         rows = source.call("GET", f"/activity?{query}")
         if not isinstance(rows, list):
-            raise ForgeError(f"{self.words.name}'s answer is not a list")
+            raise ForgeError(f"{self.text.name}'s answer is not a list")
         for row in rows:
-            row = object_of(row, self.words.name)
+            row = object_of(row, self.text.name)
             if _time(row.get("timestamp")) < _time(time):
                 return oid_of(row.get("after"))
         return ""
@@ -229,7 +233,7 @@ class GitHubClient(Client):
                 "output": {**output, "annotations": rows[:MAX_ANNOTATIONS]},
             },
         )  # fmt: skip
-        number = number_of(made, "id", self.words.name)
+        number = number_of(made, "id", self.text.name)
         for start in range(MAX_ANNOTATIONS, len(rows), MAX_ANNOTATIONS):
             more = {"output": {**output, "annotations": rows[start : start + MAX_ANNOTATIONS]}}
             self.connection.call("PATCH", f"/check-runs/{number}", more)
@@ -237,21 +241,21 @@ class GitHubClient(Client):
 
     def rules(self, branch: str) -> list[dict[str, Any]]:
         """The active ruleset rules of a branch, each with its `type` and, if it has any, its `parameters`."""
-        return list(self.connection.rows(f"/rules/branches/{quote(branch, safe='')}", {}))
+        return list(self.connection.list_all(f"/rules/branches/{quote(branch, safe='')}", {}))
 
     def owners_errors(self) -> list[str]:
         """GitHub's errors in the CODEOWNERS file of the default branch, one line each. Raises ForgeError with status
         404 when there is no such file."""
-        errors = object_of(self.connection.call("GET", "/codeowners/errors"), self.words.name).get("errors")
+        errors = object_of(self.connection.call("GET", "/codeowners/errors"), self.text.name).get("errors")
         if not isinstance(errors, list):
-            raise ForgeError(f"{self.words.name}'s answer has no 'errors'")
+            raise ForgeError(f"{self.text.name}'s answer has no 'errors'")
         return [f"line {row.get('line')}: {row.get('kind')}" for row in errors if isinstance(row, dict)]
 
     def login(self) -> str:
         """The user name of the token's owner; "" for the token of a workflow or an app, which may not ask."""
-        user = Connection(self.words, self.forge.api, self.connection.headers, self.connection.wait)
+        user = Connection(self.text, self.forge.api, self.connection.headers, self.connection.wait)
         try:
-            return str(object_of(user.call("GET", "/user"), self.words.name).get("login", ""))
+            return str(object_of(user.call("GET", "/user"), self.text.name).get("login", ""))
         except ForgeError as error:
             if error.status in (401, 403, 404):
                 return ""
@@ -260,7 +264,7 @@ class GitHubClient(Client):
     def may_write(self, login: str) -> bool:
         path = f"/collaborators/{quote(login, safe='')}/permission"
         try:
-            permission = object_of(self.connection.call("GET", path), self.words.name)
+            permission = object_of(self.connection.call("GET", path), self.text.name)
         except ForgeError as error:
             if error.status == 404:
                 return False  # no such user, or no collaborator
@@ -268,9 +272,9 @@ class GitHubClient(Client):
         return permission.get("permission") in WRITE_PERMISSIONS
 
     def _comment(self, row: dict[str, Any]) -> Comment:
-        user = inner(row, "user")
+        user = member_object(row, "user")
         return Comment(
-            id=number_of(row, "id", self.words.name),
+            id=number_of(row, "id", self.text.name),
             body=str(row.get("body") or ""),
             author=str(user.get("login", "")),
             automatic=user.get("type") == "Bot",
@@ -279,17 +283,17 @@ class GitHubClient(Client):
         )
 
     def _pull(self, value: Any) -> Pull:
-        row = object_of(value, self.words.name)
-        head, base = inner(row, "head"), inner(row, "base")
+        row = object_of(value, self.text.name)
+        head, base = member_object(row, "head"), member_object(row, "base")
         return Pull(
-            number=number_of(row, "number", self.words.name),
+            number=number_of(row, "number", self.text.name),
             url=str(row.get("html_url", "")),
             created=False,
             state=str(row.get("state", "open")),
             merged=bool(row.get("merged_at")),
             branch=str(head.get("ref", "")),
             base=str(base.get("ref", "")),
-            head_repository=str(inner(head, "repo").get("full_name", "")),
+            head_repository=str(member_object(head, "repo").get("full_name", "")),
             title=str(row.get("title") or ""),
             body=str(row.get("body") or ""),
             head=oid_of(head.get("sha")),

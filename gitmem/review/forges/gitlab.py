@@ -13,14 +13,15 @@ from urllib.parse import quote, urlencode
 
 from gitmem.review.forges.event import oid_of
 from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
-from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
+from gitmem.review.forges.response import member_object, number_of, object_of
+from gitmem.review.forges.rest import Connection, ForgeText
 
 BODY_LIMIT = 1_000_000  # GitLab's limit for the characters of a note; a description may have a few more
 DEVELOPER = 30  # the lowest access level that may push, see docs.gitlab.com/api/access_requests/#valid-access-levels
 STATES = {"opened": "open", "locked": "open", "merged": "closed"}  # GitLab's state -> `Pull.state`
 STATE_QUERIES = {"open": "opened", "closed": "closed", "all": "all"}  # `Pull.state` -> GitLab's parameter
 
-GITLAB = Words(
+GITLAB = ForgeText(
     name="GitLab",
     token="GITLAB_TOKEN",
     api="CI_API_V4_URL",
@@ -95,7 +96,7 @@ class GitLabClient(Client):
             query["source_branch"] = head
         if base:
             query["target_branch"] = base
-        pulls = [self._pull(row) for row in self.connection.rows("/merge_requests", query)]
+        pulls = [self._pull(row) for row in self.connection.list_all("/merge_requests", query)]
         if head:  # a fork may have a branch of the same name
             pulls = [pull for pull in pulls if pull.head_repository == self.forge.repository]
         return pulls
@@ -116,12 +117,14 @@ class GitLabClient(Client):
 
     def comments(self, number: int) -> Iterator[Comment]:
         """The notes of users and programs on a merge request, oldest first, without GitLab's own system notes."""
-        for row in self.connection.rows(f"/merge_requests/{number}/notes", {"order_by": "created_at", "sort": "asc"}):
+        for row in self.connection.list_all(
+            f"/merge_requests/{number}/notes", {"order_by": "created_at", "sort": "asc"}
+        ):
             if not row.get("system"):
                 yield Comment(
                     id=number_of(row, "id", "GitLab"),
                     body=str(row.get("body") or ""),
-                    author=str(inner(row, "author").get("username", "")),
+                    author=str(member_object(row, "author").get("username", "")),
                     written=str(row.get("created_at") or ""),
                     edited=str(row.get("updated_at") or ""),
                 )
@@ -138,7 +141,7 @@ class GitLabClient(Client):
         return self.comments(number)
 
     def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
-        ends = inner(self.connection.call("GET", f"/merge_requests/{number}"), "diff_refs")
+        ends = member_object(self.connection.call("GET", f"/merge_requests/{number}"), "diff_refs")
         base, start = oid_of(ends.get("base_sha")), oid_of(ends.get("start_sha"))
         if not base or not start or oid_of(ends.get("head_sha")) != head:
             raise ForgeError("GitLab has another head of that merge request")
@@ -160,7 +163,7 @@ class GitLabClient(Client):
 
     def may_write(self, login: str) -> bool:
         """Whether the user is an active member, directly or through a group, with the role Developer or higher."""
-        for row in self.whole.rows("/users", {"username": login}):
+        for row in self.whole.list_all("/users", {"username": login}):
             if str(row.get("username", "")).casefold() == login.casefold():
                 path = f"/members/all/{number_of(row, 'id', 'GitLab')}"
                 try:
@@ -175,7 +178,7 @@ class GitLabClient(Client):
 
     def _pull(self, value: Any) -> Pull:
         row = object_of(value, "GitLab")
-        ends = inner(row, "diff_refs")
+        ends = member_object(row, "diff_refs")
         source, target = row.get("source_project_id"), row.get("target_project_id")
         state = str(row.get("state", "opened"))
         head_repository = str(source or "")

@@ -10,7 +10,9 @@ import pytest
 
 from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.github import GitHub, GitHubClient
-from gitmem.review.forges.rest import MAX_WAIT_SECONDS, Answer, limit_of, reason
+from gitmem.review.forges.rate_limit import limit_of
+from gitmem.review.forges.response import Response, reason
+from gitmem.review.forges.rest import MAX_WAIT_SECONDS, retry_pause
 from tests.actions.rest import BOT, RestServer
 
 NOON = "Thu, 05 Feb 2026 12:00:00 GMT"
@@ -161,11 +163,31 @@ def test_a_forge_that_repeats_one_page_for_ever_is_an_error(rest: RestServer) ->
 def test_a_limit_is_told_from_every_other_refusal() -> None:
     def met(status: int, value: Any = None, **headers: str) -> bool:
         named = {name.replace("_", "-"): text for name, text in headers.items()}
-        return limit_of(Answer(status, named, json.dumps(value).encode())) is not None
+        return limit_of(Response(status, named, json.dumps(value).encode())) is not None
 
     assert (
         met(429) and met(403, SECONDARY) and met(403, x_ratelimit_remaining="0") and met(429, ratelimit_remaining="0")
     )
     assert not met(403) and not met(403, {"message": "Must have admin rights"}, x_ratelimit_remaining="10")
     assert not met(404, SECONDARY) and not met(500, retry_after="3")
-    assert reason(Answer(500, {}, b"[" * 100_000)) == ""
+    assert reason(Response(500, {}, b"[" * 100_000)) == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "headers", "pauses"),
+    [
+        ("GET", 500, {}, [1.0, 2.0, 4.0]),
+        ("PATCH", 502, {}, [1.0, 2.0, 4.0]),
+        ("POST", 502, {}, [None, None, None]),
+        ("POST", 503, {}, [1.0, 2.0, 4.0]),
+        ("POST", 429, {}, [60.0, 120.0, 240.0]),
+        ("POST", 403, {"retry-after": "7"}, [7.0, 7.0, 7.0]),
+        ("GET", 403, {}, [None, None, None]),
+        ("GET", 404, {}, [None, None, None]),
+    ],
+)
+def test_a_refused_request_is_repeated_only_after_a_limit_or_a_fault_that_changed_nothing(
+    method: str, status: int, headers: dict[str, str], pauses: list[float | None]
+) -> None:
+    response = Response(status, headers, b"")
+    assert [retry_pause(method, response, attempt) for attempt in (1, 2, 3)] == pauses
