@@ -307,7 +307,7 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
             run_git(temporary, ["add", "--", *contents])
         rows = [f"- {encode(row.path)}: conflict {row.number + 1} settled" for row in shown.conflicts]
         message = "\n".join([shown.message, "", *rows]) + "\n"
-        run_git(temporary, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=message)
+        run_git(temporary, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], stdin=message)
         made = temporary.head()
         assert made is not None
         expected = outcome(repo, shown, contents)

@@ -488,13 +488,13 @@ def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: s
         names = _file_names(settled)
         _stage(temporary, {path: sides[1] for path, sides in settled.items()})
         message = f"{subject}\n\nIts text stands where both sides changed the same: {names}."
-        run_git(temporary, commit_command, input=message, env=env)
+        run_git(temporary, commit_command, stdin=message, env=env)
         commit = temporary.resolve("HEAD")
         _stage(temporary, {path: sides[0] for path, sides in settled.items()})
         message = f"memory: our side of what {remote.name}/{remote.branch} changed too\n\nIn {names}."
         ours = ""
         if temporary.staged_changes():
-            run_git(temporary, commit_command, input=message, env=env)
+            run_git(temporary, commit_command, stdin=message, env=env)
             ours = temporary.resolve("HEAD")
     return Merge(commit, tuple(settled), ours)
 
@@ -537,7 +537,7 @@ def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[En
 def _cleaned_blob(repo: Repository, path: str, data: bytes) -> str:
     """Store the bytes of a file as `git add` would (line ends, filters). Returns the oid of the blob."""
     text = data.decode("utf-8", "surrogateescape")
-    return run_git(repo, ["hash-object", "-w", f"--path={path}", "--stdin"], input=text).strip()
+    return run_git(repo, ["hash-object", "-w", f"--path={path}", "--stdin"], stdin=text).strip()
 
 
 def split_conflicts(marked: bytes) -> tuple[bytes, bytes] | None:
@@ -573,7 +573,7 @@ def _stage(repo: Repository, entries: Mapping[str, Entry | None]) -> None:
         run_git(repo, ["rm", "--quiet", "--force", "--ignore-unmatch", "--", *removed])
     if present:
         stage_entries(repo, present)
-        run_git(repo, ["checkout-index", "--force", "-z", "--stdin"], input="".join(f"{e.path}\0" for e in present))
+        run_git(repo, ["checkout-index", "--force", "-z", "--stdin"], stdin="".join(f"{e.path}\0" for e in present))
 
 
 # -- branches with our side ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from gitmem.errors import GitFailed, GitMemError, Refused
 from gitmem.git.history_filter import CITED, PROBED, Masking
 from gitmem.git.objects import is_encrypted
 from gitmem.git.repository import Repository
-from gitmem.git.write import HOOK_VIEW, IN_PROGRESS, run_git
+from gitmem.git.write import BISECT_IN_PROGRESS, HOOK_VIEW, IN_PROGRESS, run_git
 
 OWN_FOLDER = "filter-repo"  # of git-filter-repo, in the Git directory
 NOT_INSTALLED = ("--purge needs git-filter-repo", "pip install 'git-mem[purge]'")
@@ -85,7 +85,7 @@ def _hindrances(repo: Repository) -> Iterator[tuple[str, str, str]]:
     common = repo.common_dir
     if repo.branch() is None:
         yield "no branch is checked out", "no ref would hold this commit", "git switch BRANCH"
-    for name, (what, then) in IN_PROGRESS.items():
+    for name, (what, then) in (IN_PROGRESS | BISECT_IN_PROGRESS).items():
         if (repo.git_dir / name).exists():
             yield f"{what} is not finished", "its files may say the text", f"{then}, or abort it"
     if run_git(repo, ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=none"]):
@@ -262,9 +262,9 @@ def _move_notes(repo: Repository) -> None:
         pairs = [(oid, moved[oid]) for oid in there if oid in moved]
         if pairs:
             copied = "".join(f"{old} {new}\n" for old, new in pairs)
-            run_git(repo, ["notes", "--ref", ref, "copy", "-f", "--stdin"], input=copied)
+            run_git(repo, ["notes", "--ref", ref, "copy", "-f", "--stdin"], stdin=copied)
             gone = "".join(f"{old}\n" for old, _ in pairs)
-            run_git(repo, ["notes", "--ref", ref, "remove", "--ignore-missing", "--stdin"], input=gone)
+            run_git(repo, ["notes", "--ref", ref, "remove", "--ignore-missing", "--stdin"], stdin=gone)
 
 
 def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:

@@ -17,7 +17,7 @@ from gitmem.errors import IndexDamaged, ModelUnavailable
 from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import RECORD
-from gitmem.git.write import IN_PROGRESS, between_files
+from gitmem.git.write import IN_PROGRESS, scratch_files
 from gitmem.index import db
 from gitmem.index.chunks import blob_row
 from gitmem.index.db.reader import Index
@@ -44,13 +44,13 @@ def unfinished(repo: Repository) -> list[Check]:
     if (Path(repo.git_dir) / RECORD).exists():
         wrong = "a git mem that was writing files was killed, or is at work"
         checks.append(Check("writing", wrong, Message("{} puts back what is still as it wrote it", REPAIR)))
-    elif left := between_files(repo):
+    elif left := scratch_files(repo):
         wrong = Message(
             "{} of a git mem that was killed, or is at work, may hold text of memory", counted(len(left), "file")
         )
         checks.append(Check("writing", wrong, Message("{} deletes what a killed one left", REPAIR)))
     for name, (what, then) in IN_PROGRESS.items():
-        if name != "BISECT_LOG" and (Path(repo.git_dir) / name).exists():
+        if (Path(repo.git_dir) / name).exists():
             hint = Message("{}, or {}", then, then.replace("--continue", "--abort"))
             checks.append(
                 Check("in progress", Message("{} has not ended: git mem commits nothing meanwhile", what), hint)

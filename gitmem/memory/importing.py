@@ -467,7 +467,7 @@ def _with_history(repo: Repository, plan: Plan) -> str:
                 paths.append(TRACKED)
             run_git(repo, ["add", "--", *paths])
             message = f"memory: import {counted(len(plan.files), 'file')} with their history"
-            run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], input=message + "\n")
+            run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], stdin=message + "\n")
         except BaseException as error:
             if repo.head() == begun:  # otherwise it was interrupted after the commit, which stays
                 _undo(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"], error)

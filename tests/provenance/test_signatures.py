@@ -16,7 +16,7 @@ import pytest
 
 from gitmem.config import Config
 from gitmem.errors import NotSigned
-from gitmem.git import write as git_write
+from gitmem.git import signing
 from gitmem.git.opening import open_repository
 from gitmem.memory.writing import NewLine, add_and_commit
 from gitmem.provenance.signatures import Signature, parse_signatures, summary
@@ -103,8 +103,8 @@ def test_a_gpg_key_with_a_passphrase_is_not_waited_for(repo: Repo, gpg_home: Pat
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_write, "SIGNING_SECONDS", 0.0)
-    monkeypatch.setattr(git_write, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(signing, "SIGNING_SECONDS", 0.0)
+    monkeypatch.setattr(signing, "POLL_SECONDS", 0.05)
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_a_person_at_a_terminal_reads_what_is_waited_for(repo: Repo, tmp_path: P
 def test_a_hook_that_takes_its_time_is_not_taken_for_a_signing_program(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_write, "SIGNING_SECONDS", 2.0)
-    monkeypatch.setattr(git_write, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(signing, "SIGNING_SECONDS", 2.0)
+    monkeypatch.setattr(signing, "POLL_SECONDS", 0.05)
     repo.commit("start", {"MEMORY.md": "# Memory\n"})
     signs_with_ssh(repo, ssh_key(tmp_path))
     hook = repo.path / ".git/hooks/pre-commit"
