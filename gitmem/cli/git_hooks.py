@@ -10,34 +10,31 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import NoReturn
 
 from gitmem.cli import index_hooks
 from gitmem.cli.exits import ending
-from gitmem.cli.terminal import escape, printable
-from gitmem.config import Config
-from gitmem.config.loading import load
+from gitmem.cli.terminal import escape, printable, say
+from gitmem.config import Config, load
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.detectors.registry import DETECTORS
 from gitmem.gate.examine import Blob
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import Report, scan, scan_source
-from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING
+from gitmem.gate.scan import Report, findings_before, scan, scan_source, with_before, without_repeats
+from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING, hooks_folder, remembered
 from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository
 
 FRAMEWORK = "--pre-commit"  # word of a pre-push hook that the pre-commit framework runs: stdin does not come from Git
-GONE = "--gone"  # word of a post-commit hook: say which of our hooks are missing
-CITED = "--cited"  # word of a post-commit hook: say which facts cite code that the commit changes
+MISSING_HOOKS = "--gone"  # word of a post-commit hook: report which of our hooks are missing
+CITED_FACTS = "--cited"  # word of a post-commit hook: report which facts cite code that the commit changes
 MAX_CITED_FACTS = 5  # facts that are named after a commit; the others are counted
-STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")  # hooks that scan staged content
-MESSAGES = ("commit-msg", "applypatch-msg")  # hooks that scan the commit message
+WORKERS = 2  # processes that scan many blobs
 # The scissors line of `git commit --verbose` and the diff below it. core.commentChar or core.commentString begins it.
 VERBOSE_DIFF = re.compile(r"^(\S+) -{24} >8 -{24}\n(?:\1[^\n]*\n)*diff ", re.MULTILINE)
 
@@ -65,23 +62,18 @@ def run_hook(name: str, words: tuple[str, ...]) -> int:
         raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
     if name in GATES or name in SERVER:
         return gate(name, words)
-    if GONE in words:
-        say_gone(hook_repository())
-        return Exit.DONE
-    if CITED in words:
-        try:
-            say_cited(hook_repository())
-        except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
-            index_hooks.log(name, error)
-        return Exit.DONE
-    if name in REFRESH:
+    if MISSING_HOOKS in words:
+        repo = hook_repository()
+        report_broken_hooks(repo, broken_hooks(repo))
+    elif CITED_FACTS in words:
+        with index_hooks.errors_logged(name):
+            report_cited_facts(hook_repository())
+    elif name in REFRESH:
         index_hooks.run(name, words)
-        return Exit.DONE
-    assert name in WRITING, name
-    try:
-        prepare(words)
-    except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
-        index_hooks.log(name, error)
+    else:
+        assert name in WRITING, name
+        with index_hooks.errors_logged(name):
+            add_trailers(words)
     return Exit.DONE
 
 
@@ -95,76 +87,132 @@ def settings(repo: Repository) -> Config:
     return load(repo.user_config())
 
 
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """One run of a gate. `hook`: the hook's name. `words`: the arguments that Git gives the hook. `today`: the day by
+    which exceptions expire."""
+
+    repo: Repository
+    hook: str
+    words: tuple[str, ...]
+    today: date
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate found. `hook`: the hook that the output names, which may be another than the one that ran."""
+
+    hook: str
+    report: Report
+
+
 def gate(name: str, words: tuple[str, ...]) -> int:
     """Scan what the hook guards and print the findings on stderr. Returns 1 if one of them blocks, else 0.
 
-    A refusal is recorded, so that `git mem status` can show it. Raises GitMemError if the scan could not run.
+    A refusal is recorded, so that `git mem status` can show it. Raises UsageError for an unknown name, GitMemError if
+    the scan could not run.
     """
     from gitmem.gate import last_refusal
-    from gitmem.gate.reports.finding_words import blocking_words
-    from gitmem.gate.reports.hook import hook_lines
-    from gitmem.gate.scan import without_repeats
+    from gitmem.gate.report import blocking_words, hook_lines
 
+    if name not in GATE_OF_HOOK:
+        raise UsageError("there is no such gate", f"one of {', '.join(GATE_OF_HOOK)}")
     repo = hook_repository()
     try:
-        name, report = gated(repo, name, words)
+        result = GATE_OF_HOOK[name](GateRun(repo, name, words, now().date()))
     except GitMemError as error:
         last_refusal.record(repo.common_dir, name, error.message, now())
         raise
     finally:
         repo.close()
-    for line in hook_lines(without_repeats(report), name, escape):
+    for line in hook_lines(without_repeats(result.report), result.hook, escape):
         sys.stderr.write(printable(line + "\n").decode())
-    if report.blocked:
-        last_refusal.record(repo.common_dir, name, blocking_words(report), now())
+    if result.report.blocked:
+        last_refusal.record(repo.common_dir, result.hook, blocking_words(result.report), now())
         return Exit.FINDINGS
-    last_refusal.passed(repo.common_dir, name)
+    last_refusal.passed(repo.common_dir, result.hook)
     return Exit.DONE
 
 
-def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Report]:
-    """(the hook's name, its report). The name becomes "pre-push" where a blocking finding is in commits that the
-    pre-commit framework pushes: it runs its pre-push stage as another hook. Raises UsageError for an unknown name."""
-    today = now().date()
-    if name in STAGED:
-        report = scan_staged(repo, words, today, merging=name == "pre-merge-commit")
-        if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage
-            pushed = scan_named_range(repo, today)
-            if pushed.blocked:
-                name = "pre-push"
-            report = merged_reports([report, pushed])
-    elif name in MESSAGES:
-        report = scan_message(repo, words, today)
-        if name == "commit-msg" and "pre-commit" in say_gone(repo):  # commit-msg does the work of a missing pre-commit
-            report = merged_reports([report, scan_staged(repo, (), today)])
-    elif name == "pre-push":
-        say_gone(repo)
-        if FRAMEWORK in words:
-            report = scan_framework_push(repo, today)
-        else:
-            report = scan_push(repo, words, today)
-    elif name in SERVER:
-        report = scan_received(repo, today)
-    else:
-        raise UsageError("there is no such gate", f"one of {', '.join((*GATES, *SERVER))}")
-    return name, report
+def gate_staged(run: GateRun) -> GateResult:
+    """Scan what is staged, and what is pushed if the pre-commit framework runs the hook at its pre-push stage.
+
+    The result then names the hook "pre-push" if a finding in the pushed commits blocks.
+    """
+    report = scan_staged(run.repo, run.today, paths=run.words, merging=run.hook == "pre-merge-commit")
+    if not os.environ.get("PRE_COMMIT_TO_REF"):
+        return GateResult(run.hook, report)
+    pushed = scan_named_range(run.repo, run.today)
+    hook = run.hook
+    if pushed.blocked:
+        hook = "pre-push"
+    return GateResult(hook, merged_reports([report, pushed]))
 
 
-def say_gone(repo: Repository) -> str:
-    """Print on stderr which of the installed hooks are missing, and return that text; "" if none is missing."""
-    from gitmem.gate.setup_checks import hook_check
-    from gitmem.git.hook_files import hooks_folder, remembered
+def gate_message(run: GateRun) -> GateResult:
+    """Scan the commit message. The hook commit-msg also scans what is staged if the hook pre-commit may not run.
+
+    Raises UsageError if Git names no file of the message.
+    """
+    if not run.words:
+        raise UsageError("commit-msg needs the message's file")
+    report = scan_message(run.repo, run.today, file=Path(run.words[0]))
+    if run.hook == "commit-msg":
+        broken = broken_hooks(run.repo)
+        report_broken_hooks(run.repo, broken)
+        if "pre-commit" in broken:
+            report = merged_reports([report, scan_staged(run.repo, run.today)])
+    return GateResult(run.hook, report)
+
+
+def gate_push(run: GateRun) -> GateResult:
+    """Scan the commits of a push."""
+    report_broken_hooks(run.repo, broken_hooks(run.repo))
+    if FRAMEWORK in run.words:
+        return GateResult(run.hook, scan_framework_push(run.repo, run.today))
+    remote = next(iter(run.words), "")
+    return GateResult(run.hook, scan_push(run.repo, run.today, remote=remote))
+
+
+def gate_received(run: GateRun) -> GateResult:
+    """On the server: scan what was pushed."""
+    return GateResult(run.hook, scan_received(run.repo, run.today))
+
+
+GATE_OF_HOOK: dict[str, Callable[[GateRun], GateResult]] = {
+    "pre-commit": gate_staged,
+    "pre-merge-commit": gate_staged,
+    "commit-msg": gate_message,
+    "pre-push": gate_push,
+    "pre-applypatch": gate_staged,
+    "applypatch-msg": gate_message,
+    "pre-receive": gate_received,
+}
+
+
+def broken_hooks(repo: Repository) -> frozenset[str]:
+    """The names of the installed hooks that are missing, and of those that were changed; empty if none is missing."""
+    from gitmem.gate.setup_checks import hook_faults
 
     if not remembered(repo.common_dir):
-        return ""
+        return frozenset()
+    faults = hook_faults(repo, hooks_folder(repo))
+    if not faults.missing:
+        return frozenset()
+    return frozenset((*faults.changed, *faults.missing))
+
+
+def report_broken_hooks(repo: Repository, broken: frozenset[str]) -> None:
+    """Print on stderr what is wrong with the hooks; nothing if `broken` is empty."""
+    if not broken:
+        return
+    from gitmem.gate.setup_checks import hook_check
+
     check = hook_check(repo, hooks_folder(repo))
-    if "missing" not in check.wrong:
-        return ""
-    sys.stderr.write(printable(escape(f"git mem: hooks are {check.wrong}; {check.hint}") + "\n").decode())
-    return check.wrong
+    say(f"git mem: hooks are {check.wrong}; {check.hint}")
 
 
-def say_cited(repo: Repository) -> None:
+def report_cited_facts(repo: Repository) -> None:
     """Print on stderr which facts cite code that the commit at HEAD changed, moved or removed."""
     from gitmem.claims.touched_citations import touched_facts
     from gitmem.plural import counted
@@ -181,18 +229,17 @@ def say_cited(repo: Repository) -> None:
     if lines:
         lines.append("hint: what is still true: git mem confirm PATH:LINE; what is not: git mem edit PATH:LINE")
     for line in lines:
-        sys.stderr.write(printable(escape(line) + "\n").decode())
+        say(line)
 
 
-def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, merging: bool = False) -> Report:
-    """Scan what is staged. `names`: paths whose staged content is scanned too, changed or not (the framework's
+def scan_staged(repo: Repository, today: date, *, paths: Sequence[str] = (), merging: bool = False) -> Report:
+    """Scan what is staged. `paths`: files whose staged content is scanned too, changed or not (the framework's
     --all-files). `merging`: the commit will be a merge."""
     from gitmem.gate import sources
     from gitmem.gate.changes.staging import merge_heads
-    from gitmem.gate.scan import findings_before, scan_source, with_before
 
     policy = sources.staged_policy(repo, today, merging=merging)
-    report = scan_source(sources.staged(repo, policy, names, merging=merging), policy, workers=2)
+    report = scan_source(sources.staged(repo, policy, paths, merging=merging), policy, workers=WORKERS)
     head = repo.head()
     if not head or not report.findings:
         return report
@@ -200,15 +247,13 @@ def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, mergin
     return with_before(report, findings_before(report.findings, before, policy))
 
 
-def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
-    """Scan the message in the file `words[0]`, and check the rules that a trailer of the message can satisfy, such as
-    changes of old daily logs. Raises UsageError without a file, GitMemError if it cannot be read."""
+def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
+    """Scan the message in `file`, and check the rules that a trailer of the message can satisfy, such as changes of old
+    daily logs. Raises GitMemError if the file cannot be read."""
     from gitmem.gate import redaction_record, sources
     from gitmem.gate.changes.staging import change_findings, staged_change, staged_history
+    from gitmem.provenance import agent_trailers
 
-    if not words:
-        raise UsageError("commit-msg needs the message's file")
-    file = Path(words[0])
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -222,7 +267,7 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
     )
     more = redaction_record.drop_explained(repo, file, staged_history(repo, staging, text, policy))
     more += change_findings(repo, staging, policy)
-    more += agent_findings(repo, load(user_config), text)
+    more += agent_trailers.check(repo, load(user_config), text)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
     policy = replace(policy, detectors=quick)
     return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
@@ -253,19 +298,42 @@ def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
     return frozenset(line for text in texts for line in text.split("\n"))
 
 
-def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
-    """Scan the commits of a push that the remote lacks, and its annotated tags and notes. `words[0]`: the remote."""
-    from gitmem.gate import sources, tags_and_notes
+def scan_push(repo: Repository, today: date, *, remote: str) -> Report:
+    """Scan the commits of a push that the remote lacks, and its annotated tags and notes. `remote`: the remote's name
+    or address, "" if Git gives none."""
+    from gitmem.gate import sources
 
     lines = sys.stdin.read().splitlines()
-    remote = ""
-    if words:
-        remote = words[0]
-    reports = [scan(tags_and_notes.pushed(repo, sources.push_updates(lines)), policy_of_head(repo, today))]
-    for base, tip, revs in sources.pushed(repo, lines, remote):
-        policy = sources.pushed_policy(repo, base, tip, today)
-        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
+    reports = [scan_tags_and_notes(repo, today, sources.push_updates(lines))]
+    walks = sources.pushed(repo, lines, remote)
+    reports += scan_walks(repo, walks, lambda base, tip: sources.pushed_policy(repo, base, tip, today))
     return merged_reports(reports)
+
+
+def scan_walks(
+    repo: Repository, walks: Iterable[tuple[str, str, list[str]]], policy_of: Callable[[str, str], Policy]
+) -> list[Report]:
+    """Scan the commits of each walk. A walk is (base, tip, revisions that select its commits); `policy_of`: returns the
+    policy for a base and a tip."""
+    from gitmem.gate import sources
+
+    reports = []
+    for base, tip, revs in walks:
+        policy = policy_of(base, tip)
+        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=WORKERS))
+    return reports
+
+
+def scan_tags_and_notes(repo: Repository, today: date, updates: list[tuple[str, str, str]]) -> Report:
+    """Scan the annotated tags and the notes of a push, by the policy of HEAD's tree, since they have no tree of their
+    own; by the default policy without HEAD."""
+    from gitmem.gate import sources, tags_and_notes
+
+    texts = tags_and_notes.pushed(repo, updates)
+    policy = Policy(today=today)
+    if head := repo.head():
+        policy = sources.tree_policy(repo, head, today)
+    return scan(texts, policy)
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
@@ -280,9 +348,8 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
     remote = os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
     base = sources.default_branch(repo, remote)
-    for branch, revs in sources.lacking(repo, remote, tip, start):
-        policy = sources.pushed_policy(repo, base, branch, today)
-        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
+    walks = [(base, branch, revs) for branch, revs in sources.lacking(repo, remote, tip, start)]
+    reports += scan_walks(repo, walks, lambda base, tip: sources.pushed_policy(repo, base, tip, today))
     return merged_reports(reports)
 
 
@@ -296,31 +363,22 @@ def scan_named_range(repo: Repository, today: date) -> Report:
     if start.strip("0"):
         base = repo.resolve(start)
     policy = sources.pushed_policy(repo, base, tip, today)
-    return scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2)
+    return scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=WORKERS)
 
 
 def scan_received(repo: Repository, today: date) -> Report:
     """On the server: scan what was pushed, with the settings and exceptions of the ref before the push, so that a push
     cannot add an exception for itself."""
-    from gitmem.gate import sources, tags_and_notes
+    from gitmem.gate import sources
     from gitmem.git.revision import CommitRange
 
     lines = sys.stdin.read().splitlines()
-    reports = [scan(tags_and_notes.pushed(repo, sources.received_updates(lines)), policy_of_head(repo, today))]
-    for base, tip, revs in sources.received(repo, lines):
-        policy = sources.range_policy(repo, CommitRange(base, tip, base), today)
-        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
+    reports = [scan_tags_and_notes(repo, today, sources.received_updates(lines))]
+    walks = sources.received(repo, lines)
+    reports += scan_walks(
+        repo, walks, lambda base, tip: sources.range_policy(repo, CommitRange(base, tip, base), today)
+    )
     return merged_reports(reports)
-
-
-def policy_of_head(repo: Repository, today: date) -> Policy:
-    """The policy of HEAD's tree, for tags and notes, which have no tree of their own; the default one without HEAD."""
-    from gitmem.gate import sources
-
-    head = repo.head()
-    if head:
-        return sources.tree_policy(repo, head, today)
-    return Policy(today=today)
 
 
 def merged_reports(reports: list[Report]) -> Report:
@@ -340,14 +398,7 @@ def merged_reports(reports: list[Report]) -> Report:
     return whole
 
 
-def agent_findings(repo: Repository, config: Config, message: str) -> list[Finding]:
-    """Findings for the trailers that the message of an agent's memory change lacks."""
-    from gitmem.provenance import agent_trailers
-
-    return agent_trailers.check(repo, config, message)
-
-
-def prepare(words: tuple[str, ...]) -> None:
+def add_trailers(words: tuple[str, ...]) -> None:
     """Run prepare-commit-msg: add trailers with the agent's name and reason to the message file `words[0]`."""
     from gitmem.provenance import agent_trailers
 

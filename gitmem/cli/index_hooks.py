@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from gitmem import system
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
@@ -131,6 +132,15 @@ def promotion(name: str, mode: str) -> None:
 
         promotion_hook.start(mode)
     except Exception as error:  # noqa: BLE001 - as above
+        log(name, error)
+
+
+@contextmanager
+def errors_logged(name: str) -> Iterator[None]:
+    """Log an error of the `with` block instead of raising it: a commit that exists must not look failed."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - the error is logged, and Git's own command has worked
         log(name, error)
 
 

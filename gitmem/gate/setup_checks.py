@@ -66,23 +66,39 @@ def hook_check(repo: Repository, folder: Path) -> Check:
     """
     state = hook_files.installed(folder)
     present = [name for name, how in state.items() if how != "missing"]
-    installed = hook_files.remembered(repo.common_dir)
-    if not present and not installed:
+    if not present and not hook_files.remembered(repo.common_dir):
         if "git-mem-scan" in _text(repo, FRAMEWORK):
             return Check("hooks", detail="pre-commit runs them")
         return Check("hooks", hint="git mem install", detail="none of ours are installed")
-    old = [name for name, how in state.items() if how == "old"]
-    expected = installed or hook_files.REFRESH
-    if not installed and any(name in hook_files.GATES for name in present):
-        expected = hook_files.HOOKS
-    missing = [name for name in expected if state[name] == "missing" and not _runs_elsewhere(repo, folder, name)]
+    faults = hook_faults(repo, folder)
     wrong: list[str] = []
-    if old:
-        wrong = [Message("changed or of another version: {}", ", ".join(old))]
-    if missing:
-        wrong += [Message("missing: {}", ", ".join(missing))]
-    wrong += _replaced_by(folder, missing)
+    if faults.changed:
+        wrong = [Message("changed or of another version: {}", ", ".join(faults.changed))]
+    if faults.missing:
+        wrong += [Message("missing: {}", ", ".join(faults.missing))]
+    wrong += _replaced_by(folder, faults.missing)
     return Check("hooks", "; ".join(wrong), _install_if(wrong), Message("{} in {}", len(present), folder))
+
+
+def hook_faults(repo: Repository, folder: Path) -> HookFaults:
+    """The hooks in `folder` that are changed, and the expected ones that neither a file of ours nor pre-commit or
+    lefthook runs.
+
+    The hooks that were installed are expected; without a record of them, all hooks beside a gate, else those that
+    refresh the index.
+    """
+    state = hook_files.installed(folder)
+    expected = hook_files.remembered(repo.common_dir)
+    if not expected:
+        expected = hook_files.REFRESH
+        if any(state[name] != "missing" for name in hook_files.GATES):
+            expected = hook_files.HOOKS
+    return HookFaults(
+        changed=tuple(name for name, how in state.items() if how == "old"),
+        missing=tuple(
+            name for name in expected if state[name] == "missing" and not _runs_elsewhere(repo, folder, name)
+        ),
+    )
 
 
 def _install_if(wrong: object) -> str:
@@ -259,3 +275,12 @@ class Check:
     wrong: str = ""
     hint: str = ""
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookFaults:
+    """Hooks of ours that may not run. `changed`: names of those whose file was changed, is of another version or cannot
+    be executed. `missing`: names of those that are expected and that nothing runs."""
+
+    changed: tuple[str, ...]
+    missing: tuple[str, ...]

@@ -12,6 +12,7 @@ import pytest
 
 from gitmem.cli import git_hooks
 from gitmem.errors import UsageError
+from gitmem.git.hook_files import GATES, SERVER
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -456,3 +457,7 @@ def test_an_unknown_hook_is_refused_and_never_taken_for_another() -> None:
     for call in (git_hooks.run_hook, git_hooks.gate):
         with pytest.raises(UsageError):
             call("pre-recieve", ())
+
+
+def test_every_hook_that_gates_has_its_gate() -> None:
+    assert set(git_hooks.GATE_OF_HOOK) == {*GATES, *SERVER}
