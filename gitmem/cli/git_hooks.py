@@ -19,7 +19,8 @@ from typing import NoReturn
 from gitmem.cli import index_hooks
 from gitmem.cli.exits import ending
 from gitmem.cli.terminal import escape, printable, say
-from gitmem.config import Config, load
+from gitmem.config import Config
+from gitmem.config.loading import load
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.registry import DETECTORS
@@ -113,7 +114,8 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     the scan could not run.
     """
     from gitmem.gate import last_refusal
-    from gitmem.gate.report import blocking_words, hook_lines
+    from gitmem.gate.reports.finding_words import blocking_words
+    from gitmem.gate.reports.hook import hook_lines
 
     if name not in GATE_OF_HOOK:
         raise UsageError("there is no such gate", f"one of {', '.join(GATE_OF_HOOK)}")
