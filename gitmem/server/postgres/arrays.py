@@ -1,8 +1,8 @@
-"""Columns as PostgreSQL's binary arrays: psycopg makes these of lists one value at a time, which took longer than the
+"""Encodes columns as PostgreSQL's binary arrays. psycopg encodes a list one value at a time, which took longer than the
 statement.
 
 The format is that of `array_recv` in PostgreSQL's src/backend/utils/adt/arrayfuncs.c: dimensions, whether there is a
-NULL, the element's type, length and lower bound; then each value as its length and bytes, a length of -1 for NULL.
+NULL, the element's type, length and lower bound; then for each value its length and bytes, -1 for NULL.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ BYTEA, TEXT, VARBIT = 17, 25, 1562  # the types' oids in pg_type.dat
 
 
 class Column(bytes):
-    """An array in PostgreSQL's binary format; the statement says of which type (`%s::int[]`)."""
+    """An array in PostgreSQL's binary format. The statement names its type (`%s::int[]`)."""
 
 
 class _ColumnDumper(Dumper):
-    """Hands a `Column` over as it is, of the type that the statement casts it to."""
+    """Passes a `Column` to PostgreSQL unchanged, with the type of the statement's cast."""
 
     format = Format.BINARY
     oid = 0
@@ -43,7 +43,7 @@ psycopg.adapters.register_dumper(Column, _ColumnDumper)
 
 
 def numbers(kind: str, given: Sequence[int] | np.ndarray[Any, Any]) -> Column:
-    """Whole numbers as an array of one of `NUMBERS`."""
+    """Integers as an array of a type in NUMBERS."""
     oid, code = NUMBERS[kind]
     rows = np.empty(len(given), dtype=[("length", ">i4"), ("value", code)])
     rows["length"] = rows.dtype["value"].itemsize
@@ -52,7 +52,7 @@ def numbers(kind: str, given: Sequence[int] | np.ndarray[Any, Any]) -> Column:
 
 
 def values(oid: int, given: Iterable[bytes | None]) -> Column:
-    """Values, each in the binary format of its type."""
+    """An array of values, each given in the binary format of its type; None for NULL."""
     parts = [b""]
     add, pack = parts.append, LENGTH.pack
     count, nulls = 0, 0
@@ -69,12 +69,13 @@ def values(oid: int, given: Iterable[bytes | None]) -> Column:
 
 
 def bit_string(signs: bytes) -> bytes:
-    """A `bit varying` of whole bytes."""
+    """Whole bytes as a `bit varying` in binary format."""
     return LENGTH.pack(8 * len(signs)) + signs
 
 
 def half_vectors(rows: Sequence[bytes]) -> list[bytes]:
-    """`halfvec`s of int8 numbers, all of one dimension: every int8 is exact in a half float."""
+    """Vectors of int8 numbers, all of one length, as `halfvec` in binary format. A half float stores every int8
+    exactly."""
     if not rows:
         return []
     dims = len(rows[0])

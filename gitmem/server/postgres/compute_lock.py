@@ -1,8 +1,7 @@
-"""Of the threads of a process that answers, one computes at a time, and the others wait for the database.
+"""A lock that lets one thread of an answering process compute at a time while the others wait for the database.
 
-The interpreter lets one thread run at a time anyway, and passes between threads that compute at moments of its own:
-four searches that take turns every few milliseconds all end late, and each turn costs. Here a search keeps its turn
-until it asks the database for something.
+The interpreter runs one thread at a time anyway and switches between computing threads every few milliseconds, so that
+four searches at once all end late. With the lock a search computes until it sends a statement to the database.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _own = threading.local()
 
 @contextmanager
 def computing() -> Iterator[None]:
-    """Around what computes: wait for the turn of this thread, and keep it."""
+    """Hold the lock around the body. May be nested."""
     if _has_turn():
         yield
         return
@@ -30,7 +29,8 @@ def computing() -> Iterator[None]:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Around what waits for something else: meanwhile another thread may compute."""
+    """Release the lock around a body that waits for something, so that another thread may compute. Does nothing in a
+    thread without the lock."""
     if not _has_turn():
         yield
         return

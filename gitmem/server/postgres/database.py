@@ -1,8 +1,8 @@
-"""The connection to PostgreSQL: a pool for the server's role, transactions of one tenant, and the schema's migrations.
+"""PostgreSQL for the server: a pool of connections, transactions of one tenant, and the schema's migrations.
 
-Migrations are the numbered files of `migrations/`, plain SQL forwards, each in a transaction of its own: there is one
-dialect and no model of objects that a tool could compare. The way back is a rebuild from Git. The owner of the tables
-runs them; the server's own role `gitmem_server` owns nothing and cannot bypass row-level security.
+Migrations are the numbered SQL files of `migrations/`, each run in a transaction of its own by the owner of the tables.
+There are none backwards: the index can be rebuilt from Git. The server's role `gitmem_server` owns nothing and cannot
+bypass row-level security.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from gitmem.errors import IndexUnusable
 
 ROLE = "gitmem_server"
-LOCK = 0x674D656D  # of migrations and, with a tenant's number, of its writers
-INGEST = LOCK + 1  # with a tenant's number, of its ingests
-NEEDED = (160000, (0, 8))  # PostgreSQL 16, pgvector 0.8
-LOST = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
-WAIT = 10.0  # seconds for a free connection
-STEP_TRIES, STEP_WAIT, STEP_PAUSE = 120, "500ms", 0.5  # of a step of the migrations that waits for a table
-logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # it quotes addresses
+WRITE_LOCK = 0x674D656D  # advisory lock of migrations and, with a tenant's number, of its writers
+INGEST_LOCK = WRITE_LOCK + 1  # with a tenant's number, of its ingests
+MIN_VERSIONS = (160000, (0, 8))  # PostgreSQL 16, pgvector 0.8
+SHUTDOWNS = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
+CONNECTION_SECONDS = 10.0  # wait for a free connection
+STEP_TRIES, STEP_LOCK_TIMEOUT, STEP_PAUSE_SECONDS = 120, "500ms", 0.5  # of a migration that waits for a table
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # its messages quote addresses
 UNREACHABLE = "is PostgreSQL running, and is the address of the database right?"
 
 
 class Database:
     """A pool of connections of the server's role."""
 
-    def __init__(self, url: str, *, most: int = 8, wait: float = WAIT) -> None:
-        """Raises IndexUnusable where no connection can be made. The address is never in a message: it may hold a
-        password."""
+    def __init__(self, url: str, *, most: int = 8, wait: float = CONNECTION_SECONDS) -> None:
+        """`most`: maximum connections. `wait`: seconds to wait for one. Raises IndexUnusable if no connection can be
+        made, with a message without the address, which may have a password."""
         self._url = checked(url)
         self._pool = ConnectionPool(
             url, min_size=1, max_size=most, timeout=wait, open=False, kwargs={"autocommit": True}, configure=_configure
@@ -64,30 +64,30 @@ class Database:
 
     @contextmanager
     def tenant(self, number: int) -> Iterator[psycopg.Connection[Any]]:
-        """One transaction that sees the rows of one tenant and no others, and one state of them."""
+        """A read transaction that sees only the rows of one tenant, all in one state (REPEATABLE READ)."""
         with self._connection(IsolationLevel.REPEATABLE_READ) as connection, connection.transaction():
             connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(number),))
             yield connection
 
     @contextmanager
     def writing(self, number: int) -> Iterator[psycopg.Connection[Any]]:
-        """The same for one that writes; one writer a tenant at a time, readers are not waited for."""
+        """A write transaction of one tenant. A tenant has one writer at a time; readers and writers do not wait for
+        each other."""
         with self._connection() as connection, connection.transaction():
             connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(number),))
             connection.execute("SET LOCAL statement_timeout = '10min'")
-            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (LOCK, number))
+            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (WRITE_LOCK, number))
             yield connection
 
     @contextmanager
     def ingesting(self, number: int, patience: float = 3600.0) -> Iterator[None]:
-        """Alone among the ingests of a tenant, over as many transactions as it takes: what one has added and no
-        snapshot names yet is not taken out by another. Waits `patience` seconds for it, then raises IndexUnusable."""
-        with (
-            self.answering(),
-            psycopg.connect(self._url, autocommit=True) as connection,
-        ):  # its own: not one of the pool
+        """Hold the tenant's ingest lock, over any number of transactions, so that another ingest does not delete blobs
+        that no snapshot names yet. Waits `patience` seconds for the lock, then raises IndexUnusable. Uses a connection
+        outside the pool."""
+        with self.answering(), psycopg.connect(self._url, autocommit=True) as connection:
             end = time.monotonic() + patience
-            while connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (INGEST, number)).fetchone() != (True,):
+            lock = "SELECT pg_try_advisory_lock(%s, %s)"
+            while connection.execute(lock, (INGEST_LOCK, number)).fetchone() != (True,):
                 if time.monotonic() > end:
                     raise IndexUnusable("this is being indexed just now", "try again in a moment")
                 time.sleep(0.2)
@@ -95,14 +95,14 @@ class Database:
 
     @contextmanager
     def anyone(self) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction without a tenant: sees no row of any, and may call the functions granted to the server."""
+        """A transaction without a tenant: it sees no tenant's rows and may call the functions granted to the server."""
         with self._connection() as connection, connection.transaction():
             yield connection
 
     @contextmanager
     def hearing(self) -> Iterator[Callable[[float], bool]]:
-        """What waits until a job is put into the queue, so many seconds at most, and says whether one was; what was put
-        since the last time counts. A connection of its own."""
+        """A function that waits up to the given seconds for a new job in the queue and returns whether there was one,
+        also one since the last call. Uses a connection outside the pool."""
         with self.answering(), psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute("LISTEN gitmem_job")
 
@@ -112,8 +112,8 @@ class Database:
             yield heard
 
     def call(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Rows of one statement, such as a call of a function granted to the server: a transaction by itself, without
-        a tenant."""
+        """The rows of one statement without a tenant, in a transaction of its own, such as a call of a function granted
+        to the server."""
         with self._connection() as connection:
             return connection.execute(query, values).fetchall()
 
@@ -127,21 +127,20 @@ class Database:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Around statements: raises IndexUnusable where no connection is free, where one is lost and where a statement
-        is ended."""
+        """Turn errors of the body into IndexUnusable: no free connection, a lost connection, a cancelled statement."""
         try:
             yield
         except PoolTimeout:
             raise IndexUnusable("the database is busy", "try again in a moment") from None
         except psycopg.OperationalError as error:
-            if isinstance(error, LOST) or error.sqlstate is None:  # what else waits in the pool was lost with it
+            if isinstance(error, SHUTDOWNS) or error.sqlstate is None:  # the pool's other connections are lost too
                 with suppress(psycopg.Error, PoolTimeout):
                     self._pool.check()
             raise IndexUnusable(f"the database does not answer ({type(error).__name__})", UNREACHABLE) from error
 
 
 def checked(url: str) -> str:
-    """An address of a database that libpq understands. Raises IndexUnusable: libpq's own words quote it."""
+    """The address, if libpq can parse it. Raises IndexUnusable instead of libpq's error, which quotes the address."""
     try:
         conninfo_to_dict(url)
     except psycopg.Error:
@@ -157,7 +156,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
 
 
 def migrations() -> list[tuple[int, str, str]]:
-    """(number, name, SQL) of each step, in order."""
+    """(number, name, SQL) of each migration, in order."""
     steps = []
     for file in resources.files("gitmem.server.postgres.migrations").iterdir():
         named = re.fullmatch(r"(\d{4})_([a-z_]+)\.sql", file.name)
@@ -167,15 +166,15 @@ def migrations() -> list[tuple[int, str, str]]:
 
 
 def migrate(url: str) -> list[str]:
-    """Bring the schema up to date as its owner; the names of the steps that were run.
+    """Run the missing migrations as the owner of the tables; their names.
 
-    Makes the server's role where it is not there. Raises IndexUnusable for a PostgreSQL or pgvector too old, and for a
-    schema that is newer than this program.
+    Makes the server's role if it does not exist. Raises IndexUnusable if PostgreSQL or pgvector is too old, the schema
+    is newer than this program, or a statement fails.
     """
     try:
         with psycopg.connect(checked(url), autocommit=True) as connection:
             ensure_recent(connection)
-            connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+            connection.execute("SELECT pg_advisory_lock(%s)", (WRITE_LOCK,))
             make_role(connection)
             connection.execute("CREATE TABLE IF NOT EXISTS migration (number integer PRIMARY KEY, name text NOT NULL)")
             connection.execute("GRANT SELECT ON migration TO gitmem_server")
@@ -196,40 +195,40 @@ def migrate(url: str) -> list[str]:
 
 
 def run_step(connection: psycopg.Connection[Any], number: int, name: str, sql: str) -> None:
-    """Run a step of the migrations beside a server that answers. Where a table is in use it gives up and tries again:
-    whoever asks for the table meanwhile waits behind it. Raises psycopg.Error."""
+    """Run a migration while a server may answer. If a table is in use, give up after STEP_LOCK_TIMEOUT and try again,
+    up to STEP_TRIES times: other statements queue behind a waiting migration. Raises psycopg.Error."""
     for left in reversed(range(STEP_TRIES)):
         try:
             with connection.transaction():
-                connection.execute(f"SET LOCAL lock_timeout = '{STEP_WAIT}'")
+                connection.execute(f"SET LOCAL lock_timeout = '{STEP_LOCK_TIMEOUT}'")
                 connection.execute(sql)
                 connection.execute("INSERT INTO migration VALUES (%s, %s)", (number, name))
             return
         except psycopg.errors.LockNotAvailable:
             if not left:
                 raise
-            time.sleep(STEP_PAUSE)
+            time.sleep(STEP_PAUSE_SECONDS)
 
 
 def ensure_recent(connection: psycopg.Connection[Any]) -> None:
-    """Raises IndexUnusable for a server or a pgvector that is too old, or without pgvector."""
-    least, vector = NEEDED
-    if connection.info.server_version < least:
+    """Raise IndexUnusable if PostgreSQL or pgvector is older than MIN_VERSIONS, or pgvector is not available."""
+    postgresql, pgvector = MIN_VERSIONS
+    if connection.info.server_version < postgresql:
         raise IndexUnusable("PostgreSQL is older than 16", "git mem needs PostgreSQL 16 and pgvector 0.8")
     rows = connection.execute("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'").fetchall()
-    if not rows or tuple(map(int, rows[0][0].split(".")[:2])) < vector:
+    if not rows or tuple(map(int, rows[0][0].split(".")[:2])) < pgvector:
         raise IndexUnusable("pgvector 0.8 is not installed beside PostgreSQL", "https://github.com/pgvector/pgvector")
 
 
 def make_role(connection: psycopg.Connection[Any]) -> None:
-    """The role of the server: it may log in, and owns nothing."""
+    """Make the server's role if it does not exist. It may log in and owns nothing."""
     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchall():
         connection.execute("CREATE ROLE gitmem_server LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE")
 
 
 def ensure_safe(database: Database) -> None:
-    """Raises IndexUnusable where the server's role could see past row-level security, or the schema is not the one
-    this program was made for."""
+    """Raise IndexUnusable if the connection's role bypasses row-level security or owns the tables, or if the schema has
+    other migrations than this program."""
     with database.anyone() as connection:
         row = connection.execute(
             "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"

@@ -1,8 +1,8 @@
-"""An approximate index of the signs of one large tenant: pgvector's HNSW, partial, on the tenant's own partition.
+"""An approximate index of the vectors' signs for one large tenant: pgvector's HNSW, partial, on the tenant's partition.
 
-An administrator makes it, and there are to be few: planning locks every index of a table. It is built without a lock
-that writers wait for, and kept up by PostgreSQL. A search goes on in it until it has as many chunks of what it searches
-as it wants (`hnsw.iterative_scan`), since the index knows nothing of snapshots.
+An administrator makes it. There should be few, because planning a query locks every index of a table. It is built
+without blocking writers, and PostgreSQL keeps it up to date. The index has all snapshots: a search continues in it
+until it has enough chunks of the searched ones (`hnsw.iterative_scan`).
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from psycopg import sql
 
 from gitmem.errors import UsageError
 
-FROM = 200_000  # chunks of a tenant from which its index is asked: below it an exact scan is quick
-LOOKED_AT = 200_000  # chunks that a search looks at, at most
-MOST_CANDIDATES = 1000  # pgvector's most for `hnsw.ef_search`
+FROM = 200_000  # chunks of a tenant from which its index is used; below it an exact scan is fast
+MAX_SCANNED_CHUNKS = 200_000  # of one search
+MAX_CANDIDATES = 1000  # pgvector's maximum for `hnsw.ef_search`
 SETTINGS = (
     "SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),"
-    f" set_config('hnsw.max_scan_tuples', '{LOOKED_AT}', true), set_config('enable_sort', %s, true)"
-)  # without a sort the planner takes the index, which gives the order
+    f" set_config('hnsw.max_scan_tuples', '{MAX_SCANNED_CHUNKS}', true), set_config('enable_sort', %s, true)"
+)  # with `enable_sort` off the planner uses the index for the order
 
 
 def name_of(tenant: int, embedder: int, dims: int) -> str:
-    """The index of a tenant's vectors of an embedder."""
+    """The name of the index for a tenant and an embedder."""
     return f"chunk_hnsw_{int(tenant)}_{int(embedder)}_{int(dims)}"
 
 
 def is_there(connection: psycopg.Connection[Any], name: str) -> bool:
-    """Whether an index was made, and its making has ended."""
+    """Whether an index exists and is complete."""
     row = connection.execute(
         "SELECT indisvalid AND indisready FROM pg_index WHERE indexrelid = to_regclass(%s)", (name,)
     ).fetchone()
@@ -37,8 +37,8 @@ def is_there(connection: psycopg.Connection[Any], name: str) -> bool:
 
 
 def make(connection: psycopg.Connection[Any], tenant: int) -> str:
-    """Make the index of a tenant, as the owner of the tables and outside a transaction; its name. One that was begun
-    and not ended is made anew. Raises UsageError for a tenant without vectors."""
+    """Make the index of a tenant and return its name; as the owner of the tables, outside a transaction. An incomplete
+    index is made anew. Raises UsageError for a tenant without vectors."""
     row = connection.execute(
         "SELECT chunk.tableoid::regclass::text, embedder.id, dims FROM chunk JOIN embedder"
         " ON embedder.tenant = chunk.tenant AND embedder.id = chunk.embedder"
@@ -63,7 +63,7 @@ def make(connection: psycopg.Connection[Any], tenant: int) -> str:
 
 
 def drop(connection: psycopg.Connection[Any], tenant: int) -> int:
-    """Drop every such index of a tenant; how many there were."""
+    """Drop every approximate index of a tenant; their number."""
     rows = connection.execute(
         "SELECT relname FROM pg_class WHERE relkind = 'i' AND relname ~ %s",
         (f"^chunk_hnsw_{int(tenant)}_[0-9]+_[0-9]+$",),
@@ -74,8 +74,9 @@ def drop(connection: psycopg.Connection[Any], tenant: int) -> int:
 
 
 def statement(tenant: int, embedder: int, dims: int) -> str:
-    """What asks the index: (vector, norms' length, norms, signs, how many candidates, how many chunks) give (chunk,
-    cosine), best first. Tenant and embedder stand in it as numbers: the planner has to see that the index fits."""
+    """The query of the index. Its parameters: vector, length of norms, norms, signs, number of candidates, number of
+    results. Its rows: (chunk, cosine), best first. Tenant and embedder are literals, because the planner uses a partial
+    index only if it sees that its condition holds."""
     tenant, embedder, dims = int(tenant), int(embedder), int(dims)
     return (
         "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM (SELECT id, embedding FROM chunk"

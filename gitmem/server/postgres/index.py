@@ -1,7 +1,7 @@
-"""The index of one tenant in PostgreSQL, as search asks it (`index/store.IndexReader`).
+"""The index of one tenant in PostgreSQL for reading: an `index/store.IndexReader`.
 
-It is open for one search, in one transaction that sees one state of the tenant's rows. What it searches is the union of
-some snapshots: the branches of the repositories that the caller may see.
+It is open for one search, in one transaction that sees one state of the tenant's rows. It searches the union of several
+snapshots: the branches of the repositories that the caller may see.
 """
 
 from __future__ import annotations
@@ -29,14 +29,17 @@ from gitmem.server.postgres.signs import SignTables
 from gitmem.server.telemetry import stage
 
 Shapes = Callable[[Iterable[str]], dict[str, Shape]]
-BEGINNING = "\0"  # before a character: all words that begin with it
-MAX_SHARE_BY_ID = 0.25  # of the tenant's chunks, below which vectors are looked up by their ids
-RUN = struct.Struct("<II")  # the first chunk of a run, and how many follow each other
+BEGINNING = "\0"  # with a character after it, stands for all words that begin with the character
+MAX_SHARE_BY_ID = 0.25  # share of the tenant's chunks; below it the vectors are selected by id
+RUN = struct.Struct("<II")  # first chunk and length of a run of consecutive chunks
 
 
 class PostgresIndex:
-    """What one search sees, of the `snapshots` that are set; `close` ends its transaction. `shapes` is set too: it
-    reads how a blob is built from the blob itself, since the values of front matter are text."""
+    """The index that one search reads; `close` ends its transaction. The caller sets the next three fields.
+
+    `snapshots`: numbers of the searched snapshots. `repositories`: snapshot -> repository. `shapes`: oids -> shapes,
+    read from the blobs, because a shape has text of the front matter and the database has no text.
+    """
 
     frozen = True
 
@@ -50,12 +53,12 @@ class PostgresIndex:
         self._database = database
         self.tenant = tenant
         self._keys = keys
-        self._held: AbstractContextManager[psycopg.Connection[Any]] | None = database.tenant(tenant)
+        self._transaction: AbstractContextManager[psycopg.Connection[Any]] | None = database.tenant(tenant)
         with waiting():
-            self._connection = self._held.__enter__()
+            self._connection = self._transaction.__enter__()
         self._tables = tables
-        self.approximate_from = hnsw.FROM  # chunks; more of a tenant are looked up in its approximate index, if any
-        # What one statement read and is asked for piece by piece.
+        self.approximate_from = hnsw.FROM  # chunks; a tenant with more uses its approximate index, if it has one
+        # Results of earlier statements.
         self._chunks: dict[str, dict[int, tuple[int, int, int, int]]] = {}
         self._secrets: dict[str, int] = {}
         self._homes: dict[tuple[str, str], int] = {}
@@ -65,14 +68,14 @@ class PostgresIndex:
 
     def close(self) -> None:
         """End the transaction; a second call does nothing."""
-        held, self._held = self._held, None
-        if held is not None:
+        transaction, self._transaction = self._transaction, None
+        if transaction is not None:
             with waiting():
-                held.__exit__(None, None, None)
+                transaction.__exit__(None, None, None)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Nothing more: all of it is one transaction already."""
+        """Does nothing: the whole search is one transaction."""
         yield
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -80,14 +83,14 @@ class PostgresIndex:
             return self._connection.execute(query, values, binary=True).fetchall()
 
     def mine(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Rows of a query whose first condition is `tenant = %s`: it prunes the partitions; the policy is what keeps
-        other tenants out."""
+        """The rows of a query whose first parameter is the tenant. The condition prunes the partitions; row-level
+        security keeps other tenants' rows out."""
         return self._rows(query, self.tenant, *values)
 
     # -- snapshots -------------------------------------------------------------------------------------------
 
     def snapshot(self, key: str = "") -> Snapshot:
-        """All that is searched, as one snapshot."""
+        """The union of the searched snapshots as one snapshot."""
         rows = self.mine("SELECT norms FROM snapshot WHERE tenant = %s AND id = ANY(%s)", self.snapshots)
         return Snapshot(0, key, united(bytes(runs) for (runs,) in rows))
 
@@ -130,7 +133,7 @@ class PostgresIndex:
         return [(path_of(path), oid.hex()) for path, oid in rows]
 
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
-        """As `IndexReader.places`; a path and blob that several repositories have is one place."""
+        """As `IndexReader.places`; the same path and blob in several repositories is one place."""
         wanted = list(chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in wanted}
         rows = self.mine(
@@ -157,16 +160,16 @@ class PostgresIndex:
         return places
 
     def holders(self, files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """(path, oid) -> the oldest repository of the searched snapshots that has this blob at this path, of those
-        that one has. `repositories` says of which repository a snapshot is."""
+        """(path, oid) -> the repository with the lowest number whose searched snapshot has this blob at this path. A
+        file that none has is left out."""
         wanted = list(files)
-        lost = [key for key in wanted if key not in self._homes]
-        if lost:
+        unknown = [key for key in wanted if key not in self._homes]
+        if unknown:
             rows = self.mine(
                 "SELECT entry.path, blob.oid, entry.snapshot FROM blob"
                 " JOIN entry ON entry.tenant = blob.tenant AND entry.blob = blob.id"
                 " WHERE blob.tenant = %s AND blob.oid = ANY(%s) AND entry.snapshot = ANY(%s)",
-                [bytes.fromhex(oid) for _, oid in lost], self.snapshots,
+                [bytes.fromhex(oid) for _, oid in unknown], self.snapshots,
             )  # fmt: skip
             for stored, raw, holder in rows:
                 key, repository = (path_of(stored), raw.hex()), self.repositories[holder]
@@ -184,7 +187,8 @@ class PostgresIndex:
         return [known[at] for at in wanted if at in known]
 
     def _read_chunks(self, places: Mapping[tuple[int, int], str]) -> None:
-        """The chunks at these (blob, ordinal), in one statement: of nearly every place the neighbours are asked for."""
+        """Cache the chunks at these (blob, ordinal) -> oid in one statement, because a search reads the neighbours of
+        nearly every hit."""
         oids = {blob: oid for (blob, _), oid in places.items()}
         rows = self._rows(
             "SELECT blob, ordinal, chunk, first, last, heading"
@@ -206,7 +210,7 @@ class PostgresIndex:
         return int(rows[0][0])
 
     def withheld(self, snapshot: Snapshot) -> int:
-        """As `IndexReader.withheld`; a file that several repositories have counts in each."""
+        """As `IndexReader.withheld`; a file in several repositories counts for each."""
         rows = self.mine(
             "SELECT coalesce(sum(secrets), 0) FROM entry"
             " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
@@ -216,7 +220,7 @@ class PostgresIndex:
         return int(rows[0][0])
 
     def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
-        """None is kept: blame is asked of the mirror."""
+        """Empty: the database caches no blame, which is read from the mirror."""
         return []
 
     # -- words -----------------------------------------------------------------------------------------------
@@ -245,7 +249,7 @@ class PostgresIndex:
         return known
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
-        """As `IndexReader.starting`: one word that stands for all of them."""
+        """As `IndexReader.starting`, with one term that stands for all words with the prefix, a single character."""
         term = BEGINNING + prefix
         count = self.frequency(term)
         if not count:
@@ -278,7 +282,7 @@ class PostgresIndex:
 
     def _embedder(self) -> tuple[str, str, int, int, str] | None:
         """(name, setting, number, dimensions, epoch) of the embedder in force."""
-        # No `cached_property`: Python 3.11 holds one lock of the class over it, whoever else waits for the database.
+        # No `cached_property`: in Python 3.11 it holds a lock of the class while the thread waits for the database.
         if self._in_force is not None:
             return self._in_force
         rows = self.mine(
@@ -298,7 +302,8 @@ class PostgresIndex:
         return embedder[:2]
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
-        """As `IndexReader.nearest`, as SQLite's: a scan of the signs, then exactly of `OVERFETCH * k`."""
+        """As `IndexReader.nearest`, with SQLite's method: a scan of the signs, then exact cosines of OVERFETCH * k
+        chunks. A large tenant uses its approximate index if it has one."""
         embedder = self._embedder()
         if embedder is None or len(vector) != 4 * embedder[3] or not any(vector):
             return []
@@ -341,12 +346,12 @@ class PostgresIndex:
     def _approximate(
         self, number: int, dims: int, norms: bytes, signs: Any, numbers: Any, k: int
     ) -> list[tuple[Any, ...]] | None:
-        """The same by the tenant's approximate index; None where there is none."""
+        """The rows of `nearest` by the tenant's approximate index; None if it has none."""
         with stage("statement"), self._database.answering():
             if not hnsw.is_there(self._connection, hnsw.name_of(self.tenant, number, dims)):
                 return None
         count = EQUALS * k * OVERFETCH
-        self._rows(hnsw.SETTINGS, str(min(hnsw.MOST_CANDIDATES, count)), "off")
+        self._rows(hnsw.SETTINGS, str(min(hnsw.MAX_CANDIDATES, count)), "off")
         found = self._rows(
             hnsw.statement(self.tenant, number, dims), numbers, len(norms), norms, signs, count, k
         )  # fmt: skip
@@ -354,7 +359,7 @@ class PostgresIndex:
         return found
 
     def _signs(self, number: int, after: int, most: int) -> bytes:
-        """Chunk, count of bits and signs of the chunks after one, as `SignTables.table` reads them."""
+        """The `read` of `SignTables.table`: number, count of bits and signs of at most `most` chunks after `after`."""
         rows = self._rows(
             "SELECT string_agg(int4send(id) || varbit_send(bits), ''::bytea ORDER BY id)"
             " FROM (SELECT id, bits FROM chunk WHERE tenant = %s AND embedder = %s AND bits IS NOT NULL AND id > %s"
@@ -364,9 +369,9 @@ class PostgresIndex:
         return bytes(rows[0][0] or b"")
 
     def _scanned(self, number: int, norms: bytes, signs: Any, numbers: Any, k: int) -> list[tuple[Any, ...]]:
-        """The same by the database alone: for a tenant whose signs are too many to be kept."""
+        """The rows of `nearest` by the database alone, for a tenant whose sign table is over the limit."""
         inside = len(norms) - norms.count(0)
-        # `get_byte` past the end would raise, and the order of conditions means nothing to PostgreSQL.
+        # CASE, because `get_byte` past the end raises and PostgreSQL may evaluate conditions in any order.
         where, values = "CASE WHEN id < %s THEN get_byte(%s, id) > 0 ELSE false END", [len(norms), norms]
         if inside < MAX_SHARE_BY_ID * len(norms):
             where, values = "id = ANY(%s)", [[chunk for chunk, norm in enumerate(norms) if norm]]
@@ -381,20 +386,20 @@ class PostgresIndex:
 
 
 def path_of(stored: bytes) -> str:
-    """Paths are kept as Git's bytes: not every one of them is UTF-8."""
+    """The text of a stored path. Paths are stored as Git's bytes, which may not be UTF-8."""
     return bytes(stored).decode("utf-8", "surrogateescape")
 
 
 def vector_columns(signs: bytes, numbers: bytes) -> tuple[str | None, str | None]:
-    """A vector's signs and int8 numbers as pgvector reads them; None for one of zeros. Every int8 is exact in a half
-    float."""
+    """(signs, numbers) of a vector as pgvector's text; (None, None) for zeros. A half float stores every int8
+    exactly."""
     if not any(numbers):
         return None, None
     return f"{int.from_bytes(signs, 'big'):0{8 * len(signs)}b}", f"[{','.join(map(str, array('b', numbers)))}]"
 
 
 def unpacked(parts: Iterable[bytes]) -> list[int]:
-    """The occurrences of a word (`postings.Posting.rows`), of several segments: ascending."""
+    """The occurrences of a word in several segments (`postings.Posting.rows`), ascending."""
     numbers = array("q")
     for part in parts:
         numbers.frombytes(part)
@@ -406,10 +411,10 @@ def unpacked(parts: Iterable[bytes]) -> list[int]:
 
 
 def norms_of(connection: psycopg.Connection[Any], tenant: int, blobs: Iterable[int]) -> dict[int, int]:
-    """chunk -> norm of the chunks of these blobs.
+    """chunk -> norm, for the chunks of the given blobs.
 
-    In two statements: of a tenant that came since the last ANALYZE the planner expects one row, and joins both tables
-    by reading all of the tenant's chunks for each place.
+    Two statements instead of a join: for a tenant that was added since the last ANALYZE the planner expects one row and
+    would read all of the tenant's chunks for each place.
     """
     places = "SELECT DISTINCT chunk FROM place WHERE tenant = %s AND blob = ANY(%s)"
     chunks = [chunk for (chunk,) in connection.execute(places, (tenant, list(blobs)), binary=True)]
@@ -418,8 +423,7 @@ def norms_of(connection: psycopg.Connection[Any], tenant: int, blobs: Iterable[i
 
 
 def runs_of(norms: Mapping[int, int]) -> bytes:
-    """Norms as `snapshot.norms` has them: runs of chunks whose numbers follow each other, which those of one repository
-    mostly do."""
+    """Norms as stored in `snapshot.norms`: runs of consecutive chunk numbers, which are long within a repository."""
     runs: list[tuple[int, bytearray]] = []
     for chunk in sorted(norms):
         if runs and runs[-1][0] + len(runs[-1][1]) == chunk:
@@ -430,7 +434,8 @@ def runs_of(norms: Mapping[int, int]) -> bytes:
 
 
 def united(snapshots: Iterable[bytes]) -> bytes:
-    """One byte a chunk, 0 for one in none of the snapshots: a chunk has the same norm in each that has it."""
+    """The norms of the union of snapshots, given by `runs_of`: one byte for each chunk number, 0 for a chunk in none of
+    them. A chunk has the same norm in every snapshot."""
     norms = bytearray(1)
     for runs in snapshots:
         at = 0

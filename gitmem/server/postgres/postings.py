@@ -1,6 +1,6 @@
-"""The words of many chunks as the rows of `posting`: keyed word -> its occurrences, packed.
+"""Makes the rows of the table `posting` from the words of chunks: keyed word -> its packed occurrences.
 
-An occurrence is chunk << PLACE_BITS | position << 1 | whether it stands in the heading, 64 bits little-endian.
+An occurrence is chunk << PLACE_BITS | position << 1 | is_in_heading, 64 bits little-endian.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CODE = "<i8"
 
 
 class Words(NamedTuple):
-    """One chunk's words, as `ChunkRow` has them."""
+    """The words of one chunk, separated by spaces, as in `ChunkRow`."""
 
     chunk: int
     heading: str
@@ -26,7 +26,7 @@ class Words(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """One keyed word in some chunks: in how many, and every occurrence."""
+    """A keyed word. `chunks`: number of chunks with it. `rows`: its packed occurrences."""
 
     term: int
     chunks: int
@@ -34,7 +34,7 @@ class Posting(NamedTuple):
 
 
 class _Numbers(dict[str, int]):
-    """Numbers words as they come."""
+    """Word -> its number, in the order of first use."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -42,10 +42,10 @@ class _Numbers(dict[str, int]):
 
 
 def postings(chunks: Iterable[Words], keys: Keys) -> list[Posting]:
-    """The postings of some chunks, by ascending word.
+    """The postings of chunks, ascending by keyed word.
 
-    A word that does not begin with ASCII stands under its first character too: a question may name one character of
-    Hangul, Kana or Han.
+    A word that does not begin with an ASCII character has its occurrences under its first character too, because a
+    query may be a single character of Hangul, Kana or Han.
     """
     words = _Numbers()
     ids, lengths, bases = array("i"), array("i"), array("q")
@@ -73,13 +73,10 @@ def postings(chunks: Iterable[Words], keys: Keys) -> list[Posting]:
 def _grouped(
     terms: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any], occurrences: np.ndarray[Any, Any]
 ) -> list[Posting]:
-    """Occurrences by word: `numbers` says of each which of `terms` it is of; each has at least one."""
-    # NumPy sorts 16 bits by radix
-    if len(terms) < 1 << 16:
-        small = numbers.astype(np.uint16)
-    else:
-        small = numbers
-    order = np.argsort(small, kind="stable")
+    """The postings of `occurrences`. `numbers`: for each occurrence the index of its word in `terms`; each word has at
+    least one."""
+    # NumPy sorts 16-bit integers by radix, which is faster.
+    order = np.argsort(numbers.astype(np.uint16) if len(terms) < 1 << 16 else numbers, kind="stable")
     sizes = np.bincount(numbers, minlength=len(terms))
     ends = np.cumsum(sizes)
     starts = ends - sizes
@@ -93,8 +90,8 @@ def _grouped(
 
 
 def without(rows: Sequence[tuple[int, bytes]], gone: Collection[int]) -> list[Posting]:
-    """Of the postings (word, occurrences) of a segment those that name one of the chunks that are `gone`, as they are
-    without it: `rows` is empty where nothing is left."""
+    """The postings of a segment that change when the chunks `gone` are removed, without these chunks. `rows`: (word,
+    occurrences) of the segment. The `rows` of a result are b"" if nothing is left."""
     if not rows or not gone:
         return []
     occurrences = np.frombuffer(b"".join(packed for _, packed in rows), dtype=CODE)
@@ -110,7 +107,7 @@ def without(rows: Sequence[tuple[int, bytes]], gone: Collection[int]) -> list[Po
 
 
 def _distinct(chunks: np.ndarray[Any, Any], starts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """How many different chunks there are from each start to the next: equal ones stand beside each other."""
+    """The number of different chunks in each slice from a start to the next one; equal chunks are adjacent."""
     new = np.empty(len(chunks), dtype=np.int64)
     new[0] = 1
     new[1:] = chunks[1:] != chunks[:-1]

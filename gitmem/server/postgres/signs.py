@@ -1,10 +1,9 @@
-"""The tables of signs of the tenants that a server was asked of last: files that all of its processes map, so that each
-is in memory once.
+"""A cache of sign tables: the signs of all vectors of a tenant in a file that the server's processes map into memory.
 
-Chunks never change and their numbers ascend as they are committed, so a table only ever grows; a chunk that is gone
-stands in no snapshot. A file is never changed: a longer table takes its place, and who has the old one mapped keeps
-that until its next look. A tenant whose index is made anew has another epoch, and another table. Nothing is lost with
-these files.
+Chunks never change and their numbers only grow, so that a table is only extended; a deleted chunk stays in the table
+and is in no snapshot. A file is replaced and never changed: a process that has the old one mapped uses it until its
+next call. A tenant whose index is rebuilt gets a new epoch and with it a new table. The files can be deleted at any
+time.
 """
 
 from __future__ import annotations
@@ -25,54 +24,53 @@ import numpy as np
 from gitmem.index.db.sign_table import Table, extended
 
 FOLDER = "signs"  # below the state of a server
-MOST_BYTES = 64 << 20  # of all tables of a server
-HEAD = struct.Struct("=qqq")  # of a file: chunks, 64-bit words of the signs of each, and up to which chunk it is whole
+MAX_BYTES = 64 << 20  # of all tables of a server
+HEAD = struct.Struct("=qqq")  # of a file: chunks, 64-bit words for each chunk, number up to which it has all chunks
 
 Key = tuple[int, int, str]  # tenant, embedder, epoch
-Mark = tuple[int, int]  # what tells a file from the one that takes its place: inode and size
+Mark = tuple[int, int]  # inode and size: they differ between a file and its replacement
 
 
 class SignTables:
-    """The tables in a folder, at most `most` bytes; those of longest ago make room. Safe for several threads, and for
-    several processes."""
+    """The tables in a folder, at most `most` bytes together; the tables that were not used for the longest time are
+    deleted. Safe for several threads and processes."""
 
-    def __init__(self, folder: Path, most: int = MOST_BYTES) -> None:
+    def __init__(self, folder: Path, most: int = MAX_BYTES) -> None:
         self.folder = folder
         self.most = most
         self._lock = threading.Lock()
         self._mapped: dict[Key, tuple[Mark, Table | None]] = {}
 
     def table(self, key: Key, upto: int, read: Callable[[int, int], bytes]) -> Table | None:
-        """The table of a tenant, with every chunk up to a number; None for one that is larger than all may be.
+        """The table of a tenant with every chunk up to number `upto`; None if it is larger than the limit.
 
-        `read` gives the rows of the chunks after a number, that many at most: number and count of bits as big-endian
-        32-bit integers, then the signs. Where nothing can be written it is asked for all of them each time.
+        `read(after, most)` returns the rows of at most `most` chunks after number `after`: number and count of bits as
+        big-endian 32-bit integers, then the signs. If no file can be written, each call reads all chunks.
         """
-        there, known = self._known(key)
-        if there and (known is None or upto <= known.upto):
+        exists, known = self._known(key)
+        if exists and (known is None or upto <= known.upto):
             with suppress(OSError):
                 os.utime(self._place(key), ns=(time.time_ns(), time.time_ns()))
             return known
         after = 0
         if known is not None and len(known.ids):
             after = int(known.ids[-1])
-        made = extended(known, read(after, self.most // 8), upto)
-        kept = None
-        if size(made) <= self.most:
-            kept = made
+        table: Table | None = extended(known, read(after, self.most // 8), upto)
+        if table is not None and size(table) > self.most:
+            table = None
         with suppress(OSError):
-            self._write(self._place(key), kept)
-            there, known = self._known(key)
-            if there:
+            self._write(self._place(key), table)
+            exists, known = self._known(key)
+            if exists:
                 return known
-            return kept
-        return kept
+        return table
 
     def _place(self, key: Key) -> Path:
         return self.folder / "-".join(map(str, key))
 
     def _known(self, key: Key) -> tuple[bool, Table | None]:
-        """Whether a table has a file, and the table as it is mapped; None for one that is too large."""
+        """(whether the table has a file, the mapped table). An empty file, and so None, marks a table that is too
+        large."""
         try:
             found = os.stat(self._place(key))
             with self._lock:
@@ -92,7 +90,7 @@ class SignTables:
         return True, table
 
     def _write(self, place: Path, table: Table | None) -> None:
-        """Put a table in the place of a file, whole or not at all."""
+        """Replace the file of a table atomically, and delete old tables over the limit. None writes an empty file."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         number, name = tempfile.mkstemp(dir=self.folder)
         try:
@@ -119,7 +117,7 @@ class SignTables:
 
 
 def forget(folder: Path, tenant: int) -> None:
-    """Delete the tables of a tenant: they have what is to be gone."""
+    """Delete the tables of a tenant, because they may have signs of removed chunks."""
     for file in folder.glob(f"{tenant}-*"):
         file.unlink(missing_ok=True)
 
@@ -134,16 +132,15 @@ def _padded(length: int) -> int:
 
 
 def _mapped(file: BinaryIO) -> tuple[Mark, Table | None]:
-    """A file's table. Raises ValueError for a file that is none."""
+    """(mark, table) of a file; the table of an empty file is None. Raises ValueError for a damaged file."""
     found = os.fstat(file.fileno())
     mark = (found.st_ino, found.st_size)
     if not found.st_size:
         return mark, None
     pages = mmap.mmap(file.fileno(), found.st_size, access=mmap.ACCESS_READ)
+    count, words, upto = -1, 0, 0
     if found.st_size >= HEAD.size:
         count, words, upto = HEAD.unpack_from(pages)
-    else:
-        count, words, upto = (-1, 0, 0)
     begin = HEAD.size + _padded(4 * count)
     if count < 0 or found.st_size != begin + 8 * count * words:
         raise ValueError("no table of signs")

@@ -1,7 +1,7 @@
-"""What the ingest writes of one tenant: parsed blobs, snapshots, and taking them out again (`index/store.BlobStore`).
+"""Writes the index of one tenant: adds and removes blobs, snapshots and refs. An `index/store.BlobStore`.
 
-What a transaction adds is gathered and written at its end: the words of all its chunks are one segment. Many small
-segments are joined after an ingest.
+The chunks of a transaction are collected and written at its end, their words as one segment. Small segments are joined
+after an ingest.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from gitmem.server.postgres.index import norms_of, runs_of, vector_columns
 from gitmem.server.postgres.postings import Words, postings, without
 from gitmem.text.terms import terms
 
-KEYED = 20_000  # hashes of chunks that are remembered
-MAX_SEGMENTS = 8  # segments, of which those that are smaller than the largest are joined
+MAX_CACHED_HASHES = 20_000  # keyed hashes of chunks
+MAX_SEGMENTS = 8  # from this number on small segments are joined
 
 
 class PostgresWriter:
-    """The index of one tenant, open for writing by the ingest of one repository."""
+    """The index of one tenant, for writing by the ingest of one repository. Changes are made inside `writing()`."""
 
     def __init__(self, database: Database, tenant: int, keys: Keys, path: Path) -> None:
         self.path = path
         self._database = database
         self._tenant = tenant
         self._keys = keys
-        self._keyed = lru_cache(maxsize=KEYED)(keys.chunk)  # each is asked for several times in a row
+        self._keyed = lru_cache(maxsize=MAX_CACHED_HASHES)(keys.chunk)  # each is needed several times in a row
         self._connection: psycopg.Connection[Any] | None = None
-        self._fresh: dict[int, tuple[ChunkRow, bytes]] = {}  # chunks of this transaction, with their keyed hashes
-        self._vectors: dict[int, tuple[int, bytes, bytes]] = {}  # of these: the embedder, signs and int8 numbers
+        self._fresh: dict[int, tuple[ChunkRow, bytes]] = {}  # new chunks of this transaction: row, keyed hash
+        self._vectors: dict[int, tuple[int, bytes, bytes]] = {}  # by new chunk: embedder, signs, int8 numbers
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction, alone among the writers of the tenant."""
+        """A write transaction; the tenant has no other writer meanwhile."""
         with self._database.writing(self._tenant) as connection:
             self._connection = connection
             try:
@@ -55,12 +55,12 @@ class PostgresWriter:
                 self._fresh, self._vectors = {}, {}
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Rows of a query whose first condition is `tenant = %s`."""
-        given = (self._tenant, *values)
+        """The rows of a query whose first parameter is the tenant."""
+        parameters = (self._tenant, *values)
         if self._connection is not None:
-            return self._connection.execute(query, given, binary=True).fetchall()
+            return self._connection.execute(query, parameters, binary=True).fetchall()
         with self._database.tenant(self._tenant) as connection:
-            return connection.execute(query, given, binary=True).fetchall()
+            return connection.execute(query, parameters, binary=True).fetchall()
 
     @property
     def _writes(self) -> psycopg.Connection[Any]:
@@ -71,8 +71,8 @@ class PostgresWriter:
         return self._writes.execute(query, (self._tenant, *values)).rowcount
 
     def _insert(self, into: str, **columns: arrays.Column) -> None:
-        """Add rows of the tenant, a column an array: COPY is not for tables with row-level security. The names of
-        `columns` are those of the table's, with their types: `id__int`."""
+        """Add rows of the tenant, with one array for each column: COPY does not work with row-level security. A name
+        in `columns` is the column's name and type: `id__int`."""
         named = [column.split("__") for column in columns]
         given = ", ".join(f"%s::{kind}[]" for _, kind in named)
         self._writes.execute(
@@ -81,12 +81,12 @@ class PostgresWriter:
         )
 
     def bulk(self) -> None:
-        """Nothing to set."""
+        """Does nothing: PostgreSQL has no settings for a bulk load here."""
 
     # -- settings and embedders ------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str:
-        """A recorded setting, "" where there is none."""
+        """A recorded setting, "" if there is none."""
         rows = self._rows("SELECT value FROM meta WHERE tenant = %s AND key = %s", key)
         if not rows:
             return ""
@@ -107,7 +107,7 @@ class PostgresWriter:
         return (str(rows[0][0]), str(rows[0][1]))
 
     def embedder(self, name: str, spec: str, dims: int) -> int:
-        """The number of an embedder, registered if it is new; the very first one is in force at once."""
+        """The number of an embedder, which is registered if it is new. A tenant's first one is in force at once."""
         rows = self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)
         if not rows:
             count = self._rows("SELECT count(*) FROM embedder WHERE tenant = %s")[0][0]
@@ -117,7 +117,7 @@ class PostgresWriter:
         return int(rows[0][0])
 
     def _new_epoch(self) -> None:
-        """Chunks' vectors are others from now on: what was read of them before holds no longer (`signs`)."""
+        """Record a new epoch, because vectors of existing chunks change: cached sign tables become invalid."""
         self.set_meta("epoch", token_hex(8))
 
     def embedder_number(self, name: str) -> int:
@@ -127,7 +127,7 @@ class PostgresWriter:
     # -- blobs and chunks ------------------------------------------------------------------------------------
 
     def holds_blobs(self) -> bool:
-        """Whether anything was ever added."""
+        """Whether the tenant has any blob."""
         return bool(self._rows("SELECT 1 FROM blob WHERE tenant = %s LIMIT 1"))
 
     def _numbers(self, oids: Iterable[str]) -> dict[str, int]:
@@ -136,25 +136,25 @@ class PostgresWriter:
         return {bytes(oid).hex(): number for oid, number in rows}
 
     def missing(self, oids: Iterable[str]) -> list[str]:
-        """Those of these oids, each once and in order, that were not added yet."""
+        """The given oids that were not added yet, each once and in order."""
         wanted = list(dict.fromkeys(oids))
         known = self._numbers(wanted)
         return [oid for oid in wanted if oid not in known]
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
-        """Those of these chunk hashes that are there already."""
+        """The given chunk hashes that are stored already."""
         keyed = {self._keyed(plain): plain for plain in hashes}
         rows = self._rows("SELECT hash FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(keyed))
         return {keyed[bytes(there)] for (there,) in rows}
 
     def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
-        """None beforehand: what the database has are keyed hashes. Children parse what may be there already."""
+        """Empty: the database has keyed hashes only, so that child processes may parse chunks that exist already."""
         return frozenset(), frozenset()
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs; the chunks new to the index, by number. Raises GitMemError past the tenant's quota."""
-        there = self._numbers(blob.oid for blob in blobs)  # another repository's ingest may have been quicker
-        new = [blob for blob in blobs if blob.oid not in there]
+        """Add parsed blobs; the chunks that are new to the index, by number. Raises Refused over the tenant's quota."""
+        existing = self._numbers(blob.oid for blob in blobs)  # another repository's ingest may have added them
+        new = [blob for blob in blobs if blob.oid not in existing]
         rows: dict[bytes, ChunkRow] = {}
         for blob in new:
             for row in blob.chunks:
@@ -197,14 +197,14 @@ class PostgresWriter:
 
     def _ensure_quota(self, numbers: int, fresh: int) -> None:
         most = self._writes.execute("SELECT most_chunks FROM limits_of_tenant()").fetchone()
-        if most is None or numbers <= most[0]:  # numbers are never used again: there are no more chunks than numbers
+        if most is None or numbers <= most[0]:  # numbers are never reused, so there are no more chunks than numbers
             return
         ((there,),) = self._rows("SELECT count(*) FROM chunk WHERE tenant = %s")
         if there + len(self._fresh) + fresh > most[0]:
             raise Refused(f"the tenant may have {most[0]} chunks", "an administrator can raise the quota")
 
     def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
-        """Those of these chunks that have no vector of the embedder."""
+        """The given chunks that have no vector of the embedder."""
         wanted = list(chunks)
         old = [chunk for chunk in wanted if chunk not in self._fresh]
         rows = self._rows("SELECT id FROM chunk WHERE tenant = %s AND id = ANY(%s) AND embedder = %s", old, number)
@@ -212,7 +212,7 @@ class PostgresWriter:
         return [chunk for chunk in wanted if chunk not in there]
 
     def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
-        """(chunk, (`bits`, `int8`) of its vector)."""
+        """Add vectors: (chunk, (`bits`, `int8`) of its vector)."""
         for chunk, (signs, value) in vectors:
             if chunk in self._fresh:
                 self._vectors[chunk] = (number, signs, value)
@@ -224,7 +224,7 @@ class PostgresWriter:
                 )
 
     def _flush(self) -> None:
-        """Write the chunks of the transaction, and their words as one segment."""
+        """Write the new chunks of the transaction, and their words as one segment."""
         if not self._fresh:
             return
         made = [self._vectors.get(number, (None, b"", b"")) for number in self._fresh]
@@ -262,7 +262,7 @@ class PostgresWriter:
     # -- snapshots -------------------------------------------------------------------------------------------
 
     def put_snapshot(self, repository: int, key: str, entries: Iterable[EntryRow]) -> None:
-        """Record the files of a tree whole; nothing where it is recorded already. Their blobs must have been added."""
+        """Record the files of a tree as a snapshot; do nothing if the key is recorded. Their blobs must exist."""
         made = self._rows(
             "INSERT INTO snapshot (tenant, repository, key, norms) VALUES (%s, %s, %s, '')"
             " ON CONFLICT DO NOTHING RETURNING id", repository, key,
@@ -298,15 +298,15 @@ class PostgresWriter:
         )
 
     def snapshot_keys(self, repository: int) -> set[str]:
-        """The keys of the snapshots that are recorded of a repository: their trees need no walk and no parsing."""
+        """The keys of a repository's snapshots; their trees need not be read again."""
         rows = self._rows("SELECT key FROM snapshot WHERE tenant = %s AND repository = %s", repository)
         return {key for (key,) in rows}
 
     def put_refs(
         self, repository: int, refs: Mapping[str, tuple[str, str]], head: str = "", *, rewritten: bool = False
     ) -> None:
-        """Replace what is known of a repository's refs: name -> (commit, key of its snapshot), and of its own branch.
-        Snapshots that no ref names are dropped. `rewritten`: the copy has what the history has no longer."""
+        """Replace a repository's refs, name -> (commit, snapshot key), and its own branch `head`. Snapshots that no ref
+        names are deleted. `rewritten`: history was rewritten, so that the mirror must be expired."""
         self._writes.execute(
             "UPDATE repository SET head = %s, expire = expire OR %s WHERE tenant = %s AND id = %s",
             (head, rewritten, self._tenant, repository),
@@ -331,11 +331,11 @@ class PostgresWriter:
         )  # fmt: skip
 
     def is_there(self, repository: int) -> bool:
-        """Whether a repository was not taken out."""
+        """Whether a repository exists."""
         return bool(self._rows("SELECT 1 FROM repository WHERE tenant = %s AND id = %s", repository))
 
     def forget(self, repository: int) -> None:
-        """Delete the repository itself, with its refs and snapshots; its number and name stay, for the audit log."""
+        """Delete a repository with its refs and snapshots. Its number and name stay for the audit log."""
         self._change(
             "INSERT INTO removed (tenant, repository, name) SELECT tenant, id, name FROM repository"
             " WHERE tenant = %s AND id = %s ON CONFLICT DO NOTHING", repository,
@@ -343,21 +343,21 @@ class PostgresWriter:
         self._change("DELETE FROM repository WHERE tenant = %s AND id = %s", repository)
 
     def to_expire(self, repository: int) -> bool:
-        """Whether the copy of a repository may have what a rewritten history dropped."""
+        """Whether a repository's mirror may have objects that a rewritten history dropped."""
         return bool(self._rows("SELECT 1 FROM repository WHERE tenant = %s AND id = %s AND expire", repository))
 
     def expired(self, repository: int) -> None:
-        """Note that the copy has it no longer."""
+        """Record that a repository's mirror was expired."""
         self._change("UPDATE repository SET expire = false WHERE tenant = %s AND id = %s", repository)
 
     def forget_blobs(self) -> None:
-        """Asked for where chunks are to be cut anew: all of it would have to be read again."""
+        """Always raises GitMemError: a new chunk size needs a rebuild of the whole index."""
         raise GitMemError("the size of chunks has changed", "git mem server rebuild")
 
     # -- taking out ------------------------------------------------------------------------------------------
 
     def prune(self) -> tuple[int, int]:
-        """Drop every blob that stands in no snapshot, every chunk of no blob, and their words; how many of each."""
+        """Delete every blob in no snapshot, every chunk of no blob, and their words; (blobs, chunks) deleted."""
         blobs = self._change(
             "DELETE FROM blob WHERE tenant = %s AND NOT EXISTS"
             " (SELECT 1 FROM entry WHERE entry.tenant = blob.tenant AND entry.blob = blob.id)"
@@ -383,7 +383,7 @@ class PostgresWriter:
         return blobs, len(gone)
 
     def _drop_words(self, segment: int, gone: Set[int]) -> None:
-        """Take the chunks that are gone out of a segment's words; only the words that named one are written."""
+        """Remove deleted chunks from a segment's postings; only words that occur in one of them are rewritten."""
         rows = self._rows("SELECT term, rows FROM posting WHERE tenant = %s AND segment = %s", segment)
         changed = without([(term, bytes(packed)) for term, packed in rows], gone)
         self._change(
@@ -409,8 +409,8 @@ class PostgresWriter:
         )  # fmt: skip
 
     def compact(self) -> bool:
-        """Join the segments that are smaller than the largest where there are many; whether there was anything to do.
-        A word is so written a few times in all, and read from few places."""
+        """Join the segments smaller than half of the largest, if there are at least MAX_SEGMENTS; whether any were
+        joined. So each posting is rewritten only a few times, and a word is read from few segments."""
         rows = self._rows("SELECT id, first_chunk, last_chunk FROM segment WHERE tenant = %s ORDER BY first_chunk")
         if len(rows) < MAX_SEGMENTS:
             return False
