@@ -94,15 +94,16 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
         return seen[text]
 
     for at, line in enumerate(lines):
+        new = line
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
-            new = line
             if line.strip():
                 new = cleaned(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         else:
             other = _with_texts(entry, cleaned)
-            new = line if other == entry else _line(other)
+            if other != entry:
+                new = _line(other)
         changed += new != line
         lines[at] = new
     return b"\n".join(lines), changed
@@ -110,8 +111,8 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
 
 def _with_texts(value: Any, cleaned: Callable[[str], str], key: str = "") -> Any:
     """A JSON value with `cleaned` applied to its texts; `key`: the key of the value in its object."""
-    if isinstance(value, str):
-        return value if STRUCTURAL_KEY.fullmatch(key) else cleaned(value)
+    if isinstance(value, str) and not STRUCTURAL_KEY.fullmatch(key):
+        return cleaned(value)
     if isinstance(value, list):
         return [_with_texts(item, cleaned) for item in value]
     if isinstance(value, dict):

@@ -62,7 +62,9 @@ class Endpoint:
         """`timeout`: seconds for which the server may send nothing; None: until the deadline of the request.
         `transport`, `sleep`, `now`: replaced in tests. `mask`: redacts the server's error text before it is shown."""
         parts = urlsplit(url)
-        self.provider = f"{parts.hostname}{f':{parts.port}' if parts.port else ''}"
+        self.provider = str(parts.hostname)
+        if parts.port:
+            self.provider += f":{parts.port}"
         self.path = parts.path
         self.model = model
         self._url, self._key = url, key

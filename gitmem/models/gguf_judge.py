@@ -57,17 +57,17 @@ class GgufJudge:
         cache = Judgements(self.setting.state, self.id, rubric)
         cut = [statement[:STATEMENT] for statement in statements]
         is_prepared = False
+        batch_size = 1  # of the first request, so that even a run of a few seconds caches a judgement
         start = 0
         while start < len(cut):
-            # The first request of a run has one statement, so that even a run of a few seconds caches a judgement.
-            batch = cut[start : start + (BATCH if is_prepared else 1)]
+            batch = cut[start : start + batch_size]
             start += len(batch)
             new = [statement for statement in dict.fromkeys(batch) if cache.get(statement) is None]
             if new and not (is_prepared and self.process.alive):
                 self.process.prepare(
                     {"system": rubric.system, "examples": rubric.examples, "words": (rubric.yes, rubric.no)}
                 )
-                is_prepared = True
+                is_prepared, batch_size = True, BATCH
             if new:
                 cache.put(dict(zip(new, self._log_odds(new), strict=True)))
             for statement in batch:

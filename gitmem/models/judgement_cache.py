@@ -29,7 +29,9 @@ class Judgements:
     def __init__(self, state: Path | None, model: str, rubric: Rubric) -> None:
         key = json.dumps([model, rubric.system, rubric.examples, rubric.yes, rubric.no], ensure_ascii=True)
         self._file = state and state / FOLDER / _hash(key)
-        self._known = _read(self._file) if self._file else {}
+        self._known: dict[str, float] = {}
+        if self._file:
+            self._known = _read(self._file)
 
     def get(self, statement: str) -> float | None:
         """The cached log-odds of a statement, None if there are none."""

@@ -151,13 +151,14 @@ def _chat(model: Any, system: str, examples: Sequence[Sequence[Any]], words: Seq
     """(text before a statement, text after it): a chat in the model's own template, with the examples as turns; plain
     lines for a model without a template (a base model). Raises CannotJudge for an unusable template."""
     template = model.metadata.get("tokenizer.chat_template")
+    answers = {True: words[0], False: words[1]}
     if not template:
-        rows = [f"Statement: {text}\nAnswer: {words[0] if keep else words[1]}\n" for text, keep in examples]
+        rows = [f"Statement: {text}\nAnswer: {answers[is_yes]}\n" for text, is_yes in examples]
         return "\n".join([f"{system}\n", *rows, "Statement: "]), "\nAnswer:"
     turns = [{"role": "system", "content": system}]
-    for text, keep in examples:
+    for text, is_yes in examples:
         turns.append({"role": "user", "content": text})
-        turns.append({"role": "assistant", "content": words[0] if keep else words[1]})
+        turns.append({"role": "assistant", "content": answers[is_yes]})
     turns.append({"role": "user", "content": PLACEHOLDER})
     try:
         chat = _rendered(model, template, turns)

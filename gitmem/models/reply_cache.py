@@ -22,9 +22,9 @@ MAX_REPLIES = 400
 
 def answers(text: str, schema: Mapping[str, Any]) -> bool:
     """Whether a reply is a JSON object with every key that the schema requires."""
-    start = text.find("{")
+    start = max(0, text.find("{"))
     try:
-        value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:] if start >= 0 else text)
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:])
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and all(key in value for key in schema.get("required", ()))

@@ -43,9 +43,9 @@ _LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negati
 _ONCE = 4  # weight of a word that occurs once; integer weights keep sums exact
 _MAX_WORD_COUNT = 100  # largest count of a word, so that one word can never overflow a lane
 _LETTERS_A_SUM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)  # letters times weight that never overflow a lane
-_SIGNS = bytes(ord("0") if n < 128 else ord("1") for n in range(256))
+_SIGNS = b"0" * 128 + b"1" * 128  # byte -> digit of its top bit
 _MIDDLE = 1 << 15
-_ABOVE = bytes(ord("1") if n > ZERO else ord("0") for n in range(256))  # a row's byte -> digit of its sign
+_ABOVE = b"0" * (ZERO + 1) + b"1" * (255 - ZERO)  # a row's byte -> digit of its sign
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a full cache is cleared, and frequent words soon return
 _CACHED_ROWS = 5_000
@@ -232,7 +232,10 @@ class StaticEmbedder:
                     counts = _groups(counts)[0]
                 total = half.sum(counts)
             length = hypot(*half.lanes(total))
-            vectors.append((length, half.scaled(total, length, LENGTH)) if length else (0.0, b""))
+            numbers = b""
+            if length:
+                numbers = half.scaled(total, length, LENGTH)
+            vectors.append((length, numbers))
         return vectors
 
     def row(self, number: int) -> Sequence[int]:

@@ -203,7 +203,10 @@ def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
     """
     budget = _BUDGET
     for kind, needs, pattern, decode in _DECODERS:
-        if needs not in raw if needs.isascii() else b"\xf0\x9f\x87" not in utf8(raw):
+        may_match = needs in raw
+        if not needs.isascii():  # regional indicators: their first bytes are enough
+            may_match = b"\xf0\x9f\x87" in utf8(raw)
+        if not may_match:
             continue
         for match in _stretches(kind, pattern, raw):
             start, end = match.span()

@@ -72,7 +72,8 @@ def _rows(views: Iterator[View]) -> Iterator[list[View]]:
 
 
 def _of_row(row: list[View], exhaustive: bool) -> Iterator[Match]:
-    """What views say that are read together, each on its line; where they say something each is read by itself."""
+    """The findings for a group of views, judged together as lines of one text. If that is a finding, each view is
+    judged alone to find its place; with `exhaustive` all that are findings are returned, else the first."""
     if row[0].kind == CUT or len(row) == 1:
         for view in row:
             yield from _read(view)
@@ -82,7 +83,7 @@ def _of_row(row: list[View], exhaustive: bool) -> Iterator[Match]:
         _about(View(row[0].kind, start, end, "\n".join([view.text for view in row])), start, end, _MAX_LAYERS)
     )
     alone = (match for view in row for match in _read(view))
-    if together and exhaustive:  # to be masked, but not what stands between them
+    if together and exhaustive:  # the places are masked, and the text between them is not
         yield from list(alone) or [replace(each, start=v.start, end=v.end) for each in together for v in row]
     elif together:
         yield next(alone, together[0])

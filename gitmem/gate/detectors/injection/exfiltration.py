@@ -79,7 +79,7 @@ def detect(text: Text) -> Iterator[Match]:
 def _images(raw: str) -> Iterator[tuple[int, int]]:
     """(start, end) of the addresses of images, also of reference definitions that an image names."""
     for match in _IMAGE.finditer(raw):
-        start, end = match.span(1 if match.group(1) else 2)
+        start, end = match.span(match.lastindex or 0)
         yield start, _end(raw, start, end)
     if "![" not in raw:
         return

@@ -245,13 +245,16 @@ def find(folded: str) -> Iterator[Order]:
         sentence = folded[start:end]
         costs: list[C] = []
         spans = quotes(sentence)
-        for cost, form in _english() if english else ():
-            match = form.search(sentence)
-            if match is not None and not any([a <= match.start() < b for a, b in spans]):
-                costs.append(cost)
+        if english:
+            for cost, form in _english():
+                match = form.search(sentence)
+                if match is not None and not any([a <= match.start() < b for a, b in spans]):
+                    costs.append(cost)
         if european and _EUROPEAN_HINTS.search(sentence):
-            plain = "".join(" " if any([a <= at < b for a, b in spans]) else c for at, c in enumerate(sentence))
-            costs += [cost for cost in _european_costs(plain if spans else sentence) if cost not in costs]
+            unquoted = sentence
+            if spans:
+                unquoted = "".join(" " if any([a <= at < b for a, b in spans]) else c for at, c in enumerate(sentence))
+            costs += [cost for cost in _european_costs(unquoted) if cost not in costs]
         if costs and not _TALKS.search(sentence):
             yield Order(start, end, tuple(costs), len(costs) > 1 or C.OVERRIDE in costs)
 
@@ -283,24 +286,16 @@ def _english() -> tuple[tuple[C, re.Pattern[str]], ...]:
 
 def _european_costs(sentence: str) -> Iterator[C]:
     """The costs of a sentence in a language other than English; all parts of a cost must match in the same language."""
-    for words in _european() if _any_of("user").search(sentence) else ():
-        if words.user.search(sentence) and (
-            words.silent.search(sentence)
-            or words.unknown.search(sentence)
-            or (words.hide.search(sentence) and words.this.search(sentence))
-        ):
-            yield C.CONCEAL
-            break
-    for words in _european() if _any_of("unasked").search(sentence) else ():
-        if words.unasked.search(sentence) and words.run.search(sentence) and words.always.search(sentence):
-            yield C.NO_ASKING
-            break
+    if _any_of("user").search(sentence) and any(words.conceal(sentence) for words in _european()):
+        yield C.CONCEAL
+    if _any_of("unasked").search(sentence) and any(words.skip_asking(sentence) for words in _european()):
+        yield C.NO_ASKING
     if _RULES.search(sentence) and any([form.search(sentence) is not None for form in _drops()]):
         yield C.OVERRIDE
 
 
 class _Patterns(NamedTuple):
-    """`Words`, compiled."""
+    """The compiled patterns of `Words`."""
 
     user: re.Pattern[str]
     hide: re.Pattern[str]
@@ -310,6 +305,18 @@ class _Patterns(NamedTuple):
     run: re.Pattern[str]
     always: re.Pattern[str]
     unasked: re.Pattern[str]
+
+    def conceal(self, sentence: str) -> bool:
+        """Whether a sentence orders to conceal something from the user."""
+        return self.user.search(sentence) is not None and bool(
+            self.silent.search(sentence)
+            or self.unknown.search(sentence)
+            or (self.hide.search(sentence) and self.this.search(sentence))
+        )
+
+    def skip_asking(self, sentence: str) -> bool:
+        """Whether a sentence orders to act from now on without asking."""
+        return all(form.search(sentence) is not None for form in (self.unasked, self.run, self.always))
 
 
 @cache

@@ -121,7 +121,9 @@ def _readings(
             continue
         start = folded.rfind("\n", 0, match) + 1
         end = folded.find("\n", match)
-        end = done = len(folded) if end < 0 else end
+        if end < 0:
+            end = len(folded)
+        done = end
         if end - start > _LONGEST_LINE:  # a part of a very long line
             start = max(start, match - 200)
             end = done = min(end, start + _LONGEST_LINE)
