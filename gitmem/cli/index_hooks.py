@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from gitmem import system
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from gitmem.git.opening import Repository
 
 FOREGROUND = "GITMEM_FOREGROUND"  # if set, the hook does the work itself; for tests and measurements
-SECONDS = 3.0  # limit of the work in the hook itself, for which Git waits
-WAIT = 0.2  # seconds that the hook itself waits for another process that writes the index
+HOOK_SECONDS = 3.0  # limit of the work in the hook itself, for which Git waits
+HOOK_WAIT_SECONDS = 0.2  # for which the hook itself waits for another process that writes the index
 DETACHED_SECONDS = 600.0  # limit of the work in a child process
-DETACHED_WAIT = 30.0  # seconds that the child process waits for another process that writes the index
+DETACHED_WAIT_SECONDS = 30.0  # for which the child process waits for another process that writes the index
 AGAIN = "refresh.again"  # file in the state folder: a hook ran while the index was brought up to date
 
 
@@ -36,13 +36,13 @@ def main(argv: list[str]) -> NoReturn:
 
 def run(name: str, words: Sequence[str]) -> None:
     """Bring the index up to date, and start the promotion that `--promote=MODE` of a post-commit hook asks for."""
-    start(name)
-    promote = next((word.removeprefix("--promote=") for word in words if word.startswith("--promote=")), "")
-    if name == "post-commit" and promote:
-        promotion(name, promote)
+    start_refresh(name)
+    mode = next((word.removeprefix("--promote=") for word in words if word.startswith("--promote=")), "")
+    if name == "post-commit" and mode:
+        start_promotion(name, mode)
 
 
-def start(name: str) -> None:
+def start_refresh(name: str) -> None:
     """Bring the index up to date: in a child process, or in this one if `FOREGROUND` is set or there is no fork."""
     if FOREGROUND in os.environ or not hasattr(os, "fork"):
         refresh_in_process(name)
@@ -64,16 +64,13 @@ def start(name: str) -> None:
 
 
 def refresh_in_process(name: str) -> None:
-    """Bring the index up to date in this process, within SECONDS. Never raises; errors are logged."""
-    repo = None
-    try:
+    """Bring the index up to date in this process, within HOOK_SECONDS. Never raises; errors are logged."""
+    with errors_logged(name):
         repo, config = _opened()
-        if config.auto_index:
-            _refresh(repo, config, name, SECONDS, WAIT)
-    except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
-        log(name, error)
-    finally:
-        if repo is not None:
+        try:
+            if config.auto_index:
+                _refresh(repo, config, name, HOOK_SECONDS, HOOK_WAIT_SECONDS)
+        finally:
             repo.close()
 
 
@@ -84,9 +81,7 @@ def _refresh_detached(name: str) -> None:
     Never raises, and never creates the state folder: a repository that was removed meanwhile must stay removed, and one
     without a state folder is indexed by its first search.
     """
-    try:
-        from contextlib import ExitStack
-
+    with errors_logged(name):
         from gitmem.errors import Locked
         from gitmem.git.worktree import locked, state_dir
 
@@ -106,9 +101,7 @@ def _refresh_detached(name: str) -> None:
                 except Locked:
                     return
                 mark.unlink(missing_ok=True)
-                _refresh(repo, config, name, DETACHED_SECONDS, DETACHED_WAIT, make=False)
-    except Exception as error:  # noqa: BLE001 - as above
-        log(name, error)
+                _refresh(repo, config, name, DETACHED_SECONDS, DETACHED_WAIT_SECONDS, make=False)
 
 
 def _opened() -> tuple[Repository, Config]:
@@ -122,17 +115,15 @@ def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: f
 
     work = indexer.refresh(repo, config, bounds=indexer.Bounds(budget, wait, make))
     for note in filter(None, (*work.notes, work.unfinished)):
-        _write(repo, name, note)
+        _append_to_log(repo, name, note)
 
 
-def promotion(name: str, mode: str) -> None:
+def start_promotion(name: str, mode: str) -> None:
     """Start the promotion of `git mem install --promote=MODE` in a process of its own. Never raises."""
-    try:
+    with errors_logged(name):
         from gitmem.cli import promotion_hook
 
         promotion_hook.start(mode)
-    except Exception as error:  # noqa: BLE001 - as above
-        log(name, error)
 
 
 @contextmanager
@@ -148,16 +139,18 @@ def log(name: str, error: BaseException) -> None:
     """Write one line to `gitmem/hooks.log` in the Git directory; nothing if that cannot be written."""
     from gitmem.errors import GitMemError
 
-    words = type(error).__name__
+    line = type(error).__name__
     if isinstance(error, GitMemError):
-        words = error.message
+        line = error.message
     try:
-        _write(_opened()[0], name, words)
+        repo, _ = _opened()
+        _append_to_log(repo, name, line)
     except (OSError, GitMemError):
         return
 
 
-def _write(repo: Repository, name: str, words: str) -> None:
+def _append_to_log(repo: Repository, name: str, line: str) -> None:
+    """Append one line with the time and the hook's name to `hooks.log` of the state folder, if that can be written."""
     from gitmem.environment import now
     from gitmem.errors import GitMemError
     from gitmem.git.worktree import state_dir
@@ -166,6 +159,6 @@ def _write(repo: Repository, name: str, words: str) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.RAW
         handle = os.open(state_dir(repo.common_dir, make=False) / "hooks.log", flags, 0o600)
         with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{now().isoformat(timespec='seconds')} {name}: {words}\n")
+            file.write(f"{now().isoformat(timespec='seconds')} {name}: {line}\n")
     except (OSError, GitMemError):
         return
