@@ -185,7 +185,7 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change of install or uninstall. `what`: for the person to read, "" if nothing changed. `path`: the file."""
+    """One change of install or uninstall. `what`: for the person to read. `path`: the file."""
 
     what: str
     path: Path
@@ -199,7 +199,7 @@ def install(
     `only`: the Git directory for which the block acts, beside those that the block names already; "" if the folder
     belongs to one repository. Raises GitMemError.
     """
-    steps = []
+    steps: list[Step | None] = []
     try:
         if not dry:
             folder.mkdir(parents=True, exist_ok=True)
@@ -214,7 +214,7 @@ def install(
             Message("cannot write hooks in '{}': {}", folder, error.strerror),
             "a sandbox may forbid it: run it in your own shell",
         ) from None
-    return [step for step in steps if step.what]
+    return list(filter(None, steps))
 
 
 def _named_in(path: Path) -> tuple[str, ...]:
@@ -225,8 +225,8 @@ def _named_in(path: Path) -> tuple[str, ...]:
     return tuple(os.fsdecode(match[1]).replace("'\\''", "'").split(":"))
 
 
-def _install(path: Path, lines: str, dry: bool) -> Step:
-    """Write the block `lines` to one hook file."""
+def _install(path: Path, lines: str, dry: bool) -> Step | None:
+    """Write the block `lines` to one hook file; None if the file has it already."""
     whole = OURS + lines
     if not os.path.lexists(path):
         return _write_hook(Step("new", path), whole.encode(), 0o755, dry)
@@ -234,7 +234,7 @@ def _install(path: Path, lines: str, dry: bool) -> Step:
     if BLOCK.search(data):
         new = BLOCK.sub(lambda _: lines.encode(), data, count=1)
         if new == data:
-            return Step("", path)
+            return None
         return _write_hook(Step("updated", path), new, _mode(path), dry)
     first = SHELL.match(data)
     if (first and _mode(path) & 0o100) or (_is_plain(path) and is_husky(path.parent)):
@@ -338,9 +338,7 @@ def hooks_folder(repo: Repository) -> Path:
 
     husky runs the files of `.husky`, and writes `.husky/_` again at each installation of packages.
     """
-    from gitmem.git.write import run_git
-
-    folder = Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
+    folder = Path(_git_path(repo, "--git-path", "hooks"))
     if folder.name == "_" and folder.parent.name == ".husky":
         return folder.parent
     return folder
@@ -368,9 +366,14 @@ def serves_others(repo: Repository, folder: Path) -> bool:
 
 def git_directory(repo: Repository) -> str:
     """The Git directory in the form in which a block of a shared folder names it."""
+    return _git_path(repo, "--git-common-dir")
+
+
+def _git_path(repo: Repository, *options: str) -> str:
+    """The absolute path that `git rev-parse` prints for `options`."""
     from gitmem.git.write import run_git
 
-    return run_git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).rstrip("\n")
+    return run_git(repo, ["rev-parse", "--path-format=absolute", *options]).rstrip("\n")
 
 
 def remember(common_dir: Path, names: Iterable[str]) -> None:
@@ -378,21 +381,26 @@ def remember(common_dir: Path, names: Iterable[str]) -> None:
 
     Without names the list is removed.
     """
-    place, names = Path(common_dir) / "gitmem" / REMEMBERED, tuple(names)
-    if names:
-        place.write_text("\n".join([*names, ""]), "ascii")
-        place.chmod(0o600)
+    record = _record_of_hooks(common_dir)
+    text = "".join(f"{name}\n" for name in names)
+    if text:
+        record.write_text(text, "ascii")
+        record.chmod(0o600)
     else:
-        place.unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
 
 
 def remembered(common_dir: Path) -> tuple[str, ...]:
     """The names of the hooks that were installed here; () if none."""
     try:
-        words = (Path(common_dir) / "gitmem" / REMEMBERED).read_text("ascii").split()
+        words = _record_of_hooks(common_dir).read_text("ascii").split()
     except (OSError, UnicodeDecodeError):
         return ()
     return tuple(word for word in words if word in HOOKS)
+
+
+def _record_of_hooks(common_dir: Path) -> Path:
+    return Path(common_dir) / "gitmem" / REMEMBERED
 
 
 def is_shared(repo: Repository, folder: Path) -> bool:
