@@ -7,11 +7,7 @@ them.
 from __future__ import annotations
 
 import sys
-
-from gitmem.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import NoReturn
+from typing import NoReturn
 
 # The hooks that refresh the index; `git/hook_files` has the same list and is slower to import.
 REFRESH_HOOKS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")

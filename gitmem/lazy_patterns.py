@@ -7,11 +7,7 @@ time that a commit waited for the gate.
 from __future__ import annotations
 
 import re
-
-from gitmem.light_typing import TYPE_CHECKING, cast
-
-if TYPE_CHECKING:
-    from typing import Any, AnyStr
+from typing import Any, AnyStr, cast
 
 
 class _Lazy:

@@ -23,8 +23,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from math import exp
-
-from gitmem.light_typing import NamedTuple
+from typing import NamedTuple
 
 
 class LinearModel(NamedTuple):

@@ -9,10 +9,10 @@ from datetime import date
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.messages import Message
 
 

@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the bottom to the top. A module imports from its own package and from packages of lower layers, inside functions
 # too. The packages of one layer do not know each other.
 LAYERS = (
-    ("errors", "messages", "light_typing", "fences", "agent_paths"),
+    ("errors", "messages", "fences", "agent_paths"),
     ("lazy_patterns", "linear_model", "system", "plural", "json_values", "http_request"),
     ("regular_file", "paths", "text"),
     ("config", "git"),

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from gitmem.json_values import json_object, json_value
-from gitmem.light_typing import NamedTuple
 
 
 class Colour(Enum):

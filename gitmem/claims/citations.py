@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gitmem.claims.departure import Departure
 from gitmem.claims.finding import State
 from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple, Protocol
 from gitmem.memory.fact import Fact, decode, encode
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 

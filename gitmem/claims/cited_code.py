@@ -8,6 +8,7 @@ commit, an ignored path, a shallow clone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.claims.citations import MAX_CITATION_LINES, Citation, Verdict, blob_with, lines_of, parse, verdict
 from gitmem.claims.departure import Departure
@@ -15,7 +16,6 @@ from gitmem.claims.finding import State
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.code_state import CitedCode, CodeState
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem.light_typing import NamedTuple
+from typing import NamedTuple
 
 MAX_RENAMES = 4  # successive renames of one path that are followed
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Any, NamedTuple
 
 from gitmem.json_values import json_object
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class State(StrEnum):

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from typing import Any
 
 from gitmem.claims.departure import MAX_RENAMES, Departure
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
-from gitmem.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
 
 FILE = "departures.json"
 MAX_KNOWN_PATHS = 2_000  # paths in the cache

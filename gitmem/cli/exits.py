@@ -9,13 +9,10 @@ import errno
 import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from gitmem.cli.terminal import say, write_crash_log
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import NoReturn
 
 # Errors of the disk or of a path that a person typed. Every other OSError counts as a bug.
 EXTERNAL_ERRORS = frozenset(

@@ -7,11 +7,7 @@ compares the two. Everything else (`--opt=value`, `-n5`, `--`, an invalid value,
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from gitmem.light_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 # option -> (its name as a parameter of the command, kind); `several` are lists.
 OPTIONS: dict[str, tuple[str, str]] = {

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.cli.terminal import ProgressLine, escape, page, paint, say, write_json
 from gitmem.cli.terminal import colour as coloured
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.plural import line_range
 from gitmem.search.request import SearchRequest, history_mode, query_of
 from gitmem.search.results import as_value, excerpt, hit_value, marked_words
@@ -21,7 +21,6 @@ from gitmem.search.search import EMPTY, Answer, search
 if TYPE_CHECKING:
     import re
     from collections.abc import Mapping
-    from typing import Any
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository

@@ -14,13 +14,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 from gitmem.json_values import json_value
-from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any, TextIO
-
     from gitmem.gate.redaction import Mask
     from gitmem.git.opening import Repository
     from gitmem.memory.rivals import Rival

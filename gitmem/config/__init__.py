@@ -8,15 +8,13 @@ limits).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from gitmem.errors import UsageError
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple, cast
 from gitmem.messages import Message
 from gitmem.paths import agent_name
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
     Value = TypeVar("Value")
 
 TRACKED = ".gitmem.toml"
@@ -246,14 +244,11 @@ class Config(NamedTuple):
     warnings: tuple[str, ...] = ()  # one sentence for each ignored setting
 
 
-def _take_settings(fields: dict[str, Any]) -> dict[str, Setting]:
-    """Replace each Setting among the defaults of Config by the default that it declares. Returns name -> Setting."""
-    declared = {name: value for name, value in fields.items() if isinstance(value, Setting)}
-    fields.update((name, each.default) for name, each in declared.items())
-    return declared
-
-
-SETTINGS = _take_settings(Config._field_defaults)  # field name -> its declaration, in the order of the fields
+# Field name -> its declaration, in the order of the fields.
+SETTINGS = {name: value for name, value in Config._field_defaults.items() if isinstance(value, Setting)}
+# The class was made with the declarations as its defaults; from here on it has the values that they declare.
+Config._field_defaults.update((name, declared.default) for name, declared in SETTINGS.items())
+Config.__new__.__defaults__ = tuple(Config._field_defaults.values())
 
 
 def git_name(name: str) -> str:

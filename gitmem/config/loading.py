@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from gitmem.config import SETTINGS, TRACKED, Config, git_name
 from gitmem.errors import BadConfig, UsageError
-from gitmem.light_typing import TYPE_CHECKING
 from gitmem.messages import Message
 from gitmem.paths import daily_form, daily_glob
-
-if TYPE_CHECKING:
-    from typing import Any
 
 PROFILE_SWITCH_TIME = "mem.profilesince"  # written by `profiles`; no setting
 TRUE_WORDS = ("true", "yes", "on", "1", "")

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from gitmem.config import MIN_TRACKED_LIFE_DAYS, SETTINGS, TRACKED, Config, Setting, life_form, lives
 from gitmem.errors import BadConfig, UsageError
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.messages import Message
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Rule(NamedTuple):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from gitmem import system
 from gitmem.errors import GitFailed, GitMemError, NotARepository, TooManyFiles, UnknownRevision
@@ -29,12 +30,9 @@ from gitmem.git.parse import (
     parse_tree,
 )
 from gitmem.git.revision_name import is_revision_name
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
-    from typing import IO
-
     from gitmem.git.encryption import GitCrypt
 
 # Variables that Git sets for its hooks, or that a person sets for place and configuration. Git gets no other GIT_*.

@@ -8,8 +8,7 @@ digits.
 from __future__ import annotations
 
 from datetime import datetime
-
-from gitmem.light_typing import NamedTuple
+from typing import NamedTuple
 
 MAX_FILES = 1_000_000  # files that are listed of a tree, or of the difference of two
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000

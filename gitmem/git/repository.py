@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from gitmem.git.objects import BlameLine, Change, Commit, Entry
-from gitmem.light_typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gitmem.git.encryption import GitCrypt

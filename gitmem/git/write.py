@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitmem import system
 from gitmem.errors import GitFailed, GitMemError
@@ -20,7 +21,6 @@ from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry, is_git_crypt_filter
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir
-from gitmem.light_typing import TYPE_CHECKING
 from gitmem.messages import Message
 
 if TYPE_CHECKING:

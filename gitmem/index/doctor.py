@@ -86,7 +86,7 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     place = str(directory(repo) / db.FILE)
     damage = index.integrity()
     if damage:
-        yield Check("file", f"SQLite finds it damaged: {damage}", REPAIR, place)
+        yield Check("file", Message("SQLite finds it damaged: {}", damage), REPAIR, place)
         return
     yield Check("file", "", "", place)
     wrong, later, files = _tree(repo, config, index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
@@ -12,11 +13,9 @@ from gitmem.git.worktree import locked
 from gitmem.index.db.connection import open_index, remove
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Cut, Snapshot
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from gitmem.index.store import IndexReader
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 from gitmem.json_values import json_object
-from gitmem.light_typing import NamedTuple
 
 PAST = ("decision", "lesson", "timeline", "episode-digest", "todo")  # types of facts that outlive the code they cite
 

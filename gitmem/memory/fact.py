@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from gitmem.git.objects import Span
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 
 COMMENT = lazy(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
 _BULLET = lazy(r"[ \t]{0,3}[-*+][ \t]+(?=\S)")

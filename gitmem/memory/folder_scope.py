@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.statements import Statement
 from gitmem.paths import aside, spelling
 

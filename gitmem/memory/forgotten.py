@@ -11,14 +11,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.fact import fact_id, id_of_hash, normalise
-
-if TYPE_CHECKING:
-    from typing import Any
 
 MASK = "[forgotten]"  # replaces a removed text
 MAX_LABEL_CHARS = 40  # of the label at the beginning of a fact

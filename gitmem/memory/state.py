@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import fact_id, parse_span
 from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.statements import Statement

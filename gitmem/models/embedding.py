@@ -7,9 +7,9 @@ another machine, and an embedder that fails is never replaced by another.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gitmem.errors import BadConfig
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple, Protocol
 from gitmem.messages import Message
 
 if TYPE_CHECKING:

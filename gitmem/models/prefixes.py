@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import NamedTuple
 
 from gitmem.config import Config
-from gitmem.light_typing import NamedTuple
 
 AUTO, NONE = "auto", "none"
 _SENTENCE = "Represent this sentence for searching relevant passages: "

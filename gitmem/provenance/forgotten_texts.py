@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 from gitmem.memory.forgotten import NOTHING, Forgotten, forgotten_of, unlabelled
-
-if TYPE_CHECKING:
-    from typing import Any
 
 FILE = "forgotten.json"  # cache in the folder of our state
 MAX_FILE_BYTES = 8 << 20

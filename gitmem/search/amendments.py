@@ -13,9 +13,9 @@ reviewed line is a proposal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.text.telling import STOP
 from gitmem.text.terms import terms
 

@@ -14,12 +14,12 @@ from array import array
 from collections.abc import Container, Iterable, Sequence
 from math import log
 from operator import add
+from typing import NamedTuple
 from unicodedata import normalize
 
 from gitmem import linear_model
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
-from gitmem.light_typing import NamedTuple
 from gitmem.models.wordpiece import words
 from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosine
 from gitmem.search.question import Question

@@ -6,16 +6,14 @@ Nothing here searches, orders or shows hits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.json_values import json_object
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.plural import line_range
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from gitmem.memory.code_state import CitedCode
 
 BY_HAND = "by hand"  # the reason of a link that the key `supersedes` of a line made

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import pi, sin
 from operator import mul
+from typing import NamedTuple, Protocol
 
-from gitmem.light_typing import NamedTuple, Protocol
 from gitmem.models.wordpiece import words
 from gitmem.text.terms import terms
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.index.db.schema import LENGTH_STEP
 from gitmem.index.db.values import PLACE_BITS
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.search.question import Question
 from gitmem.search.scoring import Positions, idf
 from gitmem.search.weights import Ranking

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, date
 from functools import partial
 from math import exp
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
@@ -19,7 +20,6 @@ from gitmem.git.repository import Repository
 from gitmem.index.db.values import Shape, Snapshot
 from gitmem.index.line_records import ASKS, FENCE, HEADING, ROW
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory import state, statements
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.forgotten import NOTHING, Forgotten

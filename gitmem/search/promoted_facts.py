@@ -7,9 +7,9 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import decode, parse_comment
 from gitmem.text.terms import terms
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from datetime import date
 from itertools import chain
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.text import chinese, english, japanese, korean
 from gitmem.text.dates import MONTH, Days, days
 from gitmem.text.languages import EASTERN

@@ -7,10 +7,10 @@ folder means the same to each of them.
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.git.repository import Repository
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.search.search import Lane, Query
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from gitmem.json_values import json_object
-from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from gitmem.search.hits import Hit
     from gitmem.search.search import Answer
 

@@ -15,16 +15,14 @@ from itertools import accumulate, compress
 from math import log, sqrt
 from operator import mul, sub
 from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, TIME, Packed
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.models.vectors import cosines
 from gitmem.search.question import Question
 from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     Value = TypeVar("Value", int, float)
 
 

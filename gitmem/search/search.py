@@ -12,6 +12,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from gitmem.config import Config
@@ -20,7 +21,6 @@ from gitmem.git.repository import Repository
 from gitmem.index.db.values import Place, Snapshot
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.messages import Message
 from gitmem.paths import Kind, file_name_words, kind, log_date
@@ -36,8 +36,6 @@ from gitmem.search.weights import Ranking
 from gitmem.text.terms import terms
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from gitmem.index.store import IndexReader
 
 ALWAYS_SHOWN_HITS = 5  # hits that are shown even where none of them answers the question

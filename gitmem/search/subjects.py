@@ -7,9 +7,9 @@ nearly the same, the one with more words of the question comes first. No line is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.text.telling import telling
 from gitmem.text.terms import compatible, tokens
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
-from gitmem.light_typing import NamedTuple
 from gitmem.text.dates import Days
 
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from array import array
 from math import hypot
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
-from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.models.vectors import DIMS
 from gitmem.search.late_interaction import WordVectors
 from gitmem.search.question import Question
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from gitmem.index.store import IndexReader
 
 

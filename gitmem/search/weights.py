@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from gitmem.config import Config
-from gitmem.light_typing import NamedTuple
 
 _DEFAULT = Config._field_defaults
 

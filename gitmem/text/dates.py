@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from itertools import chain
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.text import english, korean
 from gitmem.text.languages import EASTERN, LANGUAGES
 

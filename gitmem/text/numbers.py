@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.text import chinese, english, japanese, korean
 from gitmem.text.languages import LANGUAGES
 

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -14,7 +15,6 @@ from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import APPLICATION_ID, FTS5_TABLES, STATEMENTS, VERSION
 from gitmem.index.db.sqlite import REBUILD, drop_copy, private_copy, translated
-from gitmem.light_typing import TYPE_CHECKING
 from gitmem.messages import Message
 
 if TYPE_CHECKING:

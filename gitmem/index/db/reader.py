@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import wraps
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -17,12 +18,9 @@ from gitmem.index.db.schema import EMBEDDER_SHIFT, IN_DEFAULT_CORPUS, IN_FORCE, 
 from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
 from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 from gitmem.index.line_records import Packed, unpack
-from gitmem.light_typing import TYPE_CHECKING
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
     from gitmem.index.db.sign_table import Table
 
     Method = TypeVar("Method", bound=Callable[..., Any])

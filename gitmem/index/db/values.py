@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from array import array
 from datetime import date
+from typing import NamedTuple
 
 from gitmem.index.db.schema import BY_PATH_ONLY, IN_DEFAULT_CORPUS, LENGTH_STEP
-from gitmem.light_typing import NamedTuple
 from gitmem.paths import Layout, in_default_corpus
 
 PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`): a file of 1 MiB has fewer words

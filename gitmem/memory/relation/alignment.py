@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.relation.reading import LANGUAGES, Reading, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 from gitmem import linear_model
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
 from gitmem.memory.relation.clauses import main_clauses

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.relation import chinese, english, japanese, korean
 from gitmem.memory.relation.tokens import ARROW, ID, MARK, Token, tokens
 from gitmem.text.denials import denials

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
 from gitmem.memory.relation import chinese, english, japanese, korean
 from gitmem.memory.relation.amounts import (
     HAN_NUMBER,
