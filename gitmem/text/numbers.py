@@ -108,15 +108,20 @@ def quantities(text: str) -> list[Quantity]:
 def _in_digits(text: str) -> list[Quantity]:
     found = []
     for match in _QUANTITY.finditer(text):
-        said = match["unit2"] or match["unit"] or match["money"] or ""
-        if len(said) == 1 and said.isalpha() and said.isascii() and len(match["low"]) > _MAX_DIGITS_BEFORE_LETTER:
+        # In a range an end without a unit or a power has that of the other end: "90 s to 2 min", "10 to 20 ms".
+        low_unit = match["unit"] or match["unit2"] or match["money"] or ""
+        high_unit = match["unit2"] or match["unit"] or match["money"] or ""
+        is_letter = len(low_unit) == 1 and low_unit.isalpha() and low_unit.isascii()
+        if is_letter and len(match["low"]) > _MAX_DIGITS_BEFORE_LETTER:
             continue
-        unit, factor = _meant(said)
-        factor *= _power(match["power2"] or match["power"])
-        low = _value(match["low"], bool(said)) * factor * (-1 if match["sign"] else 1)
+        unit, factor = _meant(low_unit)
+        factor *= _power(match["power"] or match["power2"])
+        low = _value(match["low"], bool(low_unit)) * factor * (-1 if match["sign"] else 1)
         high = None
-        if match["high"]:
-            high = _value(match["high"], bool(said)) * factor
+        high_kind, high_factor = _meant(high_unit)
+        if match["high"] and high_kind == unit:
+            high_factor *= _power(match["power2"] or match["power"])
+            high = _value(match["high"], bool(high_unit)) * high_factor
         found.append(Quantity(match.start(), match.end(), low, unit, high))
     return found
 
