@@ -118,7 +118,7 @@ class Endpoint:
             except httpx.HTTPError as error:
                 if isinstance(error, httpx.ReadTimeout) and not repeats:
                     raise self._late() from None
-                trouble = type(error).__name__
+                trouble, status = type(error).__name__, 0
             else:
                 if answer.status_code == 200:
                     return data

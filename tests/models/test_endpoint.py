@@ -83,6 +83,15 @@ def test_a_busy_server_and_a_dropped_connection_are_tried_again_with_growing_wai
     assert naps == [7.0, 2.0, endpoint.MAX_WAIT_SECONDS]
 
 
+def test_an_error_status_before_a_dropped_connection_is_not_taken_for_the_last_answer(
+    address: str, tmp_path: Path
+) -> None:
+    Handler.script = [(503, {}, []), None, None, None]
+    with pytest.raises(ModelUnavailable, match="gave no answer") as caught:
+        post(Endpoint(address, "m", sleep=lambda seconds: None), tmp_path)
+    assert not isinstance(caught.value, Refused)
+
+
 @pytest.mark.parametrize(("status", "headers"), [(401, {}), (404, {}), (302, {"location": "https://evil.example/"})])
 def test_a_refusal_and_a_redirect_end_it_at_once(
     address: str, tmp_path: Path, status: int, headers: dict[str, str]
