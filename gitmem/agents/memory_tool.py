@@ -300,7 +300,11 @@ class _Tool:
         return f"Successfully renamed {old} to {new}"
 
     def files_of(self, path: str, relative: str) -> list[str]:
-        """The memory file at a path, or all files below a folder. Raises _Failure if one of these is not memory."""
+        """The repository paths of the memory file at `relative`, or of all files below that folder.
+
+        `path`: the model's spelling, for messages. Raises _Failure if no memory is there, or if the folder also has a
+        file that is not memory or that Git ignores.
+        """
         if self.is_file(relative):
             return [relative]
         names = [f"{relative}/{name}" for name in self.sizes(f"{relative}/", hidden=True)]

@@ -55,8 +55,12 @@ def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[s
 
 
 def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
-    """The finding about a citation; None if it holds or its state is unknown. For changed code the finding is not sure,
-    because the fact may still be true."""
+    """The finding about a citation. Only a finding for code that is gone is sure: after a change the fact may still
+    hold.
+
+    None if the citation holds, if its state is unknown, or if the code is gone and the fact's type is in PAST (a
+    decision outlives its code).
+    """
     if found.state in (State.HOLDS, State.UNKNOWN):
         return None
     if found.state is State.GONE and one.fact.get("type") in PAST:

@@ -134,10 +134,11 @@ def _path(line: MarkedLine, text: str, path: str, *, plain: bool) -> Claim:
 
 
 def _symbols(line: MarkedLine, text: str, match: re.Match[str]) -> Iterator[Claim]:
-    """The names of code in a code span (`Class.method`).
+    """Claims for the names in a code span that look like code (`camelCase`, `snake_case`), and for the last one if it
+    is called.
 
-    A name counts if its spelling is not that of a word (`camelCase`, `snake_case`) or if it is called. Without such a
-    name the last one of a dotted name counts, and a single capitalised word, which is not plain.
+    A span without any has the last part of a dotted name (of no host name), else a capitalised first word, which is
+    never plain. Short names do not count. Several names in one span are not plain.
     """
     names = [name for name in _NAME.findall(match[1]) if len(name) > 2]
     called = bool(match[2])

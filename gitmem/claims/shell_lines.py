@@ -186,7 +186,10 @@ def _command(line: MarkedLine, words: list[str], folder: str) -> Iterator[Claim]
 
 
 def _arguments(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
-    """The paths among the arguments of a program, without those that it writes."""
+    """Claims for the arguments of a program that look like paths, and for the dotted module after `python -m`.
+
+    Options are skipped, and so is the word after `-o`, `>`, `--output` and the like, which the program writes.
+    """
     written = False
     module = False
     for word in words:

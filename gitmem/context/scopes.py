@@ -97,7 +97,8 @@ def project(
 def _of_commit(
     repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "", history: bool = False
 ) -> Scope:
-    """The scope of a repository at a commit."""
+    """The scope of the memory files in the tree of `commit`; the work tree is not read. `note`: as in Scope. `history`:
+    as in `project`."""
     entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
     layout = layout_of(entries, config.memory_paths)
     paths = tuple(sorted(path for path in entries if is_memory(path, layout)))

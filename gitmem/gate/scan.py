@@ -292,7 +292,8 @@ def _scanned_blobs(
 
 
 def _first_then_rest(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
-    """The blobs of `first`, then of `rest`; `first` is emptied, so that its bytes can be freed."""
+    """The blobs of `first`, then of `rest`. After its last blob was taken, `first` is cleared, so that its bytes are
+    not kept while `rest` is read."""
     yield from first
     first.clear()
     yield from rest

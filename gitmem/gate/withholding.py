@@ -31,7 +31,11 @@ def screened(text: str) -> str:
 
 
 def without_blocked(lines: Sequence[str], path: str) -> list[str]:
-    """The lines, each with a blocking finding at this path (`MESSAGE` for a commit message) replaced by WITHHELD."""
+    """The lines, each line with a blocking finding replaced by WITHHELD; all lines for a finding about the text as a
+    whole.
+
+    `path`: the path of the text, `MESSAGE` for a commit message. The repository's exceptions and settings do not count.
+    """
     found = examine("\n".join(lines), path, Policy())
     return withheld(lines, [finding for finding in found if finding.severity is Severity.BLOCK])
 

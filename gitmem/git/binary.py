@@ -261,7 +261,11 @@ class BinaryRepository:
         return self._header(self._request(verb, (name,)))
 
     def _request(self, verb: str, names: Iterable[str]) -> IO[bytes]:
-        """Send names to cat-file. Returns the pipe with the answers, in order. Raises GitFailed if cat-file ended."""
+        """Send names to cat-file, which is started if none runs, and return the pipe with the answers in order.
+
+        The names have no line breaks and are few enough for a pipe. The caller must read all answers. Raises GitFailed
+        if cat-file ends while the names are sent.
+        """
         requests, answers = self._pipes()
         try:
             requests.write("".join(f"{verb} {name}\n" for name in names).encode("utf-8", "surrogateescape"))

@@ -279,7 +279,11 @@ def _section(memory: Memory, place: int) -> tuple[list[Entry], int]:
 
 
 def _inserted(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
-    """The file's lines with `block` in the section of line `place`: above the first fact that is not newer."""
+    """The file's lines with `block` in the section whose heading is on line `place` (0: the top of the file).
+
+    The block goes above the first top-level item that is not newer than `fact`, else below the last item; in a section
+    without items below its text.
+    """
     lines = list(memory.lines)
     section, limit = _section(memory, place)
     day = fact_date(fact)

@@ -105,7 +105,11 @@ def record(
 
 
 def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Meta) -> Draft[Recorded]:
-    """The changed files, archives first, so that an insight is never in neither file."""
+    """The new files for the insight `words` (`[entity] text`): MEMORY.md with it, and before that the archives of the
+    oldest insights above MAX_INSIGHTS, so that an insight is always in a file.
+
+    Empty when `entity` already has an insight of that day.
+    """
     memory = facts.parse(reading.read(MEMORY) or b"")
     day = now.date().isoformat()
     if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):

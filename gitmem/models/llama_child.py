@@ -148,8 +148,12 @@ class _Rubric:
 
 
 def _chat(model: Any, system: str, examples: Sequence[Sequence[Any]], words: Sequence[str]) -> tuple[str, str]:
-    """(text before a statement, text after it): a chat in the model's own template, with the examples as turns; plain
-    lines for a model without a template (a base model). Raises CannotJudge for an unusable template."""
+    """(text before a statement, text after it) of a chat in the model's template; plain lines for a model without one.
+
+    `examples`: (text, whether the answer is yes), as turns. `words`: the answers for yes and for no. If the template
+    refuses a system turn, its text opens the first example. Raises CannotJudge if the template leaves the statement
+    out.
+    """
     template = model.metadata.get("tokenizer.chat_template")
     answers = {True: words[0], False: words[1]}
     if not template:

@@ -301,7 +301,11 @@ def _changed(row: Placed) -> Changed:
 
 
 def _with_key(memory: Memory, row: Placed, key: str, value: str) -> Memory:
-    """The memory with the key in the comment of a fact."""
+    """The memory with the pair added to the comment of the fact `row`, and without the proposal that the answer
+    settles.
+
+    Other pairs with the same key stay. Raises Changed when the fact is gone, UsageError when it cannot have a comment.
+    """
     entry = _entry(memory, row)
     meta: Meta = tuple(dict.fromkeys((*_without_proposal(entry.fact), (key, value))))
     with as_usage_error(row.path, entry):

@@ -23,9 +23,11 @@ PENDING = "gitmem-promotion"  # file in the work tree's Git directory: trailers 
 
 
 def prepare(repo: Repository, config: Config, message: Path) -> None:
-    """Add the trailers to the message file of a commit that changes memory; a trailer that it has is not repeated.
+    """Add trailers to the message file of a commit that changes memory other than daily logs.
 
-    Without a `Memory-Reason` of its own, an agent's commit gets its subject as the reason.
+    These are the trailers that `promote --stage` saved, and `Memory-Agent` if `mem.agent` is set and the message has
+    none; with it the subject becomes the `Memory-Reason` if there is no reason yet. A trailer in the message is not
+    repeated.
     """
     if not memory_changes(repo):
         return

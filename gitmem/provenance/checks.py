@@ -190,7 +190,11 @@ class Checks:
         return worst
 
     def _refused(self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit) -> str:
-        """Why the fact may not be in memory: a person removed its text or its source before. "" when it may."""
+        """Why the fact may not be in memory, "" when it may.
+
+        It may not if a person took out its text or refused all of its source lines, and a machine's commit or a model's
+        promotion added it again, or an agent's merge brought it back. A fact that a person wrote again may stay.
+        """
         digest = text_hash(fact.text)
         commit = line_commit()
         if merge := self._merge_that_brought_back(path, digest, commit):

@@ -171,8 +171,8 @@ def _blobs(change: Change) -> tuple[str, str]:
 
 
 def _renamed(files: Sequence[Change], old_path_of: Mapping[str, str], layout: Layout) -> Iterator[Renamed]:
-    """The renames of `old_path_of` (path -> former path), then files outside memory that were removed at one path and
-    added at another with the same bytes."""
+    """The renamed files in the order of `files`: those of `old_path_of` (path -> former path), with `same` if the bytes
+    are equal, and files outside memory that were removed at one path and added at another with the same bytes."""
     oids = {change.path: _blobs(change) for change in files}
     known = {*old_path_of, *old_path_of.values()}
     removed = defaultdict(list)  # blob -> paths

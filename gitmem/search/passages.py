@@ -201,7 +201,11 @@ class Passages:
         return tuple(self._with_provenance(self._join(candidates, limit), blame))
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        """The hits, marked where they are not committed; with `blame`, with commit and author."""
+        """The hits with what Git knows of them.
+
+        In a search of the work tree, hits that HEAD lacks get trust "uncommitted", and today's date if they have none.
+        With `blame`, hits also get commit and author from `blamed`: for a fact the commit that first brought it.
+        """
         if not self.commit:
             hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
             today = self.filters.today.isoformat()  # the day of a line that is in no commit yet, as in `line_days`

@@ -227,7 +227,11 @@ def _open_index(repo: Repository, config: Config, query: Query, opener: Opener) 
 
 
 def _across(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
-    """The best hits of several branches. A passage that several branches have is shown once, for the first of them."""
+    """The best hits of the query's branches, by score.
+
+    A passage (path and id) of several branches is shown once, for the branch with its highest score; at equal scores
+    for the branch named first.
+    """
     answers = []
     for name, commit in query.branches:
         answer = _search_one(repo, config, query._replace(branches=(), commit=commit), now, opener)

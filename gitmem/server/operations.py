@@ -203,9 +203,12 @@ class Operations:
     def lines(
         self, caller: Caller, name: str, path: str, first: int = 1, count: int = MAX_LINES, ref: str = ""
     ) -> Lines:
-        """At most MAX_LINES lines of a memory file, from line `first`, at the tip of a branch or tag. Raises UsageError
-        for a repository, ref or file that does not exist or that the caller may not see, with the same message for
-        both."""
+        """`count` lines, at most MAX_LINES, of a memory file from line `first` at the tip of a branch or tag ("": the
+        repository's own branch), with secrets and forgotten texts masked.
+
+        Raises UsageError if `first` is behind the end, the file is too large, or the place does not exist or may not be
+        seen (the same message for these two).
+        """
         permitted, commit, shown = self._lines(caller, name, path, ref)
         self.record(caller, "lines", permitted, 1)
         if first > max(1, len(shown)):

@@ -138,7 +138,10 @@ def save_state(common_dir: Path, session: str, state: State) -> None:
 
 
 def touched(state: State, now: datetime, transcript: str) -> State:
-    """The state of a session that is active now."""
+    """The state with its last activity at `now` and its present part open again (`ended` False). Saves nothing.
+
+    `transcript`: the host's file, "" to keep the known one.
+    """
     return replace(state, seen=now, transcript=transcript or state.transcript, ended=False)
 
 

@@ -31,6 +31,10 @@ def denials(text: str) -> frozenset[str]:
 
 
 def without_denials(text: str) -> str:
-    """The text with a space in place of each negating word and of the words that belong to it."""
+    """The text with a space in place of every match of DENIAL and of BESIDE_DENIAL ("any more", "longer"), also where
+    nothing is negated.
+
+    Unlike `denials`, it does not spare phrases of NO_DENIAL ("no doubt" loses "no").
+    """
     languages = languages_in(text)
     return _pattern("DENIAL", languages).sub(" ", _pattern("BESIDE_DENIAL", languages).sub(" ", text))

@@ -104,8 +104,8 @@ def line(names: Sequence[str], values: Sequence[float | None], most: float = 0) 
 
 
 def nice(value: float) -> float:
-    """The end of a scale for values up to `value`: the least number that is 1, 2 or 5 times a power of ten and is not
-    below it."""
+    """The end of a scale for values up to `value`: the least number of 1, 2 or 5 times a power of ten that is not below
+    it; 1 for zero and less."""
     size = 1.0
     while size * 10 < value:
         size *= 10

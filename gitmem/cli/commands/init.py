@@ -206,8 +206,11 @@ def accept_head(root: Path) -> int:
 
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
-    """The files of a folder that is not a memory yet, or of any folder with --adopt (`adopt`); None if there is nothing
-    to decide."""
+    """The notes of a folder, also of one without notes.
+
+    None if the folder does not exist, or if it has a memory and neither --adopt nor --only-new was given (`adopt`
+    None).
+    """
     if not place.root.is_dir() or (adopt is None and _has_memory(place.root)):
         return None
     with opened(place, os.environ) as repo:

@@ -82,7 +82,8 @@ class Index:
         self._cache = ReaderCache()
 
     def close(self) -> None:
-        """Close the connection. SQLite merges the write-ahead log when the last connection closes."""
+        """Close the connection, and delete the private copy of the index if it was opened from one. SQLite merges the
+        write-ahead log when the last connection closes."""
         with translated():
             self._db.close()
         drop_copy(self._copy)

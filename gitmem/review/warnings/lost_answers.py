@@ -91,8 +91,12 @@ class LostAnswers(ReviewWarning):
 
 
 def check(commits: Range) -> LostAnswers:
-    """Search the questions of both commits' tests at both commits. `notes` count the questions that the change removed,
-    or say that a tests file is broken, so that a change cannot hide a lost answer that way."""
+    """Search, at each commit, at most MAX_QUESTIONS questions that the tests of both commits have; empty without a
+    base.
+
+    `notes` tell how many questions the change removed, or that a tests file is broken (then nothing is searched), so
+    that a change cannot hide a lost answer.
+    """
     repo, config, base, head = commits.repo, commits.config, commits.base, commits.head
     if not base:
         return LostAnswers()

@@ -100,7 +100,8 @@ def _compared_with(view: View, first: str, head: str) -> tuple[str, str]:
 
 
 def _start(view: View, count: int) -> int:
-    """How many of the `count` facts of a group earlier pages show; 0 when the query names too many."""
+    """The number of changes of a group that earlier pages show (`start` of the query); 0 unless it is below `count`,
+    the size of the group."""
     if view.start < count:
         return view.start
     return 0

@@ -167,7 +167,11 @@ def _ensure_no_marks(view: View, row: PresentFact, text: str) -> None:
 
 
 def _with_visible_text(form: Form) -> Form:
-    """The form with invisible characters in its text and reason spelled out, so that the preview shows all of them."""
+    """A copy of the form for the preview and the commit, with visible characters only in its text (if any) and its
+    reason ("" without one).
+
+    Invisible characters are spelled out, and each run of white space and line breaks becomes one space.
+    """
     fields = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
     if "text" in form:
         fields["text"] = visible(" ".join(form["text"].split()))
@@ -220,7 +224,10 @@ def _conflict_page(view: View, name: str, form: Form) -> Response:
 
 
 def _fact_in_form(view: View, form: Form) -> PresentFact | None:
-    """The fact at the line and in the blob that the form names; None when Git does not have them."""
+    """The fact at the line and blob that the form names, without path, state, trust and date.
+
+    None when the form names none, Git lacks the blob, or the line has no fact.
+    """
     blob, line = form.get("blob", ""), form.get("line", "")
     if not (OID.fullmatch(blob) and line.isascii() and line.isdigit() and len(line) < 8):
         return None

@@ -180,7 +180,11 @@ def sources(view: View, whole: bool) -> list[Health] | None:
 
 
 def code(view: View, whole: bool) -> list[Health] | None:
-    """The number of facts that cite deleted or changed code, and the former one by one."""
+    """A row with the number of citations and of facts whose code is gone or changed, then a row for each of the first
+    MAX_GONE gone ones. Decisions and the like, which outlive their code, are not counted.
+
+    [] without citations; None, to be loaded later, with more than MAX_CITATIONS_AT_ONCE citations unless `whole`.
+    """
     from gitmem.claims.cited_code import cited_code
     from gitmem.memory.code_state import CodeState, of_code
 

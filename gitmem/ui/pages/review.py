@@ -144,8 +144,11 @@ def _filtered(view: View, items: Sequence[Offered], fields: Mapping[str, str]) -
 
 
 def _options(view: View, items: Sequence[Offered]) -> list[tuple[str, list[tuple[str, int]]]]:
-    """(filter, (value, number of proposals with it) of each value) of the filters that can divide the proposals. Days
-    are listed newest first."""
+    """(filter, (value, number of proposals) of each value) for each filter with several values, and for agents also
+    with one.
+
+    At most MAX_FILTER_VALUES values, days with the newest first.
+    """
     counts = {name: Counter[str]() for name in FILTERS}
     for item in items:
         for name, found in _values(view, item).items():

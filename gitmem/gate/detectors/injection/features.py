@@ -123,7 +123,8 @@ _BEGIN, _END = _hashed("^"), _hashed("$")
 
 
 def _runs(token: str) -> Iterator[str]:
-    """The features of a CJK token: its runs of two to four characters, each with a letter for its length."""
+    """The features of a CJK token: its runs of two, three and four characters after the letter x, y or z; for a single
+    character "x" and the token itself."""
     if len(token) == 1:
         yield "x" + token
     for letter, size in (("x", 2), ("y", 3), ("z", 4)):
