@@ -129,6 +129,39 @@ _STORE_KEY = lazy(
     r"(?:cache|redis|s3)[a-z_.-]{0,24}?key\Z(?<!access.key)(?<!secret.key)(?<!api.key)(?<!encryption.key)(?<!signing.key)(?<!auth.key)(?<!master.key)",
     re.IGNORECASE,
 )
+# A word and an id that is nearly a UUID: the name of an object, where no more than "key" is said.
+_OBJECT = lazy(r"[a-z]{3,16}-[0-9a-f]{6,8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12,13}")
+_VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12}){0,3}$")
+_RELEASE = lazy(r"v?\d{1,4}\.\d{1,4}\.\d{1,4}[-.][a-z]")  # `1.4.0.tgz#...`, `2.0.0-py3-none-any.whl#...`
+_WORDED_PATH = lazy(r"(?:v\d{1,2}|[a-z_-]{3,24})(?:/(?:v\d{1,2}|[a-z_-]{2,24})){1,8}/?")  # `v1/objects/licenses`
+_OF_SOMETHING = lazy(
+    r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
+    r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
+)
+_TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
+_CALLED = lazy(r"key|token|secret|access|private|키|토큰|시크릿")
+_IDENTIFIER = lazy(
+    r"\b(?:id|ids|uid|guid|page|track|board|trace|event|index|zone|user|order|account|ray)\b|주문|사용자"
+)
+_FIELD_WORD = lazy(r" (?:id|file|name|path|count|length|server)\b")
+_UPPER_NAME = lazy(r"(?:TOKEN|SECRET|ACCESS|PRIVATE)$")
+_SHA = lazy(
+    r"commit|sha|digest|hash|checksum|image|revision|커밋|해시|コミット|提交|version|build"
+    r"|release|@|app_?id|client_?id|user_?id|issue"
+)
+_ASCII_LETTER = lazy(r"[a-z]")
+_GLUED = lazy(r"_([0-9A-Za-z]{20,128})(?![0-9A-Za-z])")
+# Words that say so only where the name is not that of a credential: `CACHE_KEY`, but `PAGERDUTY_API_KEY`, `S3_SECRET_KEY`.
+_DATA = lazy(
+    r"primary|partition|sort|index|page|cursor|next|hash|translation|dedup|object|map|dict|lock|group|row|test[-_]?id",
+    re.IGNORECASE,
+)
+_GENERATED = lazy(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[0-9A-Za-z+/]{32,200}={0,2}")
+_TEMPLATE = lazy(r"[rbf]{1,2}[\"'][^\"']{0,40}\{")
+_CREDENTIAL = lazy(
+    r"(?:api|app|access|auth|private|secret|licen[cs]e|server|service|account|admin|master|root|client)[_-]?(?:key|token)|secret",
+    re.IGNORECASE,
+)
 _PRINTED = lazy(r"test vectors?\b[^\n]{0,40}\Z|\brfc \d{4}[^\n]{0,40}\Z")  # values of a standard
 _STORES = ("cache ", "redis ", "s3 ", "캐시 ", "キャッシュ", "缓存")
 _KEYS = frozenset(["key", "키", "キー"])
@@ -241,25 +274,32 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     """
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
-    if is_sequence(value) or _ADDRESSED.search(value) or named_ids.is_resource(value):
+    if is_sequence(value) or _ADDRESSED.search(value) or _WORDED_PATH.fullmatch(value) or named_ids.is_resource(value):
         return False
     if any([form.fullmatch(value) for form in (_NAMED_PATH, _MODEL_NAME, _ERROR_CODE, _CUT_ID)]):
         return False
     if not quote and _VARIABLE.fullmatch(value):
         return False
+    if _OBJECT.fullmatch(value) and not _KEY_NAME.search(name):
+        return False
     if _FINGERPRINT.match(value) and not _TOLD_SECRET.search(name):
+        return False
+    tagged = _TAGGED.match(value)
+    if tagged and is_words(tagged.group(1)):
         return False
     strong = bool(_STRONG_OP.search(op)) or bool(quote) or bool(_STRONG_WORDS.search(words))
     if words.count(" ") >= 3:  # a sentence, no assignment: it may name what the value is
-        return not _PUBLIC.search(words) and not is_uuid(value) and is_random(value, 20) and not is_words(value)
+        if any([form.search(words) for form in (_SHA, _PUBLIC, _DATA, _OF_SOMETHING)]):
+            return False
+        return not is_uuid(value) and is_random(value, 20) and not is_words(value)
     if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
         return False
-    if _EMBEDDED.search(value) or (is_words(value) and not is_tangled(value)):
+    if _EMBEDDED.search(value) or (is_words(_VERSION.sub("", value)) and not is_tangled(value)):
         return False
     if is_uuid(value):
         if _ONCE.search(name):
             return False
-        named = _KEY_NAME.search(name) is not None
+        named = _KEY_NAME.search(name) is not None or _UPPER_NAME.search(name) is not None
         sign = op.strip()
         if strong or sign in ("", "("):
             return named
@@ -334,8 +374,10 @@ def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[st
     before = low[max(0, head - 12) : head]
     if (
         _PUBLIC.search(name)
+        or (_DATA.search(name) and not _CREDENTIAL.search(name))
         or _OTHER_FIELD.search(name)
         or _NEGATED.search(name)
+        or _FIELD_WORD.search(join.group("words"))
         or before.endswith(_NOT_SECRET_BEFORE)
         or (stem.group() in _KEYS and before.endswith(_STORES))
     ):
@@ -353,6 +395,11 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     for match in _STEM.finditer(low, first, last):
         at = match.start()
         if at < done:
+            continue
+        glued = _GLUED.match(text, match.end())
+        if glued and text[at : match.end()].isupper() and is_random(glued.group(1), 20) and not is_uuid(glued.group(1)):
+            done = glued.end()
+            yield Found("assigned-secret", "a random value where a key or token is named", *glued.span(1))
             continue
         arn = low.rfind("arn:", max(0, at - 100), at)
         if arn >= 0 and arn > max([low.rfind(mark, max(0, at - 100), at) for mark in " \n\"'"]):
@@ -383,11 +430,11 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             continue  # of an entry of a map: `{ key = "0x...", value = ... }`
         if _BADGE.search(low, max(0, at - 100), at) or (_HEX.match(value) and _SUM_OF.search(low, max(0, at - 60), at)):
             continue  # a picture's address, made to be shown; the checksum of what is named
-        if text[max(0, head - 2) : head] == "::":
-            continue  # the name of a type
+        if text[max(0, head - 2) : head] == "::" or _TEMPLATE.match(value):
+            continue  # the name of a type, or a string that a program fills in
         if _PRINTED.search(low, max(0, at - 60), at):
             continue
-        if _STORE_KEY.search(text[head : match.end()]):
+        if _STORE_KEY.search(text[head : match.end()]) and not _GENERATED.fullmatch(value):
             continue
         wide = text[max(0, head - 8) : match.end()] + join.group("rest")
         if value and not tokens.is_stub(value) and _judge(wide, op, join.group("words"), quote, value):
@@ -433,7 +480,11 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if match.group().isascii() and match.group() not in latin:
             continue
         join = _JOIN.match(text, match.end())
-        if join is None or join.end("rest") == join.start("value"):
+        if (
+            join is None
+            or join.end("rest") == join.start("value")
+            or _ASCII_LETTER.match(low, max(0, match.start() - 1), match.start())
+        ):
             continue
         start = join.start("value")
         op = join.group("op")
@@ -445,6 +496,9 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if (
             len(value) < 16
             or _PUBLIC.search(between)
+            or _DATA.search(between)
+            or _SHA.search(between)
+            or _IDENTIFIER.search(between)
             or _OTHER_FIELD.search(between.rstrip(" :=\"'`"))
             or text[match.end() : match.end() + 1] == "|"
             or (op == "?" and _QUERY.match(value))  # its own names say what the values are
@@ -464,7 +518,9 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or is_sequence(value)
         ):
             continue
-        if _ADDRESSED.search(value) or is_uuid(value) or _OPEN_ID.fullmatch(value):
+        if _ADDRESSED.search(value) or _RELEASE.match(value):
+            continue
+        if (is_uuid(value) and not _CALLED.search(between)) or _OPEN_ID.fullmatch(value):
             continue
         least = 20
         if "=" in op or ":" in op:

@@ -22,6 +22,13 @@ CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
 _HARD_END = lazy(
     r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])|(?<=[^\s&]{6})&(?=[a-z_]{2,24}=)"
 )
+_COUNTED = lazy(
+    r"\s?(?:년|월|일|자|회|번|개|시|분|초|명|글자|문자|位|个|個|年|月|日|文字|回|桁|字|chars?"
+    r"|characters?|digits?|times?|days?|hours?|minutes?|attempts?|letters?"
+    r"|or |and |to |-digit)"
+)
+_COLOUR = lazy(r"^#[0-9A-Fa-f]{3,8}$")
+_YEAR = lazy(r"^(?:19|20)\d\d$")
 _ALGORITHM = lazy(
     r"^(?:sha-?\d|md5|bcrypt|argon2|scrypt|pbkdf2|aes|rsa|base64|utf-?8|oauth|1password"
     r"|bitwarden|keepass|2fa|mfa|totp|chacha|ed25519|hmac|pbkdf)",
@@ -69,6 +76,7 @@ _WEAK = frozenset(word_list("weak password"))
 # What the passwords of manuals are made of: one of these and up to three digits.
 _SAMPLES = frozenset(word_list("sample password"))
 _LEET = str.maketrans("@$0134", "asoiea")
+_LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,6}|my[a-z-]{0,24}secret")
 _BEHIND = "!@#-_0123456789"
 _COUNTING = lazy(r"12345(?:6(?:7(?:8(?:90?)?)?)?)?|(?i:password)\d{0,4}[!@#]?")
 _SPOKEN = lazy(
@@ -83,7 +91,7 @@ def is_sample(value: str) -> bool:
     """
     stem = value.rstrip("0123456789")
     known = len(value) - len(stem) <= 3 and stem.lower().translate(_LEET) in _SAMPLES
-    if value.islower() and known:
+    if value.islower() and (known or _LOWER_NAME.fullmatch(value)):
         return True
     letters = value.rstrip(_BEHIND)
     behind = value[len(letters) :]
@@ -164,12 +172,12 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
         return False
     if is_no_value(value) or (_PATH_OF_WORDS.fullmatch(value) and _REFERRED.match(after)):
         return False
-    if _DATE.match(value) or _VERSION.search(value):
+    if _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
         return False
     if value.lower() in _WEAK:
         return strength > 0
     if _NUMBER.match(value):
-        return strength > 0 or len(value) <= 8
+        return _COUNTED.match(after) is None and (strength > 0 or (len(value) <= 8 and not _YEAR.match(value)))
     if (
         (quoted or _LINE_END.match(after))
         and (strength == 2 or (strength == 1 and "-" not in value))

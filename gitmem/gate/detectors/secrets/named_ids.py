@@ -31,6 +31,13 @@ _GIT_LENGTHS = frozenset([*range(7, 17), 40, 64])
 _RESOURCE = lazy(
     r"(?:[a-z]{3,16}:)?(?:album|track|playlist|artist|episode|show):[0-9A-Za-z]{22}|mrk-[0-9a-f]{32}|[a-z]{1,14}-(?:[0-9a-f]{8}|[0-9a-f]{17})"
 )  # of AWS: `ami-0...`, `subnet-0...`
+_NODE_KEY = lazy(r"(?:node|mach|m|disco|nl)key:[0-9a-f]{64}")  # public keys of Tailscale
+_OWN_WORDS = lazy(r"값|새로?|현재|지금|운영|개발|테스트|프로덕션|스테이징|新しい|現在の|新的?|当前的?")
+# A language model by family, size and form: every part is a word, a number or a short code.
+_PART = r"(?:[A-Z]?[a-z]{1,20}\d{0,2}|[A-Z]{1,8}\d{0,2}|[A-Za-z]{0,2}\d{1,4}(?:\.\d{1,2})?[A-Za-z]{0,3})"
+_MODEL = lazy(
+    rf"(?=[^\s]{{0,80}}(?:\d[bB](?![0-9a-z])|GGUF|GPTQ|AWQ|Q\d_|-[Ii]nstruct))(?:{_PART}[-_./:]){{2,12}}{_PART}"
+)
 _ASSIGNS = lazy(r"[:=：＝→]|->|\b(?:is|was|to)\b")
 # Words between a word for a secret and a value that are about something else: `토큰 만료 버그는`, `トークン更新の修正は`.
 _MORE_WORDS = lazy(r"[^\x00-\x7f\s]{4}|[^\x00-\x7f\s][\s][^\x00-\x7f\s]|[\"'”][ \t]?\(")
@@ -47,8 +54,8 @@ def is_named_id(low: str, start: int, end: int) -> bool:
 
 
 def is_resource(value: str) -> bool:
-    """Whether a value is the id of a cloud's resource or of a work on a music service."""
-    return _RESOURCE.fullmatch(value) is not None
+    """Whether a value is the id of a cloud's resource, a public key of a node or the name of a language model."""
+    return any([form.fullmatch(value) is not None for form in (_RESOURCE, _NODE_KEY, _MODEL)])
 
 
 def is_of_other_words(low: str, first: int, start: int, end: int) -> bool:
@@ -57,4 +64,4 @@ def is_of_other_words(low: str, first: int, start: int, end: int) -> bool:
     value, between = low[start:end], low[first:start]
     if len(value) not in _GIT_LENGTHS or _HEX.fullmatch(value) is None or _ASSIGNS.search(between):
         return False
-    return _MORE_WORDS.search(between) is not None
+    return _MORE_WORDS.search(_OWN_WORDS.sub("", between)) is not None

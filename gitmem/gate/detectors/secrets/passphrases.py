@@ -93,6 +93,9 @@ _MIXED = lazy(
 _HAN_RUN = lazy(f"[{_HAN}]+")
 _HAN_END = lazy(f"[{_HAN}]{{1,6}}$")
 _NOT_MIXED = lazy(r"[(){}<>\[\]|/\\,:;\"'`.=~]")
+_ALGORITHM = lazy(
+    r"sha-?\d|aes|md5|rsa|bcrypt|argon|pbkdf|base64|utf|oauth|http|api|otp|totp|mfa|2fa|v\d|ver", re.IGNORECASE
+)
 _SYMBOL = lazy(r"[!@#$%^&*?+]")
 _CODE = lazy(
     r"(?:(?:front |back |main )?(?:door|gate|alarm|keypad|garage|locker|safe|padlock|vault)(?: lock)? (?:code|combination|pin)"
@@ -247,6 +250,7 @@ def mixed_at(text: str, end: int) -> tuple[int, int] | None:
         or han is None
         or sum(map(str.isdigit, value)) < 2
         or _NOT_MIXED.search(value)
+        or _ALGORITHM.search(value)
         or _HAN_POLICY.search(value)
         or is_placeholder(value)
     ):

@@ -38,6 +38,10 @@ _COLON_PAIR = lazy(r":(?P<value>[!-~]{6,40})")
 _BEFORE_COLON = lazy(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")
 _NUMBERS = kinds_table({b"1": b"0123456789", b".": b"."}, b"-")  # `1`: a digit; `.`: itself; `-`: the rest
 _DOTTED = lazy(rb"1{1,3}\.1{1,3}\.1{1,3}\.1")  # an address of four numbers, in `_NUMBERS`
+_IP_PAIR = lazy(
+    r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
+    r">[!-~]{6,40})"
+)
 _IP_TRIPLE = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?[ ,/|(]{1,3}(?P<user>[A-Za-z][\w.-]{1,20})[ ,/|]{1,3}(?P<value>[!-~]{6,40})"
 )
@@ -152,6 +156,18 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             chosen = (joined and known) or looks_chosen(value, known, starred=starred)
             if chosen and not _LINK.fullmatch(text, start, end):
                 yield "user-password-pair", start, end
+        if dotted:
+            yield from _beside_addresses(text)
+
+
+def _beside_addresses(text: str) -> Iterator[tuple[str, int, int]]:
+    """(rule, start, end) of each password in a pair `user/password` after an IP address."""
+    for match in _IP_PAIR.finditer(text):
+        start = match.start("value")
+        end, _ = end_of(text, start, match.end("value"), "")
+        value = text[start:end]
+        if len(value) >= 6 and classes(value) >= 3 and not is_placeholder(value) and not set("/.") & set(value):
+            yield "user-password-pair", start, end
 
 
 def _logins(text: str, low: str) -> Iterator[tuple[str, int, int]]:

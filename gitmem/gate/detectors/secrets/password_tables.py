@@ -195,6 +195,9 @@ _VALUE = lazy(r"'(?P<text>[^'\n]{0,200})'|[^,']{1,200}")
 _NAME = lazy(r"[\s\"`\[]{0,3}\w{0,20}?(?:password|passwd|pwd|passphrase|비밀번호)[\s\"`\]]{0,3}")
 
 
+_HASHED = lazy(r"\$|\{|[0-9a-fA-F]{32,}")
+
+
 def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
     """The spans of the plain passwords that an SQL statement inserts, the name of their column at `at`; `low`: as
     for `column`."""
@@ -214,5 +217,5 @@ def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
         value = None
         if len(values) == len(names):
             value = values[place].group("text")
-        if value and _in_column(value):
+        if value and _in_column(value) and not _HASHED.match(value):
             yield values[place].span("text")

@@ -74,6 +74,7 @@ _BEFORE = lazy(
 _CHANGED = lazy(
     r"[\"'`*]{0,3}[ \t]{0,3}(?:→|->|=>|to |에서 |から|改为|改成)[ \t]{0,3}(?P<quote>[\"'`]?)(?P<value>[!-~]{4,64})"
 )
+_ITS = lazy(r"[^\n.;:=]{0,40}?[,;:] ?(?:it'?s|it is|namely|which is)[: ] ?[\"'`]?(?P<value>[!-~]{6,64})")
 _NEAR_BEFORE, _NEAR_BEHIND = 60, 80  # characters of a line in which a password stands by its look alone
 _SHAPED = lazy(r"(?<![!-;=?-~])[A-Za-z0-9][!-;=?-~]{5,39}")
 _INNER = lazy(r"[!@#$%^&*?~]")
@@ -86,6 +87,7 @@ _NO_SECRET_NAME = lazy(
     r"|toggle|strategy|format|count$|name$|at$",
     re.IGNORECASE,
 )
+_PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
 _PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
 # One of them is in every ASCII `WORD`.
@@ -206,7 +208,9 @@ def _joined(
             if _is_new(text[start:end]):
                 spans.append((start, end))
         return spans, spans[-1][1]
-    if match.group() not in _SHORT_WORDS and (near := [*_password_spans_near(text, match.start(), name_end)]):
+    if match.group() not in _SHORT_WORDS and (
+        near := [*_span_after_its(text, name_end), *_password_spans_near(text, match.start(), name_end)]
+    ):
         return near, max(name_end, max(near)[1])
     if end - start > MAX_PASSWORD_CHARACTERS:  # or each word for a password in one long value would read it again
         return [], end - MAX_PASSWORD_CHARACTERS // 2
@@ -240,6 +244,15 @@ def _old_and_new_password(text: str, name_end: int) -> tuple[tuple[int, int], tu
         return None
     start, end = match.span("new")
     return match.span("old"), (start, end - len(match.group("new")) + len(match.group("new").rstrip(".,;:)")))
+
+
+def _span_after_its(text: str, name_end: int) -> Iterator[tuple[int, int]]:
+    """The span of the password in a sentence like `the password over chat, it's ...`; `name_end`: the end of its word."""
+    match = _ITS.match(text, name_end)
+    if match is not None:
+        start, value = match.start("value"), match.group("value").rstrip(".,;:)\"'`")
+        if looks_chosen(value, True) or is_joined(value, 2):
+            yield start, start + len(value)
 
 
 def _password_spans_near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -283,7 +296,7 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     quote = join.group("quote").rstrip("*") or join.group("quote")
     end, closed = end_of(text, start, limit, quote)
     if quote and not closed and quote[-1] != "(":
-        end, closed = _quoted(text, start, end, quote[-1])
+        end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
     value = text[start:end]
     strength = min(2, _strength(op) + closed)
     if value.startswith((").", ")->", "))")):
@@ -339,13 +352,16 @@ def _is_spaced(value: str) -> bool:
     )
 
 
-def _quoted(text: str, start: int, end: int, quote: str) -> tuple[int, bool]:
-    """The end of a value whose closing quote stands further on, and whether it is there."""
+def _quoted(text: str, start: int, end: int, quote: str, is_phrase: bool) -> tuple[int, bool]:
+    """The end of a value whose closing quote stands further on, and whether it is there.
+
+    A value with spaces counts only if it is a passphrase of three words or looks like a spaced password.
+    """
     close = text.find(CLOSE.get(quote, quote), start, start + 200)
     inside = "\n"
     if close > 0:
         inside = text[start:close]
-    if "\n" in inside or (" " in inside and not _is_spaced(inside)):
+    if "\n" in inside or (" " in inside and not (is_phrase and inside.count(" ") >= 2) and not _is_spaced(inside)):
         return end, False
     return close, True
 

@@ -47,6 +47,7 @@ _REFERENCE = lazy(
     re.DOTALL,
 )
 _CODE = lazy(r"""[A-Za-z_]\w*\s?\(|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{""")
+_DOTTED = lazy(r"^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$")
 _UUID = lazy(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
 _DIGEST = lazy(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
 _PATH = lazy(
@@ -160,11 +161,16 @@ def is_sequence(value: str) -> bool:
 @lru_cache(maxsize=_MAX_CACHED)
 def is_code(value: str) -> bool:
     """Whether a bare value is an expression of a program, a path or an address instead of a literal."""
-    return _CODE.search(value) is not None or _PATH.match(value) is not None
+    if _CODE.search(value) or _PATH.match(value):
+        return True
+    if not _DOTTED.match(value):
+        return False  # `user.password` reads as names, the halves of `8f3K.x02q` do not
+    return all(_is_name(part) for part in _CHUNKS.findall(value) if len(part) > 3)
 
 
 _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 _CALL = lazy(r"[a-z_]{4,40}(?:\.[a-z_\d]{2,40}){0,3}\(|\(r[\"']")  # `to_text(base64.b64encode(...`
+_EXPRESSION = lazy(r"[\"'\\]|://|[A-Za-z_]{4}\(|=>|->|&&|\|\||[!=]==?|\]\(|\[\w-\w")
 _MIXED = lazy(r"(?<=[a-zA-Z])\d|(?<=\d)[a-zA-Z]")
 # `Plan](https://...`, `[a-z0-9]{16}`; an element, a template's blank, a function, the next key of JSON: `{item.title}</div>`.
 _LINK_OR_PATTERN = lazy(
@@ -179,7 +185,7 @@ def is_tangled(value: str) -> bool:
         return False
     if _CALL.match(value) or _LINK_OR_PATTERN.search(value):
         return False
-    if len(_MIXED.findall(value)) >= 6:
+    if len(_MIXED.findall(value)) >= 6 and not _EXPRESSION.search(value):
         return True
     open_ones: list[str] = []
     for char in value:
@@ -275,6 +281,12 @@ def is_readable_base64(value: str) -> bool:
     return plain.isprintable() or sum([c.isprintable() or c in "\n\t" for c in plain]) > 0.95 * len(plain)
 
 
+_RUN = lazy(r"(.)\1{5,}")
+
+
 def is_varied(value: str) -> bool:
     """Whether a value has as many different characters as a random one of its length."""
-    return len(set(value)) >= min(6, 1 + len(value) // 4)
+    distinct = len(set(value))
+    if distinct < min(6, 1 + len(value) // 4):
+        return False
+    return distinct > len(value) - 5 or not _RUN.search(value)  # a run of six leaves no more distinct ones
