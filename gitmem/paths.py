@@ -275,7 +275,7 @@ def file_name_words(path: str) -> str:
 
 def _words_of_name(name: str) -> str:
     bare = _DATE_IN_NAME.sub(" ", name)
-    if bare != name:  # a daily log has its agent's name after the date, which is no topic: `2026-02-05.coder`
+    if bare != name:  # a daily log has its agent's name after the date, which is not a topic: `2026-02-05.coder`
         bare = bare.strip()
         if bare.startswith("."):
             return ""

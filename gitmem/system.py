@@ -47,7 +47,7 @@ def lock(handle: int) -> None:
 def echoes(handle: int) -> bool:
     """Whether a terminal shows typed characters. A passphrase prompt and a full-screen program turn that off.
 
-    True for a handle that is no terminal, and on Windows.
+    True for a handle that is not a terminal, and on Windows.
     """
     try:
         import termios

@@ -149,7 +149,7 @@ def blob_with(repo: Repository, prefix: str) -> bytes | None:
 
 
 def parse(value: str) -> Citation | None:
-    """Parse the value of a `code` key; None if it is no citation."""
+    """Parse the value of a `code` key; None if it is not a citation."""
     match = _FORM.match(value)
     if match is None:
         return None

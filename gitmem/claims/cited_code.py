@@ -51,7 +51,7 @@ class Compared(NamedTuple):
 def compared(repo: Repository, values: Iterable[str], commit: str = "") -> list[Compared]:
     """The code of citations when they were made and now, for a page that shows both.
 
-    `values`: values of `code` keys; those that are no citations are left out. `commit`: the snapshot, "" for the work
+    `values`: values of `code` keys; those that are not citations are left out. `commit`: the snapshot, "" for the work
     tree.
     """
     citations = [one for value in values if (one := parse(value)) is not None]

@@ -1,6 +1,6 @@
 """Find the facts of a tree that cite code, and check their citations.
 
-A decision, a lesson or an event stays true after its code is gone, so that missing code is no finding for facts of
+A decision, a lesson or an event stays true after its code is gone, so that missing code is not a finding for facts of
 these types.
 """
 

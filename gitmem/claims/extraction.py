@@ -19,7 +19,7 @@ from gitmem.claims.versions import TOOL
 PREFIX = "prefix"  # `Claim.tool` of the folder before a placeholder (`src/pages/<name>.ts`)
 LINK = "link"  # `Claim.tool` of the target of a link
 MAX_CLAIMS_PER_FILE = 4_000
-MAX_SPAN_CHARS = 300  # a longer code span is no claim
+MAX_SPAN_CHARS = 300  # a longer code span is not a claim
 SHELLS = ("", "bash", "sh", "shell", "zsh", "console", "shell-session", "text", "terminal", "fish", "powershell")
 _SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")

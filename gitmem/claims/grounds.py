@@ -73,7 +73,7 @@ def _leaf(one: FileClaim, judge: Judge) -> bool:
 def only_place(one: FileClaim, judge: Judge) -> str:
     """The path of the only file of the tree with the name of the missing file, if it is below the same top folder.
 
-    "" if there is no such file, or several, and for a claim that is no path with at least two folders.
+    "" if there is no such file, or several, and for a claim that is not a path with at least two folders.
     """
     token = one.claim.token
     if one.claim.kind is not Kind.PATH or token.count("/") < 2 or one.claim.tool or GLOB.search(token):

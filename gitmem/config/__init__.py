@@ -33,7 +33,7 @@ class Setting(NamedTuple):
     `tracked`: its place in .gitmem.toml as `table.key`, or `table.*` for a whole table; "" when only the user sets it.
     `tighten`: how .gitmem.toml combines with the user's value, a key of `tracked_file.TIGHTEN`; "" without `tracked`.
     `choices`: the allowed values; empty for any.
-    `limits`: the least and the greatest allowed number; None for a setting that is no number.
+    `limits`: the least and the greatest allowed number; None for a setting that is not a number.
     `form`: brings a text into its canonical form, or raises UsageError; None where any text is canonical.
     """
 

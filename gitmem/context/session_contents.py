@@ -165,7 +165,7 @@ class KnownStatements:
 
 
 def _told(text: str) -> list[str]:
-    """The sentences of a text that are no questions and not too long."""
+    """The sentences of a text that are not questions and not too long."""
     found = [one for line in text.split("\n") for one in sentences(line)]
     return [one for one in found if len(one) <= MAX_SENTENCE_CHARACTERS and not one.rstrip().endswith(QUESTION_MARKS)]
 

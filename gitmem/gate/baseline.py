@@ -46,7 +46,7 @@ class Outcome:
 
 
 def parse(text: str) -> list[Row]:
-    """The results of a baseline, in its order. Raises BadConfig for a text that is no baseline."""
+    """The results of a baseline, in its order. Raises BadConfig for a text that is not a baseline."""
     try:
         results = json.loads(text)["results"]
         rows = [_row(path, row) for path, own_rows in results.items() for row in own_rows]

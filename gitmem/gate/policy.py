@@ -44,7 +44,7 @@ class Policy:
     have. `rules`: more token rules (`--rules`). `strict`: whether warnings block. `ids`: oids of commits, which no
     rule for random values takes for a secret. `imported`: files that agents read only because another file names them
     (`gate/imported_files.py`). `encryption`: the user's `mem.encryption`, "" for none; files of that program are
-    scanned as plain text, so its filter in .gitattributes is no finding.
+    scanned as plain text, so its filter in .gitattributes is not a finding.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY

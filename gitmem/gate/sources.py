@@ -631,7 +631,7 @@ def _must_be_commit(repo: Repository, oid: str, ref: str) -> str:
 
 
 def _commit_of(repo: Repository, oid: str) -> str:
-    """The commit of an oid (a tag is peeled), "" when it is no commit or not in this repository."""
+    """The commit of an oid (a tag is peeled), "" when it is not a commit or not in this repository."""
     try:
         return repo.resolve(oid)
     except GitMemError:

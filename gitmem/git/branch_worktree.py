@@ -30,7 +30,7 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
 
     `branch` is made or moved at the end of the block, if the block committed something. Raises GitMemError if another
     work tree has the branch, Changed if somebody moved it meanwhile, Locked if another run holds the lock for `wait`
-    seconds, GitFailed if `branch` is no name of a branch.
+    seconds, GitFailed if `branch` is not a name of a branch.
     """
     run_git(repo, ["check-ref-format", "--branch", branch])
     ref = f"refs/heads/{branch}"

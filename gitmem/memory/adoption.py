@@ -116,7 +116,7 @@ def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _reason(path: str) -> str:
-    """The reason why a Markdown file is no note: its folder of other people's files, or that it is hidden."""
+    """The reason why a Markdown file is not a note: its folder of other people's files, or that it is hidden."""
     return next((f"in {name}/" for name in path.split("/")[:-1] if name in FOREIGN_FOLDERS), HIDDEN)
 
 

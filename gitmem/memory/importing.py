@@ -46,7 +46,7 @@ PERSON = re.compile(r"users/([^/]+)/USER\.md")
 # Reasons that need no attention.
 EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN, OTHERS_PACKAGES, ROUTINE, DIARY, SKILL))
 INSTALLED = frozenset(("node_modules", "vendor", "venv", "__pycache__"))
-MAX_FILES = 20_000  # a folder with more files is no memory
+MAX_FILES = 20_000  # a folder with more files is not a memory
 PICTURES = {  # file extension -> first bytes of such a file
     ".png": (b"\x89PNG\r\n\x1a\n",), ".jpg": (b"\xff\xd8\xff",), ".jpeg": (b"\xff\xd8\xff",),
     ".gif": (b"GIF87a", b"GIF89a"), ".webp": (b"RIFF",), ".pdf": (b"%PDF-",),
@@ -177,8 +177,8 @@ def without_ignored(repo: Repository, plan: Plan) -> Plan:
 
 
 def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
-    """Raise UsageError if `source` is no folder, or if one of the folders contains the other. `kind`: the subcommand of
-    `git mem import`, for the hint."""
+    """Raise UsageError if `source` is not a folder, or if one of the folders contains the other. `kind`: the subcommand
+    of `git mem import`, for the hint."""
     top, target = Path(os.path.expanduser(source)), here.resolve()
     if not top.is_dir():
         raise UsageError(f"there is no folder '{source}'", f"git mem import {kind} FOLDER --dry-run")
@@ -188,7 +188,7 @@ def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
 
 
 def _place(name: str, names: Collection[str], shape: Shape) -> str:
-    """The path here of an imported file, "" if it is no memory. `names`: all Markdown files of the source."""
+    """The path here of an imported file, "" if it is not a memory. `names`: all Markdown files of the source."""
     if name == "memory.md" and "MEMORY.md" not in names:
         return "MEMORY.md"
     return target_path(name, shape)
@@ -287,7 +287,7 @@ def _skipped_folder(name: str) -> str:
 
 
 def target_path(name: str, shape: Shape) -> str:
-    """The path of an imported file in this repository; "" if the file is no memory."""
+    """The path of an imported file in this repository; "" if the file is not a memory."""
     if kind(name) is not Kind.OTHER:
         return name
     if shape is not Shape.WORKSPACE:

@@ -36,7 +36,7 @@ IMPORTANCE = 0.6  # of an item below the heading DECISIONS
 KEYS = ("type", "src", "from", "until", "origin")  # keys of the comment that a line of a digest keeps
 DECISIONS = "decisions"  # heading of an episode; its items were chosen when the session ended
 Documents = Mapping[tuple[str, str], Sequence[Statement]]  # (path, oid) of an episode -> its statements
-# A turn of a talk at the beginning of a line: the file is a transcript, and the lines of it are no conclusions.
+# A turn of a talk at the beginning of a line: the file is a transcript, and the lines of it are not conclusions.
 _TURN = re.compile(
     r"^(?:[-*] )?\**(?:user|assistant|human|사용자|어시스턴트|ユーザー|アシスタント|用户|助手)\**(?::\**(?: |$)|：)",
     re.I,

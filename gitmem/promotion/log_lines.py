@@ -2,7 +2,7 @@
 without marker, time, label and speaker. Pure.
 
 `memory/statements` parses the log. Headings, fences, tables, quotes, comments, front matter and machine-written lines
-are no candidates: a log that repeats memory must not be promoted again (docs/promotion.md, "What is never a source").
+are not candidates: a log that repeats memory must not be promoted again (docs/promotion.md, "What is never a source").
 """
 
 from __future__ import annotations

@@ -471,7 +471,7 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 def shape(operation: Operation) -> str:
-    """Why the operation is no fact (text, type, importance, last day); "" when it may be one."""
+    """Why the operation is not a fact (text, type, importance, last day); "" when it may be one."""
     text = operation.text
     if not isinstance(text, str) or not normalise(text):
         return "it has no text"

@@ -30,7 +30,7 @@ class Since:
     """The differences from the run before."""
 
     at: str  # time of that run, ISO
-    commits: int  # commits since then, -1 when its commit is no ancestor of this one
+    commits: int  # commits since then, -1 when its commit is not an ancestor of this one
     settings: tuple[tuple[str, str, str], ...]  # (name, then, now) of each changed setting
     figures: tuple[tuple[str, float, float], ...]  # (name, then, now) over the questions of both runs
     gained: tuple[str, ...]  # questions answered within five hits now and not then
@@ -117,7 +117,7 @@ def _figures(row: Any) -> dict[str, float]:
 
 
 def _commits_between(repo: Repository, old: str, new: str) -> int:
-    """The number of commits from `old` to `new`; -1 when `old` is no ancestor of `new`."""
+    """The number of commits from `old` to `new`; -1 when `old` is not an ancestor of `new`."""
     if old == new:
         return 0
     try:

@@ -303,7 +303,7 @@ def _reverted(repo: Repository, selector: Selector, reading: Reading) -> tuple[t
 def derived(repo: Repository, selector: Selector, ledger: Ledger) -> list[tuple[str, Fact]]:
     """(path, fact) of long-term memory at HEAD that comes from what the selector names.
 
-    Raises UnknownRevision, and MissingFile for a source that is no file at HEAD and that no fact cites.
+    Raises UnknownRevision, and MissingFile for a source that is not a file at HEAD and that no fact cites.
     """
     head = repo.head()
     if head is None:
@@ -498,8 +498,8 @@ class Account:
 
 
 def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:
-    """The memory file, and the fact that has the line among its own. Raises MissingFile for a file that is no memory,
-    UnknownFact for a line of no fact, GitMemError for a file with uncommitted edits."""
+    """The memory file, and the fact that has the line among its own. Raises MissingFile for a file that is not a
+    memory, UnknownFact for a line of no fact, GitMemError for a file with uncommitted edits."""
     ensure_memory(reading.repo, config, path)
     memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)

@@ -41,7 +41,7 @@ class Flaw:
     path: str
     line: int
     message: str
-    fact: str  # id of the fact, "" for a line that is no fact
+    fact: str  # id of the fact, "" for a line that is not a fact
     commit: str = ""
 
 
@@ -58,7 +58,8 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A changed line that is no fact, in a file that agents load whole. `commit`: the commit that last touched it."""
+    """A changed line that is not a fact, in a file that agents load whole. `commit`: the commit that last touched
+    it."""
 
     path: str
     line: int
@@ -268,7 +269,8 @@ class _Verification:
         return [self._commits[oid] for oid in oids]
 
     def prose(self) -> Iterator[Prose]:
-        """The lines of LOADED files that changed since `base` and are no facts; in instruction files all changed lines.
+        """The lines of LOADED files that changed since `base` and are not facts; in instruction files all changed
+        lines.
 
         An agent's line in MEMORY.md is a flaw, unless it is a heading of a promotion. Rules and instruction files have
         a guard of their own (docs/gate.md); their lines are only shown.

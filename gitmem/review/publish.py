@@ -159,7 +159,7 @@ def through_the_gate(repo: Repository, span: CommitRange, today: date) -> None:
 
 
 def need_base(repo: Repository, remote: str, base: str) -> None:
-    """Raise GitMemError when `base` is no branch of the remote, so that nothing can be proposed for it."""
+    """Raise GitMemError when `base` is not a branch of the remote, so that nothing can be proposed for it."""
     try:
         repo.resolve(f"refs/remotes/{remote}/{base}")
     except GitMemError:

@@ -583,7 +583,7 @@ class View:
             moved = " (found again by its text)"
         return f"  - source {words}{moved}: {shown(' ⏎ '.join(lines))[0]}"
 
-    # -- lines that are no facts -----------------------------------------------------------------------------
+    # -- lines that are not facts -----------------------------------------------------------------------------
 
     @cached_property
     def instructions(self) -> list[TextChange]:
@@ -591,7 +591,7 @@ class View:
         return [text for text in self.review.other.texts if holds_instructions(text.path)]
 
     def _text_rows(self, *, instructions: bool) -> Iterator[Row]:
-        """Renamed files and changed lines that are no facts, file by file, removed lines before added ones.
+        """Renamed files and changed lines that are not facts, file by file, removed lines before added ones.
 
         `instructions`: only files of instructions, else only other files. Files with one changed line share a group.
         """

@@ -1,4 +1,4 @@
-"""The changed lines that are no facts (headings, prose, front matter), and the facts that only moved within a file.
+"""The changed lines that are not facts (headings, prose, front matter), and the facts that only moved within a file.
 
 An agent reads these lines as it reads facts: a heading changes what the fact below it says, and a sentence in SOUL.md
 changes what the agent does. The module covers memory files and the other files that hosts give to agents (skills,
@@ -25,7 +25,7 @@ from gitmem.review.renames import FILE_MODES, renames
 
 
 class TextOp(StrEnum):
-    """What happened to a line that is no fact."""
+    """What happened to a line that is not a fact."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -35,7 +35,7 @@ class TextOp(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """One changed line that is no fact.
+    """One changed line that is not a fact.
 
     `line`, `text`: the line (1-based) after the change, 0 and "" when it was removed. `old_line`, `old_text`: the line
     before the change, 0 and "" when it was added. `heading`: the line is a Markdown heading. `old_path`: the former
@@ -65,7 +65,7 @@ class Renamed:
 class OtherChanges:
     """The changes to files that agents read, other than added, removed and edited facts.
 
-    `texts`: changed lines that are no facts. `placements`: facts that moved within their file. `renamed`: renamed
+    `texts`: changed lines that are not facts. `placements`: facts that moved within their file. `renamed`: renamed
     files.
     `unread`: paths of
     changed files that were not compared, because one version is larger than MAX_MEMORY_FILE_BYTES or contains a NUL
@@ -79,7 +79,7 @@ class OtherChanges:
 
 
 def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily: Sequence[str] = ()) -> OtherChanges:
-    """The changed lines from `base` ("" for nothing) to `head` that are no facts, in order of path and line.
+    """The changed lines from `base` ("" for nothing) to `head` that are not facts, in order of path and line.
 
     In logs (`paths.passes` with the patterns `daily`) no fact is reported as moved, since their order means nothing.
     """
@@ -122,7 +122,7 @@ def with_texts_removed_by_merge(
     repo: Repository, texts: Sequence[TextChange], merges: MergeBases, layout: Layout, daily: Sequence[str]
 ) -> tuple[TextChange, ...]:
     """`texts` and the lines that the merge would remove from the target by another merge base, in order of path and
-    line. The counterpart of `commit_diff.with_facts_removed_by_merge` for lines that are no facts."""
+    line. The counterpart of `commit_diff.with_facts_removed_by_merge` for lines that are not facts."""
     rows = list(texts)
     for base in merges.bases:
         known = {(row.old_path or row.path, row.old_text) for row in rows if row.old_line}
@@ -160,7 +160,7 @@ def is_text(data: bytes | None) -> bool:
 
 
 def _blobs(change: Change) -> tuple[str, str]:
-    """(oid of the blob before, oid after); "" for a side without the file, or where the path is no regular file."""
+    """(oid of the blob before, oid after); "" for a side without the file, or where the path is not a regular file."""
     old = ""
     if change.status != "A" and change.old_mode in FILE_MODES:
         old = change.old_oid

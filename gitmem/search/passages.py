@@ -135,7 +135,7 @@ class Candidate(NamedTuple):
 
     `at`: its index among the scored lines. `score`: orders the candidates; may lie outside 0..1. `meta`: the keys of
     its file's front matter and its comment. `state`: as in `Hit`. `when`: the day it is of. `scale`: what its own score
-    was divided by. `repeats`: a line of a log says the same, so this line is no hit of its own.
+    was divided by. `repeats`: a line of a log says the same, so this line is not a hit of its own.
     """
 
     at: int

@@ -230,7 +230,7 @@ def score_lines(
 
 
 def _of_chunks(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, float]) -> list[float]:
-    """For each unit the cosine of its chunk, scaled to 0..1 over units that are no headings; zeros without cosines."""
+    """For each unit the cosine of its chunk, scaled to 0..1 over units that are not headings; zeros without cosines."""
     values: list[float] = []
     if near:
         values = [

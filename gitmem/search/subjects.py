@@ -19,7 +19,7 @@ ALIKE = 1 / 3  # Jaccard index of the words of two lines, without numbers, from 
 MAX_COMPARED = 20  # best lines that are compared with each other
 # Two capitalised words and more: the name of one person, place or work. A single one may open a sentence.
 _FULL_NAME = lazy(r"[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+")
-_NAMES_A_THING = lazy(r"(?!(?:19|20)\d\d$)\d{3,}")  # a number of three digits and more that is no year
+_NAMES_A_THING = lazy(r"(?!(?:19|20)\d\d$)\d{3,}")  # a number of three digits and more that is not a year
 LONG_NUMBER = 3  # digits from which a number names a thing by itself
 
 

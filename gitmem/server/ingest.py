@@ -103,8 +103,9 @@ class Ingest:
         """(commit, key of its snapshot, commit date) for `text`, a revision or a day as `--at` takes it, on the
         repository's own branch. Indexes the commit's tree if it is not indexed; the next fetch drops it again.
 
-        Raises UnknownRevision for an unknown revision and for a commit that is no ancestor of the branch, such as one
-        that a rewritten history dropped; NotARepository if the repository was not fetched yet or was removed meanwhile.
+        Raises UnknownRevision for an unknown revision and for a commit that is not an ancestor of the branch, such as
+        one that a rewritten history dropped; NotARepository if the repository was not fetched yet or was removed
+        meanwhile.
         """
         with self._mirrors.lent(tenant, repository) as repo:
             commit = resolve_at(repo, text, now)
@@ -195,8 +196,8 @@ class Ingest:
             follow(repo, self._config, rewritten=rewritten)
 
     def _rewritten(self, tenant: int, repository: int, repo: Repository, refs: Mapping[str, str]) -> bool:
-        """Whether an indexed branch or tag was deleted or now points to a commit that is no descendant of its indexed
-        commit. `refs`: name -> commit."""
+        """Whether an indexed branch or tag was deleted or now points to a commit that is not a descendant of its
+        indexed commit. `refs`: name -> commit."""
         with self._database.tenant(tenant) as connection:
             rows = connection.execute(
                 "SELECT name, commit_oid FROM ref WHERE tenant = %s AND repository = %s", (tenant, repository)

@@ -224,10 +224,10 @@ class Period(NamedTuple):
     month: int
 
 
-# A day alone is no date: `5일` also means five days, and `the 5th` any fifth thing.
+# A day alone is not a date: `5일` also means five days, and `the 5th` any fifth thing.
 _MONTH_YEAR = lazy(rf"\b({MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _EASTERN_MONTH = lazy(r"(?:(?<!\d)(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]")
-# "in 2026" before a counted word ("in 2026 places") is no year.
+# "in 2026" before a counted word ("in 2026 places") is not a year.
 _AFTER_YEAR = (
     r"(?=\s*(?:$|[^\w\s])|\s+(?:the|a|an|we|it|they|and|or|but|because|to|for|by|at|on|with|as|is|was|are|were|will)\b)"
 )

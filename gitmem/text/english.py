@@ -101,7 +101,7 @@ NO_DENIAL = (
 BESIDE_DENIAL = r"\b(?:any\s?more|longer)\b"
 # Phrases that call a claim wrong or doubtful: a text with one does not state the claim.
 NAMED_WRONG = r"\b(?:wrong|false|untrue|incorrect|mistaken|outdated|obsolete|doubt\w*|disagree\w*|forget|ignore|who\s+(?:told|says|said)|pretend\w*|supposedly|allegedly)\b"
-# Unit -> (what it measures, its size in the base unit). A month is no number of seconds.
+# Unit -> (what it measures, its size in the base unit). A month is not a number of seconds.
 UNITS = {
     **dict.fromkeys("ms msec millisecond milliseconds".split(), ("s", 0.001)),
     **dict.fromkeys("s sec secs second seconds".split(), ("s", 1)),

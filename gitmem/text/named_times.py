@@ -62,7 +62,7 @@ def _days_named(text: str, now: datetime, option: str) -> Days:
 
 
 def named_days(text: str, now: datetime) -> Days | None:
-    """The days of the time `text`, relative to `now`; None if the whole text is no time.
+    """The days of the time `text`, relative to `now`; None if the whole text is not a time.
 
     `2026-02-05`, a day near today (`yesterday`, `어제`), a week, month or year (`last week`, `지난주`, `11월`,
     `2025`), a day of the calendar (`3 Nov`, `11월 3일`), the day so many units of time back (`3 days ago`,
@@ -89,7 +89,7 @@ def named_days(text: str, now: datetime) -> Days | None:
 
 
 def beginning(text: str, now: datetime) -> datetime | None:
-    """The start of the time `text`: a moment, or midnight of its first day; None if the whole text is no time."""
+    """The start of the time `text`: a moment, or midnight of its first day; None if the whole text is not a time."""
     if (moment := _to_the_minute(text, now)) is not None:
         return moment
     days = named_days(text, now)
@@ -164,7 +164,7 @@ def _of_week(text: str, today: date) -> Days | None:
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """The end of the days of `text`, or its moment; None if the whole text is no time."""
+    """The end of the days of `text`, or its moment; None if the whole text is not a time."""
     if (moment := _to_the_minute(text, now)) is not None:
         return moment
     days = named_days(text, now)

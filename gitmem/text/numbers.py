@@ -92,7 +92,7 @@ def plain_number(number: str) -> str:
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order, each in the base unit of its kind.
 
-    Dates, clock times, versions, addresses and digits of identifiers are no quantities. `일` and `日` after a number
+    Dates, clock times, versions, addresses and digits of identifiers are not quantities. `일` and `日` after a number
     count days.
     """
     dated = [match.span() for match in _CALENDAR.finditer(text)]  # in order, apart from each other

@@ -123,7 +123,7 @@ def _height(value: float, top: float) -> float:
 
 def _ticks(top: float) -> tuple[tuple[float, str], ...]:
     shares: Sequence[float] = (0, 0.5, 1)
-    if top <= 1:  # half of one fact is no number of facts
+    if top <= 1:  # half of one fact is not a number of facts
         shares = (0, 1)
     return tuple((round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share, 1), number(top * share)) for share in shares)
 

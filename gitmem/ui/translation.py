@@ -34,7 +34,7 @@ def language_of(header: str) -> str:
 
 
 def _quality(text: str) -> float:
-    """The quality value of a language, `q=0.8`; 1 when there is none, 0 when it is no number."""
+    """The quality value of a language, `q=0.8`; 1 when there is none, 0 when it is not a number."""
     name, _, value = text.strip().partition("=")
     if name.strip() != "q":
         return 1.0

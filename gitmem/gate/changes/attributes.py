@@ -83,7 +83,7 @@ def _message(found: set[str]) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """(number, pattern without its quotation marks, attributes) of each line that is no comment."""
+    """(number, pattern without its quotation marks, attributes) of each line that is not a comment."""
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip("\ufeff \t\r")
         if not line.startswith("#"):

@@ -25,7 +25,7 @@ class Scope(StrEnum):
     """What a text is for, which decides how severe a match in it is.
 
     MEMORY: facts, logs, notes. INSTRUCTIONS: SOUL, USER, AGENTS, TOOLS, rules and skills, where an instruction to the
-    agent only warns. MESSAGE: a commit message or a file name, where an e-mail address is no finding.
+    agent only warns. MESSAGE: a commit message or a file name, where an e-mail address is not a finding.
     """
 
     MEMORY = "memory"
@@ -90,7 +90,7 @@ class Text:
 
     `raw`: the decoded text with its byte-order mark. `norm`: its normalised form. `folded`: `norm` in lower case and
     with digits that stand for letters replaced by these, at the same offsets. `path`: repository-relative, "" for a
-    text that is no file (a decoded part of one). `kind`: the value of `paths.Kind` of the path.
+    text that is not a file (a decoded part of one). `kind`: the value of `paths.Kind` of the path.
 
     `exhaustive`: whether every match is needed, each at its smallest, because all will be masked. Otherwise a
     detector may report equal sentences once, stop after some tens of matches and report the longer place, for a

@@ -1,7 +1,7 @@
 """The interface of a review warning: the result of one check, and every form in which the review shows it.
 
 A warning does not fail the review, unless a setting says so or an agent forged a record (`fails`). Findings of the gate
-and broken provenance are no warnings: they always fail the review.
+and broken provenance are not warnings: they always fail the review.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ LINES_ABOVE_LINK = 20  # shown above the line that a link points to
 
 def page(view: View) -> Response:
     """The file `path` from line `from` on, else from LINES_ABOVE_LINK above line `first`; the lines `first` to `last`
-    are marked. Raises MissingFile when `path` is no memory file."""
+    are marked. Raises MissingFile when `path` is not a memory file."""
     path = view.fields.get("path", "")
     first, last = view.number("first"), view.number("last")
     shown = read(view.repo, view.config, path, view.snapshot.commit, view.forgotten)

@@ -84,7 +84,7 @@ def page(view: View) -> Response:
 
 def _listed_facts(view: View, changes: Sequence[FactChange]) -> list[FactChange]:
     """The changes of facts that the page Facts lists: those in MEMORY.md and the archive, and in notes whose file cites
-    a source, or that have a comment (see `present_facts`). Other lines of notes are no facts."""
+    a source, or that have a comment (see `present_facts`). Other lines of notes are not facts."""
     files = {row.path for row in view.facts.rows}
     return [
         change

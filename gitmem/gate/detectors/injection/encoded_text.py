@@ -185,7 +185,7 @@ def _told(kind: str, why: str) -> Message:
 
 
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
-    """The findings for a decoded text, at `start` to `end`. If it is no finding itself, it is decoded again up to
+    """The findings for a decoded text, at `start` to `end`. If it is not a finding itself, it is decoded again up to
     `depth` layers."""
     inner = Text(view.text)
     why = _instruction(inner, _ENCODED_BOOST)

@@ -51,7 +51,7 @@ _BADGE = lazy(
 
 def detect(text: Text) -> Iterator[Match]:
     """The findings for images, which a viewer fetches without a click, then for other addresses with a placeholder for
-    a secret or the conversation. A link that sends a service its own key is no finding or only warns."""
+    a secret or the conversation. A link that sends a service its own key is not a finding or only warns."""
     raw = text.raw
     if "//" not in raw:
         return

@@ -48,7 +48,7 @@ _DOUBT = 0.01  # how far below what blocks an order of ordinary work is
 _WITHOUT_COST = 0.1
 _OF_A_LOG = 4  # labels such as `System:` and `user:` in one text, from which they are how its lines begin
 _TURN = lazy(r"(?m)^(?:user|human|assistant|tool): ")
-_MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
+_MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is not a note
 
 
 @dataclass(frozen=True, slots=True)

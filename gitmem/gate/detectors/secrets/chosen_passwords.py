@@ -124,7 +124,7 @@ def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
     """Whether a value looks like a password without any word for one beside it.
 
     `known`: whether a user name or a word for logging in stands there. Without one all four classes of characters are
-    needed, and a reference (`repo#12`, `tool@v3`, `#0B0A10`) is no password. `starred`: whether a `*` at the end
+    needed, and a reference (`repo#12`, `tool@v3`, `#0B0A10`) is not a password. `starred`: whether a `*` at the end
     belongs to the value instead of being emphasis.
     """
     if not 6 <= len(value) <= 40 or not _ANY_DIGIT.search(value) or value.isdigit():
@@ -194,7 +194,7 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
 
 
 def _reads_so(value: str, strength: int, quoted: bool) -> bool:
-    """`is_chosen` for a value that is no name, number, date or code: decides by its characters."""
+    """`is_chosen` for a value that is not a name, number, date or code: decides by its characters."""
     kinds = classes(value)
     has_digit = _ANY_DIGIT.search(value) is not None
     if not any(c.isalpha() for c in value):

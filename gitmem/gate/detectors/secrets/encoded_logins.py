@@ -54,7 +54,7 @@ def _decoded(value: str) -> str:
 
 
 def _is_login(plain: str) -> bool:
-    """Whether a text is `user:password` with a password that is no placeholder."""
+    """Whether a text is `user:password` with a password that is not a placeholder."""
     user, colon, password = plain.partition(":")
     sure = bool(colon) and bool(user) and len(password) >= 6 and plain.isprintable() and " " not in plain
     return sure and not is_placeholder(password) and not password.startswith("//")

@@ -22,7 +22,7 @@ _URL = lazy(
     r"|]{0,64}):(?P<value>[^\s\"'`<>|/]{1,128}?(?:@[^\s\"'`<>"
     r"|/@]{1,60}?)??)@(?=[A-Za-z0-9\[$%{(<*.-])(?![^\s\"'`<>|/]{0,80}@)"
 )
-# Users and passwords that servers are shipped with: the same word twice is no secret.
+# Users and passwords that servers are shipped with: the same word twice is not a secret.
 _SHIPPED = frozenset(word_list("shipped password"))
 _PAIR = lazy(r"(?://?|／) ?(?P<value>[!-~]{6,40})")
 _CAMEL = lazy(
