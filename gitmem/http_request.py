@@ -1,8 +1,7 @@
-"""One HTTP request, sent with the standard library.
+"""Sends one HTTP request with the standard library.
 
-A redirect is never followed, so that a token goes to the one address that a person named. Nothing is tried again here:
-callers know which requests may be repeated. Requests to a model's endpoint go through `models/endpoint`, which
-keeps its connection.
+A redirect is never followed, so that a token goes only to the address that a person named. A request is sent once: the
+callers know which requests may be repeated. `models/endpoint` sends requests to models; it keeps its connection.
 """
 
 from __future__ import annotations
@@ -15,37 +14,45 @@ from typing import Any
 TIMEOUT_SECONDS = 30.0
 
 
-class NoAnswer(Exception):
-    """Nothing answered. Its text is the name of the error that the standard library raised."""
+class NoResponse(Exception):
+    """No response came. Its text is the name of the standard library's error."""
 
 
 @dataclass(frozen=True, slots=True)
-class HttpAnswer:
-    """Status, headers (names in lower case) and bytes, whatever the status."""
+class Response:
+    """An HTTP response of any status. `headers`: by name in lower case."""
 
     status: int
     headers: Mapping[str, str]
     data: bytes
 
-    def value(self) -> Any:
-        """Its JSON. Raises ValueError where it is none."""
+    def json(self) -> Any:
+        """The parsed JSON. Raises ValueError when the data is not JSON."""
         try:
             return json.loads(self.data)
         except RecursionError:
             raise ValueError("nested too deeply") from None
 
     @property
-    def is_page(self) -> bool:
-        """Whether it is a web page: of a proxy, a sign-in, or an address that is not the API's."""
+    def is_web_page(self) -> bool:
+        """Whether it is a web page, as from a proxy, a login or a URL that is not the API's."""
         return self.data.lstrip()[:1] == b"<" or "text/html" in self.headers.get("content-type", "")
 
 
 def send(
-    method: str, address: str, headers: Mapping[str, str], body: bytes | None, *, limit: int, proxy: bool = True
-) -> HttpAnswer:
-    """The answer to one request, with at most `limit` bytes of its body. `proxy`: use the proxies of the environment.
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    *,
+    limit: int,
+    error_limit: int,
+    use_proxy: bool = True,
+) -> Response:
+    """Send one request and return the response of any status.
 
-    Raises NoAnswer.
+    `limit`, `error_limit`: the most bytes that are read of a response, and of one with an error status or a redirect.
+    `use_proxy`: use the proxies that the environment names. Raises NoResponse.
     """
     import http.client
     from urllib import error, request
@@ -55,16 +62,17 @@ def send(
             return None
 
     handlers: list[Any] = [NoRedirect]
-    if not proxy:
+    if not use_proxy:
         handlers.append(request.ProxyHandler({}))
     try:
-        sent = request.Request(address, data=body, headers=dict(headers), method=method)
+        outgoing = request.Request(url, data=body, headers=dict(headers), method=method)
         try:
-            answer = request.build_opener(*handlers).open(sent, timeout=TIMEOUT_SECONDS)
-        except error.HTTPError as refused:
-            answer = refused
-        with answer:
-            names = {name.lower(): text for name, text in answer.headers.items()}
-            return HttpAnswer(answer.status, names, answer.read(limit))
+            reply = request.build_opener(*handlers).open(outgoing, timeout=TIMEOUT_SECONDS)
+        except error.HTTPError as refusal:
+            reply, limit = refusal, error_limit
+        with reply:
+            return Response(
+                reply.status, {name.lower(): text for name, text in reply.headers.items()}, reply.read(limit)
+            )
     except (OSError, http.client.HTTPException, ValueError) as problem:
-        raise NoAnswer(type(problem).__name__) from None
+        raise NoResponse(type(problem).__name__) from None

@@ -279,9 +279,7 @@ class _Tool:
             raise _Failure(f"Cannot rename {old} into itself, {new}")
         names = self.files_of(old, source)
         places = {name: target + name[len(source) :] for name in names}
-        for (
-            place
-        ) in places.values():  # checked first, so that no answer tells whether a file that is not memory exists
+        for place in places.values():  # checked first, so that no answer tells whether a file that is not memory exists
             self.writable(new if len(names) == 1 else f"{ROOT}/{place}", place)
         if (self.root / target).exists():
             raise _Failure(f"The destination {new} already exists")

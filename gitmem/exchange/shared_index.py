@@ -15,12 +15,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, UsageError
+from gitmem.http_request import NoResponse, Response, send
 from gitmem.regular_file import read_regular
 from gitmem.search.hits import Hit, SourceLine
 from gitmem.search.search import Answer
 
-TIMEOUT_SECONDS = 30.0
 MAX_ANSWER_BYTES = 16 << 20
+MAX_REFUSAL_BYTES = 1 << 16  # of a response with an error status
 TOKEN = "GITMEM_SERVER_TOKEN"
 
 
@@ -112,39 +113,35 @@ def _source(repository: str, value: Any) -> SourceLine:
 
 def _post(address: str, token: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Send JSON to an address and return the JSON object of the answer. Raises GitMemError."""
-    import http.client
-    from urllib import error, request
-
-    class NoRedirect(request.HTTPRedirectHandler):
-        def redirect_request(self, *given: Any) -> None:
-            return None
-
-    # Plain HTTP is used to this machine only, and without a proxy, which could read the token.
-    handlers: list[Any] = [NoRedirect]
-    if address.startswith("http:"):
-        handlers.append(request.ProxyHandler({}))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    post = request.Request(address, json.dumps(fields).encode(), headers)
     try:
-        with request.build_opener(*handlers).open(post, timeout=TIMEOUT_SECONDS) as answer:
-            data = answer.read(MAX_ANSWER_BYTES + 1)
-    except error.HTTPError as refused:
-        raise _refusal(refused.code, refused.read(1 << 16)) from None
-    except (OSError, http.client.HTTPException, ValueError) as problem:
-        raise GitMemError(f"the server does not answer ({type(problem).__name__})", "is the address right?") from None
+        response = send(
+            "POST",
+            address,
+            headers,
+            json.dumps(fields).encode(),
+            limit=MAX_ANSWER_BYTES + 1,
+            error_limit=MAX_REFUSAL_BYTES,
+            # Plain HTTP is used to this machine only, and without a proxy, which could read the token.
+            use_proxy=not address.startswith("http:"),
+        )
+    except NoResponse as problem:
+        raise GitMemError(f"the server does not answer ({problem})", "is the address right?") from None
+    if response.status >= 300:
+        raise _refusal(response)
     value = None
-    if len(data) <= MAX_ANSWER_BYTES:
-        with suppress(ValueError, RecursionError):
-            value = json.loads(data)
+    if len(response.data) <= MAX_ANSWER_BYTES:
+        with suppress(ValueError):
+            value = response.json()
     if not isinstance(value, dict):
         raise GitMemError("the server's answer is none of a git mem server", "is the address right?")
     return value
 
 
-def _refusal(status: int, data: bytes) -> GitMemError:
-    """The error for an HTTP status and the body of the answer."""
+def _refusal(response: Response) -> GitMemError:
+    """The error for a response with an error status."""
     try:
-        problem = json.loads(data)["error"]
+        problem = response.json()["error"]
         return GitMemError(f"the server says: {str(problem['message'])[:300]}", str(problem["hint"])[:300])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return GitMemError(f"the server refuses with status {status}", "is the address right?")
+    except (ValueError, KeyError, TypeError):
+        return GitMemError(f"the server refuses with status {response.status}", "is the address right?")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from gitmem.review.forges.response import Response, reason
+from gitmem.http_request import Response
+from gitmem.review.forges.response import reason
 
 SECONDARY_LIMIT_SECONDS = 60.0  # the least that GitHub asks for after a secondary limit without a time
 MAX_EPOCH_DIGITS = 12  # of a time in seconds since 1970; milliseconds have 13, and longer numbers are no time

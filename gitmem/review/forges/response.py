@@ -5,36 +5,13 @@ Responses are untrusted: a field of another type than expected is an error or ab
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from gitmem.http_request import Response
 from gitmem.review.forges.forge import ForgeError
 
 MAX_REASON_CHARS = 300  # of a forge's own words in an error
 MAX_MEMBERS = 5  # members of one list or object in an error whose texts are read
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """An HTTP response of any status. `headers`: by name in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    data: bytes
-
-    def json(self) -> Any:
-        """The parsed JSON. Raises ValueError when the data is not JSON."""
-        try:
-            return json.loads(self.data)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-
-    @property
-    def is_web_page(self) -> bool:
-        """Whether it is a web page, as from a proxy, a login or a URL that is not the API's."""
-        return self.data.lstrip()[:1] == b"<" or "text/html" in self.headers.get("content-type", "")
 
 
 def reason(response: Response) -> str:

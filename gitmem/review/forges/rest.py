@@ -1,4 +1,4 @@
-"""HTTP requests to a forge's REST API, with retries and rate limits. The only module that sends HTTP to a forge.
+"""HTTP requests to a forge's REST API, with retries and rate limits.
 
 The token goes only to the URL of the API, never through a redirect and never into an error. When the forge limits
 requests, a request waits as long as the forge says, up to MAX_WAIT_SECONDS; a longer limit is an error that names the
@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from gitmem.http_request import NoResponse, Response, send
 from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.rate_limit import limit_of
-from gitmem.review.forges.response import MAX_REASON_CHARS, Response, reason
+from gitmem.review.forges.response import MAX_REASON_CHARS, reason
 
-TIMEOUT_SECONDS = 30.0
 MAX_RESPONSE_BYTES = 8 << 20
 MAX_ATTEMPTS = 4
 MAX_WAIT_SECONDS = 300.0  # in all for one request: half of the 10 minutes that our example jobs may take
@@ -125,28 +125,15 @@ class Connection:
         return value
 
     def _send(self, method: str, url: str, value: Any) -> Response:
-        """Send one request and return the response of any status; a redirect is not followed. Raises ForgeError when
-        no response comes."""
-        import http.client
-        from urllib import error, request
-
-        class NoRedirect(request.HTTPRedirectHandler):
-            def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-                return None
-
+        """Send one request and return the response of any status. Raises ForgeError when no response comes."""
         headers = {"User-Agent": "git-mem", **self.headers}
         body = None
         if value is not None:
             body = json.dumps(value).encode("utf-8", "backslashreplace")
             headers["Content-Type"] = "application/json"
-        sent = request.Request(url, data=body, headers=headers, method=method)
         try:
-            with request.build_opener(NoRedirect).open(sent, timeout=TIMEOUT_SECONDS) as reply:
-                return Response(reply.status, _lower(reply.headers.items()), reply.read(MAX_RESPONSE_BYTES))
-        except error.HTTPError as refusal:
-            with refusal:
-                return Response(refusal.code, _lower(refusal.headers.items()), refusal.read(MAX_RESPONSE_BYTES))
-        except (OSError, http.client.HTTPException):
+            return send(method, url, headers, body, limit=MAX_RESPONSE_BYTES, error_limit=MAX_RESPONSE_BYTES)
+        except NoResponse:
             raise ForgeError(f"cannot reach {urlsplit(self.root).hostname}", "check the network") from None
 
     def _error_for(self, method: str, path: str, response: Response) -> ForgeError:
@@ -191,7 +178,3 @@ def retry_pause(method: str, response: Response, attempt: int) -> float | None:
     if response.status == 503 or (response.status >= 500 and method in REPEATABLE_METHODS):
         return 2.0 ** (attempt - 1)
     return None
-
-
-def _lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers}

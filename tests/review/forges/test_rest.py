@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from gitmem.http_request import Response
 from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.github import GitHub, GitHubClient
 from gitmem.review.forges.rate_limit import limit_of
-from gitmem.review.forges.response import Response, reason
+from gitmem.review.forges.response import reason
 from gitmem.review.forges.rest import MAX_WAIT_SECONDS, retry_pause
 from tests.actions.rest import BOT, RestServer
 
