@@ -56,12 +56,9 @@ def _whole_session(data: bytes) -> Transcript | None:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    info = None
-    if isinstance(value, dict):
-        info = value.get("info")
-    messages = None
-    if isinstance(value, dict):
-        messages = value.get("messages")
+    if not isinstance(value, dict):
+        return None
+    info, messages = value.get("info"), value.get("messages")
     if not isinstance(info, dict) or not isinstance(messages, list):
         return None
     turns: list[Turn] = []

@@ -123,16 +123,14 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
     while position < len(text):
         closing = QUOTATIONS.get(text[position], "")
         opens = closing and (text[position] not in "\"'‘»" or not text[max(0, position - 1) : position].isalnum())
+        end = -1
         if opens:
             end = _closing(text, position, closing)
-        else:
-            end = -1
         if end > 0:
             yield position, end
-        if end > 0:
             position = end
         else:
-            position = position + 1
+            position += 1
 
 
 def _closing(text: str, start: int, closing: str) -> int:

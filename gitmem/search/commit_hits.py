@@ -123,12 +123,9 @@ class Joined(Index):
         self.first = len(self.norms)  # added to the number of a chunk of the history
         self.both = Snapshot(0, "", self.norms + past.norms)
         some = made.index or past.index
+        self.frozen = False
         if some is not None:
-            self.frozen = some.frozen
-        else:
-            self.frozen = False
-        if some is not None:
-            self.path = some.path
+            self.frozen, self.path = some.frozen, some.path
 
     @property
     def indexes(self) -> list[IndexReader]:
