@@ -137,7 +137,8 @@ def test_the_lock_of_a_session_is_held_from_its_first_event_until_the_end(tmp_pa
             with pytest.raises(Locked):
                 for _ in range(1_000):  # until the other thread has looked
                     with locked(common, lock_of("s1"), 0.0):
-                        time.sleep(0.01)
+                        pass
+                    time.sleep(0.01)  # outside the block, so that the other thread finds the lock free
         with locked(common, lock_of("s1"), 0.0):
             assert (tmp_path / "run/held.txt").read_text() == "s1"
 
