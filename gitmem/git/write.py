@@ -44,7 +44,8 @@ BISECT_IN_PROGRESS = {"BISECT_LOG": ("a bisect", "git bisect reset")}  # forbids
 SCRATCH = "writing"  # folder of scratch files in the state folder
 END_SECONDS = 5.0  # for a git that was asked to end
 TRAILER = re.compile(r"(?:Memory-[A-Z][A-Za-z]*|Reviewed-by|Signed-off-by|Co-authored-by): \S")
-_MADE = re.compile(r"\[[^\n]* ([0-9a-f]{4,64})\] ")  # the output of `git commit`: `[main 1a2b3c4] subject`
+# The output of `git commit`: `[main 1a2b3c4] subject`. The subject may have brackets too: the first ones count.
+_MADE = re.compile(r"\[[^\n]*? ([0-9a-f]{4,64})\] ")
 # Variables that Git sets for a hook: a command of ours that commits elsewhere must not get them.
 HOOK_VIEW = (
     "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
