@@ -39,7 +39,7 @@ from gitmem.errors import (
 from gitmem.messages import Message
 from gitmem.ui.change_events import events
 from gitmem.ui.page_snapshot import Snapshot, snapshot
-from gitmem.ui.pages import CHANGES, PAGES, PREVIEWED
+from gitmem.ui.pages import CHANGES, PAGES, Change
 from gitmem.ui.rendering import STATIC, Unmasked, rendered
 from gitmem.ui.security import Guard, Refusal, checked_form
 from gitmem.ui.translation import language_of, translate, translated
@@ -58,13 +58,11 @@ STATIC_FILES = {
     "htmx.min.js": "text/javascript", "icon.svg": "image/svg+xml",
 }  # fmt: skip
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-Page = Callable[[View], Response]
-Change = Callable[[View, dict[str, str]], Response]
 
 
 def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
     """The application of one repository, behind its `Guard`. `ending`: set when the server shuts down."""
-    routes = [Route(f"/{path}", _page(site, name, page), name=name) for name, (path, page) in PAGES.items()]
+    routes = [Route(f"/{page.path}", _page(site, name, page.show), name=name) for name, page in PAGES.items()]
     routes += [Route(f"/{path}", _change(site, path, change), methods=["POST"]) for path, change in CHANGES.items()]
     routes += [Route("/preview/{key}", _preview(site), name="preview")]
     routes += [Route("/", _first_page(site)), Route("/static/{name}", _static)]
@@ -76,9 +74,9 @@ def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
     return Guard(app, site.keys)
 
 
-def _page(site: Site, name: str, page: Page) -> Callable[[Request], Awaitable[Response]]:
+def _page(site: Site, name: str, show: Callable[[View], Response]) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return await to_thread.run_sync(_call_page, site, name, request, page)
+        return await to_thread.run_sync(_call_page, site, name, request, show)
 
     return answer
 
@@ -86,7 +84,7 @@ def _page(site: Site, name: str, page: Page) -> Callable[[Request], Awaitable[Re
 def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         form = await checked_form(request, site.keys)
-        if name in PREVIEWED and not any(form.get(field) for field in PREVIEWED[name]):
+        if change.confirmed_by is not None and not any(form.get(field) for field in change.confirmed_by):
             url = f"{site.keys.base}/preview/{site.preview_forms.keep(name, form)}"
             if at := request.query_params.get("at"):
                 url += f"?{urlencode({'at': at})}"
@@ -112,8 +110,9 @@ def _preview(site: Site) -> Callable[[Request], Awaitable[Response]]:
             error = MissingFile("This preview is over", "go back to the form and send it again")
             return _error_page(site, "", request, error)
         address, form = found
-        fields = {field: value for field, value in form.items() if field not in PREVIEWED[address]}
-        return _call_page(site, address, request, lambda view: _call_change(view, CHANGES[address], fields))
+        change = CHANGES[address]
+        fields = {field: value for field, value in form.items() if field not in (change.confirmed_by or ())}
+        return _call_page(site, address, request, lambda view: _call_change(view, change, fields))
 
     return answer
 
@@ -125,14 +124,14 @@ def _call_change(view: View, change: Change, form: dict[str, str]) -> Response:
     if view.snapshot.past:
         words = view.t("This is a page of the past: nothing can be changed there")
         return view.render("error.html", 403, title=words, hint="")
-    return change(view, form)
+    return change.run(view, form)
 
 
-def _call_page(site: Site, name: str, request: Request, page: Page) -> Response:
+def _call_page(site: Site, name: str, request: Request, show: Callable[[View], Response]) -> Response:
     """The response of a page, or the error page of the exception that it raised. Runs in a thread."""
     try:
         with _view_of(site, name, request) as view:
-            return page(view)
+            return show(view)
     except Exception as error:  # noqa: BLE001 - every error becomes a page that says what to do
         return _error_page(site, name, request, error)
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository, UsageError
 from gitmem.messages import Message
 from gitmem.ui.page_snapshot import snapshot
-from gitmem.ui.pages import PAGES
+from gitmem.ui.pages import PAGES, TABS
 from gitmem.ui.rendering import STATIC, Unmasked, masked_word
-from gitmem.ui.view import NAVIGATION, Site, View
+from gitmem.ui.view import Site, View
 
 FIELDS: Mapping[str, tuple[str, ...]] = {  # exported page -> the query fields for whose values it gets separate files
     "today": (), "facts": ("page",), "fact": ("path",), "file": ("path", "from"), "timeline": ("day", "from"),
@@ -86,7 +86,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
 
     Raises UsageError when the folder is not empty, GitMemError when there is no commit or a file cannot be written.
     """
-    targets: dict[Target, None] = {Target(name): None for name, _ in NAVIGATION if name in FIELDS}
+    targets: dict[Target, None] = {Target(name): None for name, _ in TABS if name in FIELDS}
     done: set[str] = set()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
 def _page(view: ExportView) -> bytes:
     """The HTML of a page, or an error page when the snapshot lacks what the page is about."""
     try:
-        return bytes(PAGES[view.page][1](view).body)
+        return bytes(PAGES[view.page].show(view).body)
     except (MissingFile, OutsideRepository) as error:
         return bytes(view.render("error.html", title=view.t(error.message), hint=view.t(error.hint)).body)
 

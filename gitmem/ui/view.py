@@ -30,6 +30,7 @@ from gitmem.ui.background_work import BackgroundWork
 from gitmem.ui.file_findings import FileFindings
 from gitmem.ui.page_cache import PageCache
 from gitmem.ui.page_snapshot import Snapshot, branches, state
+from gitmem.ui.pages import TABS
 from gitmem.ui.preview_forms import PreviewForms
 from gitmem.ui.rendering import Unmasked, masked_word, rendered
 from gitmem.ui.security import Keys
@@ -38,11 +39,6 @@ from gitmem.ui.visits import Visit
 
 if TYPE_CHECKING:
     from gitmem.promotion.proposal_review import Recorded
-
-NAVIGATION = (  # (name of a page in `pages.PAGES`, its title)
-    ("today", "Today"), ("facts", "Facts"), ("notes", "Files"), ("timeline", "Timeline"), ("review", "Review"),
-    ("compare", "Compare"), ("sessions", "Sessions"), ("pictures", "Pictures"),
-)  # fmt: skip
 
 MAX_FACT_CHARS = 400  # of one fact in a list
 MAX_LIST_CHARS = 20_000  # of all facts in a list, as HTML
@@ -268,7 +264,7 @@ class View:
 
     def render(self, template: str, status: int = 200, **values: object) -> Response:
         """The response with a rendered template, which gets `values`, `view`, `t`, `url` and `navigation`."""
-        text = rendered(template, view=self, t=self.t, url=self.url, navigation=NAVIGATION, **values)
+        text = rendered(template, view=self, t=self.t, url=self.url, navigation=TABS, **values)
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def redirect(self, page: str, /, *parts: str, **fields: object) -> Response:

@@ -259,10 +259,10 @@ def test_a_fact_is_edited_by_every_field_it_was_shown_with(memory: Repo, browse:
 
 
 def test_every_action_of_a_fact_has_its_address() -> None:
-    from gitmem.ui.pages import FACT_CHANGES
+    from gitmem.ui.pages import FACT_ACTIONS
     from gitmem.ui.pages.fact_changes import ACTIONS
 
-    assert list(FACT_CHANGES) == list(ACTIONS)
+    assert list(FACT_ACTIONS) == list(ACTIONS)
 
 
 @pytest.mark.parametrize("text", ["x <!-- y", "the key is AKIA" + "Z7QK3M2PXW5LR8TD"])

@@ -149,7 +149,7 @@ def addresses(browser: Browser) -> list[str]:
 
 def addresses_of(get: Callable[[str], str]) -> list[str]:
     """Every page, each fact and each file; now and in the past; searches for what is there."""
-    found = [path for path, _ in PAGES.values() if "{" not in path]
+    found = [page.path for page in PAGES.values() if "{" not in page.path]
     listed = get("facts")
     facts = re.findall(r'href="/[^/]+/(fact/[^"]+)"', listed)
     files = re.findall(r'href="/[^/]+/(file\?[^"#]+)', listed)

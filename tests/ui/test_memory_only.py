@@ -35,7 +35,7 @@ def test_no_page_shows_what_is_not_memory(project: Repo, browse: Browse, at: str
     browser = browse(project, at=at)
     assert "REST webhooks" in browser.get("file?path=MEMORY.md")
     for path in BESIDE:
-        for address, _ in PAGES.values():
+        for address in (page.path for page in PAGES.values()):
             place = address.replace("{", "").replace("}", "")
             query = f"path={quote(path)}&first=1&last=9&place={quote(path)}%3A1&from=HEAD~1&to=HEAD&for={quote(path)}&prompt=hidden"
             told = browser.client.get(f"{browser.site.keys.base}/{place}?{query}").text

@@ -12,11 +12,11 @@ from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.provenance.grounding import WORDS as SUPPORT
 from gitmem.provenance.present_facts import AGES, STATES, TRUST
 from gitmem.review.fact_diff import Op
+from gitmem.ui.pages import TABS
 from gitmem.ui.pages.facts import FILTERS, PARTS
 from gitmem.ui.pages.today import GROUPS
 from gitmem.ui.rendering import HERE
 from gitmem.ui.translation import SINGULARS, language_of, translate
-from gitmem.ui.view import NAVIGATION
 from tests.harness import SOURCE
 from tests.ui.korean import WORDS
 
@@ -28,7 +28,7 @@ def phrases() -> set[str]:
     """What templates and pages ask to be translated, and the closed lists they ask it of."""
     files = [*HERE.rglob("*.html"), *HERE.rglob("*.py")]
     found = {phrase for file in files for phrase in PHRASE.findall(file.read_text(encoding="utf-8"))}
-    found |= {title for _, title in NAVIGATION} | {*GROUPS, *(title for title, _ in PARTS)}
+    found |= {title for _, title in TABS} | {*GROUPS, *(title for title, _ in PARTS)}
     found |= {*TYPES, *ORIGINS, *STATES, *TRUST, *AGES, *FILTERS, *SUPPORT.values(), *map(str, Op)}
     return found
 
