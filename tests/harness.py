@@ -8,7 +8,16 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests import warm_process
+
 SOURCE = Path(__file__).parent.parent
+
+
+def checked(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+    """The result of a command that must not fail. Raises AssertionError with what it printed."""
+    if done.returncode != 0:
+        raise AssertionError(f"{done.args} exited {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
 
 
 class Repo:
@@ -27,9 +36,7 @@ class Repo:
             command, cwd=self.path, input=input, capture_output=True, text=True, encoding="utf-8",
             errors="surrogateescape", env={**os.environ, **(env or {})}, timeout=300,
         )  # fmt: skip
-        if check and done.returncode != 0:
-            raise AssertionError(f"{command} exited {done.returncode}\n{done.stdout}\n{done.stderr}")
-        return done
+        return checked(done) if check else done
 
     def git(
         self, *args: str, input: str | None = None, check: bool = True, env: Mapping[str, str] | None = None
@@ -39,7 +46,13 @@ class Repo:
     def mem(
         self, *args: str, input: str | None = None, check: bool = True, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        return self.run(sys.executable, "-m", "gitmem", *args, input=input, check=check, env=env)
+        """Run `git mem`, in a fork of a process that has imported its modules where the environment allows."""
+        environ = {**os.environ, **(env or {})}
+        warm = warm_process.started()
+        if warm is None or not warm.can_run(environ):
+            return self.run(sys.executable, "-m", "gitmem", *args, input=input, check=check, env=env)
+        done = warm.run(args, cwd=self.path, environ=environ, input=input or "", timeout=300)
+        return checked(done) if check else done
 
     def write(self, path: str, text: str | bytes) -> Path:
         target = self.path / path
