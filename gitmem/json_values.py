@@ -1,21 +1,65 @@
 """Values as JSON: the one place that turns NamedTuples, dataclasses, enums, paths and dates into what `json` writes.
 
-A class whose JSON has other names than its fields says so in a method `as_value`, which is used instead. This module
-imports nothing that `git mem search` does not load anyway.
+A class whose JSON has not all of its fields, or names them otherwise, lists its keys with `json_keys`. `json_schema`
+describes the same keys as a JSON schema. This module imports nothing that `git mem search` does not load anyway.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from enum import Enum
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+
+class Key(NamedTuple):
+    """A key of a JSON object. `attribute`: the attribute that has its value. `or_null`: null is written for an empty
+    value or 0. `optional`: the key is left out then."""
+
+    name: str
+    attribute: str
+    or_null: bool = False
+    optional: bool = False
+
+
+def json_keys(names: str) -> Callable[[Class], Class]:
+    """A class decorator that lists the keys of the class's JSON, in order.
+
+    `names`: stand in one text, with spaces. `name?` is null where its attribute is empty or 0, `[name]` is left out
+    there, and `name=attribute` has the value of an attribute of another name.
+    """
+
+    def with_keys(cls: Class) -> Class:
+        cls.json_keys = keys_of(names)  # type: ignore[attr-defined]
+        return cls
+
+    return with_keys
+
+
+@cache
+def keys_of(names: str) -> tuple[Key, ...]:
+    """The keys that a text lists, as `json_keys` reads it."""
+    keys = []
+    for spelled in names.split():
+        name, _, attribute = spelled.strip("[]?").partition("=")
+        keys.append(Key(name, attribute or name, spelled.endswith("?"), spelled.startswith("[")))
+    return tuple(keys)
+
+
+def keys_of_class(cls: type) -> tuple[Key, ...]:
+    """The keys of a class's JSON: those of `json_keys`, else its fields; none for a class that is no JSON object."""
+    if hasattr(cls, "json_keys"):
+        return tuple(cls.json_keys)
+    return keys_of(" ".join(field_names(cls)))
 
 
 def json_value(value: Any) -> Any:
     """A value as dicts, lists, texts, numbers, truth values and None.
 
-    A NamedTuple or a dataclass becomes an object of its fields, an enum its value, a path its text, a date or a time
+    A NamedTuple or a dataclass becomes an object of its keys, an enum its value, a path its text, a date or a time
     ISO 8601, any other tuple or set a list.
     """
     if value is None or type(value) in (str, int, float, bool):
@@ -24,7 +68,7 @@ def json_value(value: Any) -> Any:
         return value.value
     if hasattr(value, "as_value"):
         return value.as_value()
-    if field_names(value):
+    if keys_of_class(type(value)):
         return json_object(value)
     if isinstance(value, Mapping):
         return {key: json_value(item) for key, item in value.items()}
@@ -38,19 +82,18 @@ def json_value(value: Any) -> Any:
 
 
 def json_object(value: Any, names: str = "") -> dict[str, Any]:
-    """The JSON object of a value: its attributes of these names, in this order, or all fields.
-
-    `names`: stand in one text, with spaces. A name that ends in `?` becomes null where its attribute is empty or 0.
-    """
+    """The JSON object of a value: the keys of its class, or those of `names`, as `json_keys` reads them."""
     made = {}
-    for name in names.split() or field_names(value):
-        item = getattr(value, name.removesuffix("?"))
-        if name.endswith("?"):
-            item = item or None
-        made[name.removesuffix("?")] = json_value(item)
+    for key in keys_of(names) or keys_of_class(type(value)):
+        item = getattr(value, key.attribute)
+        if not item and key.optional:
+            continue
+        if not item and key.or_null:
+            item = None
+        made[key.name] = json_value(item)
     return made
 
 
-def field_names(value: Any) -> tuple[str, ...]:
-    """The names of the fields of a NamedTuple or a dataclass, in order; none of any other value."""
-    return tuple(getattr(value, "_fields", ()) or getattr(value, "__dataclass_fields__", ()))
+def field_names(cls: type) -> tuple[str, ...]:
+    """The names of the fields of a NamedTuple or a dataclass, in order; none for any other class."""
+    return tuple(getattr(cls, "_fields", ()) or getattr(cls, "__dataclass_fields__", ()))

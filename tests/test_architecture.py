@@ -20,8 +20,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # too. The packages of one layer do not know each other.
 LAYERS = (
     ("errors", "messages", "fences", "agent_paths"),
-    ("lazy_patterns", "linear_model", "system", "plural", "json_values", "http_request"),
-    ("regular_file", "paths", "text"),
+    ("lazy_patterns", "linear_model", "system", "plural", "json_values", "request_limits", "http_request"),
+    ("json_schema", "regular_file", "paths", "text"),
     ("config", "git"),
     ("gate",),
     ("memory", "models"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gitmem.json_values import json_object, json_value
+from gitmem.json_values import json_keys, json_object, json_value
 
 
 class Colour(Enum):
@@ -30,11 +30,11 @@ class Found:
     commit: str = ""
 
 
+@json_keys("said=text [of] at?")
 class Renamed(NamedTuple):
     text: str
-
-    def as_value(self) -> dict[str, str]:
-        return {"said": self.text}
+    of: str = ""
+    at: int = 0
 
 
 def test_a_value_becomes_an_object_of_its_fields_whatever_holds_them() -> None:
@@ -47,7 +47,7 @@ def test_a_value_becomes_an_object_of_its_fields_whatever_holds_them() -> None:
     ("value", "expected"),
     [
         (None, None), (0, 0), ("", ""), ((1, "a"), [1, "a"]), ({"a": (Path("b/c"),)}, {"a": ["b/c"]}),
-        (datetime(2026, 3, 1, 9, tzinfo=UTC), "2026-03-01T09:00:00+00:00"), ([Renamed("x")], [{"said": "x"}]),
+        (datetime(2026, 3, 1, 9, tzinfo=UTC), "2026-03-01T09:00:00+00:00"), ([Renamed("x"), Renamed("", "y", 3)], [{"said": "x", "at": None}, {"said": "", "of": "y", "at": 3}]),
     ],
 )  # fmt: skip
 def test_what_json_has_no_form_for_has_one_of_ours(value: object, expected: object) -> None:

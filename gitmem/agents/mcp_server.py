@@ -26,6 +26,7 @@ from gitmem.agents.mcp_protocol import (
 )
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name
+from gitmem.json_schema import request_of
 
 if TYPE_CHECKING:
     from gitmem.agents.repository_pool import RepositoryPool
@@ -119,10 +120,11 @@ def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[st
     if not isinstance(given, dict):
         return _error(f"{name} takes an object of arguments")
     try:
-        arguments = tool_arguments.accepted(name, mcp_tools.TOOLS[name].schema, given)
+        tool = mcp_tools.TOOLS[name]
+        request: Any = request_of(tool.request, tool_arguments.accepted(name, tool.schema, given))
         from gitmem.agents.tool_answers import ANSWERS
 
-        return {"content": [{"type": "text", "text": ANSWERS[name](memory.pool, arguments)}], "isError": False}
+        return {"content": [{"type": "text", "text": ANSWERS[name](memory.pool, request)}], "isError": False}
     except GitMemError as error:
         from gitmem.agents.tool_answers import ToolFailed
 

@@ -1,25 +1,129 @@
 """The MCP tools as clients list them: names, descriptions and arguments. Constants; none depends on a repository.
 
-A model reads every word of these in every session with the server, so their size is limited
-(`tests/agents/test_mcp_tools.py`). No tool has an output schema: hosts give a model the JSON of structured content
-instead of the text, with each line break escaped.
+The arguments of a tool are the fields of a class, whose docstring is the tool's description. A model reads every word
+of these in every session with the server, so their size is limited (`tests/agents/test_mcp_tools.py`). No tool has an
+output schema: hosts give a model the JSON of structured content instead of the text, with each line break escaped.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
-Schema = dict[str, Any]
+from gitmem.json_schema import Schema, request_schema
+from gitmem.request_limits import DEFAULT_HITS, MAX_CONTEXT_TOKENS, MAX_HITS
+
+MAX_HOURS = 24 * 366  # for which a working value is kept
+Number = Annotated[int, {"minimum": 1}]
+# SDKs of hosts check calls against the listed schema, so the items are texts only; objects are read too.
+Cites = Annotated[tuple[str, ...], {"maxItems": 3}]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Search memory by words and meaning, in any language."""
+
+    query: str
+    maxResults: Annotated[int, {"minimum": 1, "maximum": MAX_HITS}] = DEFAULT_HITS
+    at: Annotated[str, "Revision or date"] = ""
+    since: Annotated[str, "YYYY-MM-DD"] = ""
+    until: str = ""
+    type: str = ""
+    path: Annotated[str, "Glob"] = ""
+    history: Annotated[bool, "Commits too"] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """Read a memory file."""
+
+    path: Annotated[str, "As MEMORY.md"]
+    from_: Number = 0
+    lines: Annotated[int, {"minimum": 1}, "How many"] = 0
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Add one sentence to today's log; the answer names facts it contradicts."""
+
+    text: str
+    type: Annotated[str, "decision, preference, lesson, note, ..."] = ""
+    cites: Annotated[Cites, "Code: path:10-24 or path#symbol"] = ()
+    supersedes: Annotated[str, "Id of the fact it replaces"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Commit that a fact still holds of the code it cites; read that first."""
+
+    path: str
+    line: Number
+    quote: Annotated[str, "All cited lines as they stand"]
+    cites: Cites = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Where a line of memory comes from, and whether its source says it."""
+
+    path: str
+    line: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What memory says about a prompt and files."""
+
+    prompt: str = ""
+    budget: Annotated[int, {"minimum": 0, "maximum": MAX_CONTEXT_TOKENS}] = 0
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Facts gained, changed, lost in the last commit or a range."""
+
+    range: Annotated[str, "As main..HEAD"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """Keep where a task stands, for some hours; "" forgets it."""
+
+    key: Annotated[str, "As ticket:4711:review"]
+    value: str
+    hours: Annotated[float, {"exclusiveMinimum": 0, "maximum": MAX_HOURS}] = 24
+
+
+@dataclass(frozen=True, slots=True)
+class GetValues:
+    """The value of a key and those below; without one, all."""
+
+    key: str = ""
+
+
+class Files(TypedDict):
+    """Files below /memories."""
+
+    command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
+    path: NotRequired[str]
+    view_range: NotRequired[list[int]]
+    file_text: NotRequired[str]
+    old_str: NotRequired[str]
+    new_str: NotRequired[str]
+    insert_line: NotRequired[int]
+    insert_text: NotRequired[str]
+    old_path: NotRequired[str]
+    new_path: NotRequired[str]
 
 
 class Tool(NamedTuple):
-    """A tool. `arguments`: name -> schema. `required`: names of required arguments. `hints`: the protocol's
-    annotations."""
+    """A tool. `request`: the class of its arguments. `hints`: the protocol's annotations."""
 
     title: str
-    description: str
-    arguments: dict[str, Schema]
-    required: tuple[str, ...]
+    request: type
     hints: dict[str, bool]
 
     @property
@@ -28,12 +132,12 @@ class Tool(NamedTuple):
         return self.hints["readOnlyHint"]
 
     @property
+    def description(self) -> str:
+        return self.request.__doc__ or ""
+
+    @property
     def schema(self) -> Schema:
-        if self.required:
-            required = {"required": list(self.required)}
-        else:
-            required = {}
-        return {"type": "object", "properties": self.arguments, **required, "additionalProperties": False}
+        return {**request_schema(self.request), "additionalProperties": False}
 
 
 def _hints(*, reads: bool, destroys: bool = False, repeats: bool) -> dict[str, bool]:
@@ -44,131 +148,17 @@ READS = _hints(reads=True, repeats=True)
 SETS = _hints(reads=False, repeats=True)
 WRITES = _hints(reads=False, repeats=False)
 FILES = _hints(reads=False, destroys=True, repeats=False)
-
-
-def _text(description: str = "") -> Schema:
-    if description:
-        return {"type": "string", "description": description}
-    return {"type": "string"}
-
-
-def _whole(description: str = "", **limits: int) -> Schema:
-    return {"type": "integer", **({"description": description} if description else {}), **limits}
-
-
-# SDKs of hosts check calls against the listed schema, so `items` names texts only; objects are read too.
-CITES: Schema = {"type": "array", "items": _text(), "maxItems": 3}
 TOOLS: dict[str, Tool] = {
-    "memory_search": Tool(
-        "Search memory",
-        "Search memory by words and meaning, in any language.",
-        {
-            "query": _text(),
-            "maxResults": _whole(minimum=1, maximum=50, default=6),
-            "at": _text("Revision or date"),
-            "since": _text("YYYY-MM-DD"),
-            "until": _text(),
-            "type": _text(),
-            "path": _text("Glob"),
-            "history": {"type": "boolean", "description": "Commits too"},
-        },
-        ("query",),
-        READS,
-    ),
-    "memory_get": Tool(
-        "Read memory",
-        "Read a memory file.",
-        {
-            "path": _text("As MEMORY.md"),
-            "from": _whole(minimum=1),
-            "lines": _whole("How many", minimum=1),
-            "at": _text(),
-        },
-        ("path",),
-        READS,
-    ),
-    "memory_add": Tool(
-        "Remember",
-        "Add one sentence to today's log; the answer names facts it contradicts.",
-        {
-            "text": _text(),
-            "type": _text("decision, preference, lesson, note, ..."),
-            "cites": {**CITES, "description": "Code: path:10-24 or path#symbol"},
-            "supersedes": _text("Id of the fact it replaces"),
-        },
-        ("text",),
-        WRITES,
-    ),
-    "memory_confirm": Tool(
-        "Confirm against the code",
-        "Commit that a fact still holds of the code it cites; read that first.",
-        {
-            "path": _text(),
-            "line": _whole(minimum=1),
-            "quote": _text("All cited lines as they stand"),
-            "cites": CITES,
-            "reason": _text(),
-        },
-        ("path", "line", "quote"),
-        WRITES,
-    ),
-    "memory_why": Tool(
-        "Why is it there",
-        "Where a line of memory comes from, and whether its source says it.",
-        {"path": _text(), "line": _whole(minimum=1)},
-        ("path", "line"),
-        READS,
-    ),
-    "memory_context": Tool(
-        "Context for a prompt",
-        "What memory says about a prompt and files.",
-        {
-            "prompt": _text(),
-            "budget": _whole(minimum=0, maximum=20_000),
-            "paths": {"type": "array", "items": _text()},
-        },
-        (),
-        READS,
-    ),
-    "memory_changes": Tool(
-        "What memory learned",
-        "Facts gained, changed, lost in the last commit or a range.",
-        {"range": _text("As main..HEAD")},
-        (),
-        READS,
-    ),
-    "memory_session_set": Tool(
-        "Keep a working value",
-        'Keep where a task stands, for some hours; "" forgets it.',
-        {
-            "key": _text("As ticket:4711:review"),
-            "value": _text(),
-            "hours": {"type": "number", "exclusiveMinimum": 0, "maximum": 24 * 366, "default": 24},
-        },
-        ("key", "value"),
-        SETS,
-    ),
-    "memory_session_get": Tool(
-        "Recall working values", "The value of a key and those below; without one, all.", {"key": _text()}, (), READS
-    ),
-    "memory": Tool(
-        "Memory files",
-        "Files below /memories.",
-        {
-            "command": {"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"]},
-            "path": _text(),
-            "view_range": {"type": "array", "items": _whole()},
-            "file_text": _text(),
-            "old_str": _text(),
-            "new_str": _text(),
-            "insert_line": _whole(),
-            "insert_text": _text(),
-            "old_path": _text(),
-            "new_path": _text(),
-        },
-        ("command",),
-        FILES,
-    ),
+    "memory_search": Tool("Search memory", Search, READS),
+    "memory_get": Tool("Read memory", Get, READS),
+    "memory_add": Tool("Remember", Add, WRITES),
+    "memory_confirm": Tool("Confirm against the code", Confirm, WRITES),
+    "memory_why": Tool("Why is it there", Why, READS),
+    "memory_context": Tool("Context for a prompt", Context, READS),
+    "memory_changes": Tool("What memory learned", Changes, READS),
+    "memory_session_set": Tool("Keep a working value", SetValue, SETS),
+    "memory_session_get": Tool("Recall working values", GetValues, READS),
+    "memory": Tool("Memory files", Files, FILES),
 }
 LIMITS = frozenset(("minimum", "maximum", "exclusiveMinimum", "maxItems"))  # limits, which are checked but not listed
 

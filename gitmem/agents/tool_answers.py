@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gitmem.agents import mcp_tools
 from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile, UsageError
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from gitmem.search.hits import Hit, SourceLine
     from gitmem.search.search import Answer
 
-Arguments = Mapping[str, Any]
-MAX_RESULTS = 6  # default number of passages of a search
 MAX_LINES = 400  # default number of lines of memory_get
 MAX_VALUES = 100  # working values in one result
 MAX_CHANGES = 200  # facts in one result of memory_changes
@@ -46,17 +45,16 @@ class ToolFailed(GitMemError):
     """An error of the tool `memory`, in the words that models were trained on."""
 
 
-def search_memory(pool: RepositoryPool, given: Arguments) -> str:
+def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
     """memory_search: the passages, best first, and remarks on the result as a whole."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.request import SearchRequest, history_mode, query_of
     from gitmem.search.search import search
 
     request = SearchRequest(
-        given["query"], given.get("maxResults", MAX_RESULTS), given.get("at", ""),
-        paths=tuple(filter(None, [given.get("path")])), types=tuple(filter(None, [given.get("type")])),
-        since=given.get("since"), until=given.get("until"),
-        history=history_mode(given.get("history", False)),
+        given.query, given.maxResults, given.at,
+        paths=tuple(filter(None, [given.path])), types=tuple(filter(None, [given.type])),
+        since=given.since, until=given.until, history=history_mode(given.history),
     )  # fmt: skip
     with pool.opened() as opened:
         repo, config = opened.repo, opened.config
@@ -132,13 +130,13 @@ def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, bega
     receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, receipts.SEARCH, took, tokens, parts))
 
 
-def read_file(pool: RepositoryPool, given: Arguments) -> str:
+def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
     """memory_get: lines of a file. A missing file is a normal result, a line past the end an error."""
     from gitmem.git.revision import resolve_at
     from gitmem.memory.show import read
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    path, first, at = given["path"], given.get("from", 1), given.get("at")
+    path, first, at = given.path, given.from_ or 1, given.at
     with pool.lent() as (repo, config):
         commit = ""
         if at:
@@ -149,7 +147,7 @@ def read_file(pool: RepositoryPool, given: Arguments) -> str:
             return f"There is no memory file '{shown_name(path)}'."
     if first > max(1, len(lines)):
         raise UsageError(f"'{path}' has {counted(len(lines), 'line')}", "ask from one of these")
-    last = min(len(lines), first + given.get("lines", MAX_LINES) - 1)
+    last = min(len(lines), first + (given.lines or MAX_LINES) - 1)
     text = "\n".join(without_secrets(lines)[first - 1 : last])
     if not text:
         return f"'{shown_name(path)}' is empty there ({counted(len(lines), 'line')})."
@@ -159,7 +157,7 @@ def read_file(pool: RepositoryPool, given: Arguments) -> str:
     return fence(text, path, (first, last), commit=commit) + more
 
 
-def add_line(pool: RepositoryPool, given: Arguments) -> str:
+def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
     """memory_add: the place of the new line, what was masked in it, and the facts it repeats, replaces or
     contradicts."""
     from gitmem.claims.anchoring import anchors
@@ -167,12 +165,12 @@ def add_line(pool: RepositoryPool, given: Arguments) -> str:
     from gitmem.memory.fact import TYPES
     from gitmem.memory.successor import successor
 
-    text, kind, supersedes = given["text"], given.get("type") or "note", given.get("supersedes", "")
+    text, kind, supersedes = given.text, given.type or "note", given.supersedes
     if kind not in TYPES:
         raise UsageError(f"'{one_line(kind)[:40]}' is no type", f"one of {', '.join(TYPES)}")
     with pool.lent() as (repo, config):
         meta, why = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
-        more = (*anchors(repo, _places(given)), *meta)
+        more = (*anchors(repo, _places(given.cites)), *meta)
         line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
         done = writing.add(repo, config, line, now=now())
     said = [f"Written: {shown_name(done.path)}:{done.line}.{_masked(done.masks)}"]
@@ -185,12 +183,11 @@ def add_line(pool: RepositoryPool, given: Arguments) -> str:
     return "\n".join(said)
 
 
-def _places(given: Arguments) -> list[str]:
+def _places(cites: Sequence[Any]) -> list[str]:
     """The code that a call cites, as `path:10-24` or `path#symbol`. Objects, which older versions took, are read
     too."""
     from gitmem.claims.anchoring import places_of
 
-    cites = given.get("cites", ())
     return [place for one in cites for place in ([one] if isinstance(one, str) else places_of([one]))]
 
 
@@ -213,27 +210,25 @@ def _rival(rival: Rival) -> str:
     return passage(fact.text, path, (fact.line, fact.end), note=note)
 
 
-def confirm_fact(pool: RepositoryPool, given: Arguments) -> str:
+def confirm_fact(pool: RepositoryPool, given: mcp_tools.Confirm) -> str:
     """memory_confirm: the code that the fact cites from now on, and the commit."""
     from gitmem.provenance import confirmation
 
-    path, line = given["path"], given["line"]
+    path, line = given.path, given.line
     with pool.lent() as (repo, config):
-        said = confirmation.Confirmed(
-            tuple(_places(given)), given["quote"], given.get("reason", ""), config.agent or AGENT
-        )
+        said = confirmation.Confirmed(tuple(_places(given.cites)), given.quote, given.reason, config.agent or AGENT)
         done = confirmation.confirm(repo, config, path, line, said)
     places = ", ".join(one_line(place) for place in done.places)
     return f"Confirmed: {shown_name(done.path)}:{line} cites {places} (commit {done.commit[:12]})."
 
 
-def explain_line(pool: RepositoryPool, given: Arguments) -> str:
+def explain_line(pool: RepositoryPool, given: mcp_tools.Why) -> str:
     """memory_why: a line, its commit and sources, whether these bear it out, and the lines that amend it."""
     from gitmem.provenance.why import as_value, why
 
-    path = given["path"]
+    path = given.path
     with pool.lent() as (repo, config):
-        value: dict[str, Any] = as_value(why(repo, config, path, given["line"], now=now()))
+        value: dict[str, Any] = as_value(why(repo, config, path, given.line, now=now()))
     support = str(value["support"])
     said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" > ".join(value["trail"])))]
     by = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
@@ -248,7 +243,7 @@ def explain_line(pool: RepositoryPool, given: Arguments) -> str:
     said.append(f"Support: {one_line(support)} ({SUPPORT.get(support, 'see docs')}).")
     if value["problem"]:
         said.append(f"Problem: {one_line(str(value['problem']))}")
-    said += _edit(value["edited"], path, given["line"])
+    said += _edit(value["edited"], path, given.line)
     said += _linked("Source", [{**one, "text": one.get("text") or ""} for one in value["sources"]])
     said += _linked("Amended by, which holds and not this line", value["amended_by"])
     said += _linked("It changes", value["supersedes"])
@@ -295,7 +290,7 @@ def _known(end: dict[str, Any]) -> list[str]:
     return known
 
 
-def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
+def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
     """memory_context: the context of a prompt, and what was left out of it."""
     from gitmem.context.request import build as assemble
     from gitmem.context.request import request_of
@@ -303,15 +298,15 @@ def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
 
     with pool.lent() as (repo, config):
         began = time.monotonic()
-        wanted = given.get("budget") or config.context_budget
+        wanted = given.budget or config.context_budget
         left = receipts.left_of(config.context_ceiling, repo.common_dir, pool.session, wanted)
         if not left:
             return f"Nothing more: {CEILING}."
         request = request_of(
             config,
-            given.get("prompt", ""),
+            given.prompt,
             budget=left,
-            subjects=tuple(given.get("paths", ())),
+            subjects=tuple(given.paths),
             session=pool.values_session,
         )
         made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
@@ -325,7 +320,7 @@ def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
     return "\n".join(said)
 
 
-def list_changes(pool: RepositoryPool, given: Arguments) -> str:
+def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
     """memory_changes: each fact gained, changed or lost in a range, quoted; for the first commit all its facts."""
     from gitmem.git.ranges import shallow
     from gitmem.git.revision import split_range
@@ -333,7 +328,7 @@ def list_changes(pool: RepositoryPool, given: Arguments) -> str:
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
 
-    wanted = given.get("range") or LAST_COMMIT
+    wanted = given.range or LAST_COMMIT
     with pool.lent() as (repo, config):
         head = repo.head() or ""
         first = wanted == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
@@ -367,34 +362,34 @@ def _change(change: dict[str, Any]) -> list[str]:
     return parts
 
 
-def use_files(pool: RepositoryPool, given: Arguments) -> str:
+def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
     """memory: the six file commands of the memory tool, answered in the words that models were trained on."""
     from gitmem.agents.memory_tool import memory_tool
 
     with pool.lent() as (repo, config):
-        answer = memory_tool(repo, config, dict(given))
+        answer = memory_tool(repo, config, given)
     if answer.is_error:
         raise ToolFailed(answer.text)
     return answer.text
 
 
-def set_value(pool: RepositoryPool, given: Arguments) -> str:
+def set_value(pool: RepositoryPool, given: mcp_tools.SetValue) -> str:
     """memory_session_set: the key as it was stored, when the value expires, and what was masked in it."""
     from gitmem.sessions.automation import keep_value
 
-    hours = given.get("hours", 24.0)
     with pool.lent() as (repo, config), pool.values(repo, config) as store:
-        stored, masks = keep_value(store, config, given["key"], given["value"], now(), hours, pool.owner(config))
+        owner = pool.owner(config)
+        stored, masks = keep_value(store, config, given.key, given.value, now(), given.hours, owner)
     if not stored.text:
         return f"Forgotten: {one_line(stored.key)}."
     return f"Kept until {stored.until.isoformat(timespec='minutes')}: {one_line(stored.key)}.{_masked(masks)}"
 
 
-def get_values(pool: RepositoryPool, given: Arguments) -> str:
+def get_values(pool: RepositoryPool, given: mcp_tools.GetValues) -> str:
     """memory_session_get: the values of a key and of the keys below it; without a key all values that have not
     expired."""
     with pool.lent() as (repo, config), pool.values(repo, config) as store:
-        values = store.list(given.get("key", ""), now(), pool.owner(config))
+        values = store.list(given.key, now(), pool.owner(config))
     if not values:
         return "No working value holds."
     quoted = [
@@ -405,7 +400,7 @@ def get_values(pool: RepositoryPool, given: Arguments) -> str:
     return block(quoted) + (f"\n{left} more: give a key." if left > 0 else "")
 
 
-ANSWERS: dict[str, Callable[[RepositoryPool, Arguments], str]] = {
+ANSWERS: dict[str, Callable[[RepositoryPool, Any], str]] = {
     "memory_search": search_memory,
     "memory_get": read_file,
     "memory_add": add_line,

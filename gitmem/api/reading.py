@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gitmem.api.values import Value
 from gitmem.config import Config
 from gitmem.git.opening import Repository
+from gitmem.json_values import json_object
 
 if TYPE_CHECKING:
     from gitmem.search.request import SearchRequest
@@ -17,11 +18,11 @@ def search(repo: Repository, config: Config, request: SearchRequest, moment: dat
     """The JSON of docs/json.md, "search". Raises what `query_of` raises."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.request import query_of
-    from gitmem.search.results import as_value
+    from gitmem.search.results import shown
     from gitmem.search.search import search as search_memory
 
     query = query_of(request, moment, repo, forgotten_texts(repo))
-    return as_value(search_memory(repo, config, query, moment))
+    return json_object(shown(search_memory(repo, config, query, moment)))
 
 
 def read_lines(repo: Repository, config: Config, path: str, first: int, last: int, commit: str) -> Value:

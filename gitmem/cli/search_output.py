@@ -15,7 +15,7 @@ from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.plural import line_range
 from gitmem.search.request import SearchRequest, history_mode, query_of
-from gitmem.search.results import as_value, excerpt, hit_value, marked_words
+from gitmem.search.results import excerpt, marked_words, shown
 from gitmem.search.search import EMPTY, Answer, search
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ def answer(request: SearchRequest, display: Display, repo: Repository, config: C
     if answered.stale:
         say(f"note: the answer may miss something: {answered.reason}")
     if display.jsonl:
-        for hit in answered.hits:
-            write_json(hit_value(hit, answered.query), lines=True)
+        for hit in shown(answered).hits:
+            write_json(hit, lines=True)
     elif display.as_json:
-        write_json(as_value(answered))
+        write_json(shown(answered))
     else:
         on = coloured(display.colour)
         text = render(answered, query.text, on, scored=display.verbose, explained=request.explain)

@@ -24,9 +24,8 @@ from gitmem.context.session_contents import Contents, KnownStatements, each_once
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, HIDDEN, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.json_values import json_object, json_value
+from gitmem.json_values import json_keys
 from gitmem.memory.document import Document, structured
-from gitmem.memory.fact import fact_id
 from gitmem.memory.folder_scope import FoldersInHand
 from gitmem.memory.state import Lapsed, State
 from gitmem.messages import Message
@@ -48,6 +47,7 @@ WIDER = 3  # a model condenses what fits this many times the budget
 UNCOMMITTED = "uncommitted"  # the only kind of trust that a context shows
 
 
+@json_keys("name loaded error? note? commit? keys")
 @dataclass(frozen=True, slots=True)
 class Scope:
     """One memory that a context is made of.
@@ -74,6 +74,10 @@ class Scope:
     code: Ask = lambda _: {}
     daily: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
+
+    @property
+    def loaded(self) -> bool:
+        return not self.error
 
 
 def by_characters(text: str) -> int:
@@ -140,6 +144,10 @@ class ContextRequest:
         )
 
 
+@json_keys(
+    "text tokens tokenizer budget layers=tokens_by_layer summary hash assembled_at limits withheld parts"
+    " dropped=left_out keys scopes"
+)
 @dataclass(frozen=True, slots=True)
 class Context:
     """An assembled context.
@@ -162,6 +170,29 @@ class Context:
     tokenizer: str = "characters"
     notes: tuple[str, ...] = ()
     withheld: int = 0
+
+    @property
+    def tokens_by_layer(self) -> dict[str, int]:
+        """Tokens of each layer, and `quotation`: those of the text around the parts."""
+        tokens: dict[str, int] = {}
+        for part in self.parts:
+            tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
+        if tokens:
+            tokens["quotation"] = max(0, self.tokens - sum(tokens.values()))
+        return tokens
+
+    @property
+    def left_out(self) -> list[Part]:
+        """The dropped parts, each with its reason."""
+        return [replace(part, reason=reason) for part, reason in self.dropped]
+
+    @property
+    def keys(self) -> dict[str, object]:
+        """The keys of all scopes; the narrowest scope's value wins unless it is empty."""
+        keys: dict[str, object] = {}
+        for scope in self.scopes:
+            keys.update({key: value for key, value in scope.keys.items() if value or key not in keys})
+        return keys
 
 
 def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) -> Context:
@@ -693,57 +724,9 @@ def _line(parts: Sequence[Part], scopes: Sequence[Scope]) -> str:
     return (words + (f"; not loaded: {', '.join(failed)}" if failed else ""))[:SUMMARY_CHARACTERS]
 
 
-def as_value(context: Context) -> dict[str, object]:
-    """The context of docs/json.md."""
-    return {
-        **json_object(context, "text tokens tokenizer budget"),
-        "layers": _by_layer(context),
-        **json_object(context, "summary hash assembled_at limits withheld"),
-        "parts": [_part(part) for part in context.parts],
-        "dropped": [{**_part(part), "reason": why} for part, why in context.dropped],
-        "keys": effective(context.scopes),
-        "scopes": [_scope(scope) for scope in context.scopes],
-    }
-
-
-def _scope(scope: Scope) -> dict[str, object]:
-    loaded = {"name": scope.name, "loaded": not scope.error}
-    return loaded | json_object(scope, "error? note? commit? keys")
-
-
-def _by_layer(context: Context) -> dict[str, int]:
-    """Tokens of each layer, and `quotation`: those of the text around the parts."""
-    tokens: dict[str, int] = {}
-    for part in context.parts:
-        tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
-    if tokens:
-        tokens["quotation"] = max(0, context.tokens - sum(tokens.values()))
-    return tokens
-
-
 def keys(scope: Scope) -> dict[str, object]:
     """The front matter of a scope's MEMORY.md, in which an organisation keeps structured values."""
     document = scope.read("MEMORY.md")
     if document is None:
         return {}
     return structured(document)
-
-
-def effective(scopes: Sequence[Scope]) -> dict[str, object]:
-    """The keys of all scopes; the narrowest scope's value wins unless it is empty."""
-    keys: dict[str, object] = {}
-    for scope in scopes:
-        keys.update({key: value for key, value in scope.keys.items() if value or key not in keys})
-    return keys
-
-
-def _part(part: Part) -> dict[str, object]:
-    names = "layer label path? start_line? end_line? scope trail relevance tokens"
-    value = json_object(part, names) | {"relevance": round(part.relevance, 4)}
-    value["id"] = fact_id(part.content)
-    value["sources"] = [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources]
-    if part.commit:
-        value["commit"] = part.commit
-    if part.code:
-        value["code"] = [json_value(cited) for _, all_cited in part.code for cited in all_cited]
-    return value

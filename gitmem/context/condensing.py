@@ -15,7 +15,7 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.context.assembly import Merged
 from gitmem.context.layer_limits import Count, Layer
-from gitmem.context.layers import Part
+from gitmem.context.layers import Part, Place
 from gitmem.errors import BadConfig, GitMemError
 from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
@@ -196,7 +196,7 @@ def _condensed(
     for line in done.lines:
         cited = [parts[key] for key in line.keys]
         links = ", ".join(dict.fromkeys(f"{part.path}:{part.start_line}" for part in cited))
-        places = tuple((part.path, part.start_line, part.end_line) for part in cited)
+        places = tuple(Place(part.path, part.start_line, part.end_line) for part in cited)
         best = max(part.relevance for part in cited)
         made.append(
             Part(Layer.MERGED, line.topic, f"{line.text} [{links}]", best, scope=cited[0].scope, sources=places)

@@ -18,9 +18,11 @@ from gitmem.context import pieces as pieces_
 from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, Share, Weights
 from gitmem.context.pieces import Piece, without_metadata
 from gitmem.hosts.transcript import Turn
+from gitmem.json_values import json_keys
 from gitmem.memory import facts, state
 from gitmem.memory.code_state import CitedCode
 from gitmem.memory.document import Document
+from gitmem.memory.fact import fact_id
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import Lapsed, State
 from gitmem.memory.templates import is_blank
@@ -31,16 +33,29 @@ from gitmem.search import validity
 Lines = tuple[tuple[int, str], ...]  # (line, ISO day from which a later line replaces it)
 
 
+class Place(NamedTuple):
+    """Lines of a file."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+
+@json_keys(
+    "layer label path? start_line? end_line? scope trail relevance=shown_relevance tokens id sources [commit]"
+    " [code=cited_code] [reason]"
+)
 @dataclass(frozen=True, slots=True)
 class Part:
     """One piece of a context.
 
     `label`: a name for a person. `relevance`: 0..1. `path`, `start_line`, `end_line`: its place, "" and 0 for a turn, a
-    working value or a commit. `tokens`: of its text, 0 until counted. `sources`: (path, first line, last line) of what
-    it condenses. `until`: its lines that a later line replaces. `trail`: what all of it is about, outermost first.
+    working value or a commit. `tokens`: of its text, 0 until counted. `sources`: the places of
+    what it condenses. `until`: its lines that a later line replaces. `trail`: what all of it is about, outermost first.
     `pieces`: its statements, empty for a whole file, a turn or a working value. `ends`: lines of a file after which it
     may be cut. `goes_on`: last line of the text that was cut off, 0 if none was. `code`: (first line of a statement,
-    what became of the code it cites). `gone`: all its statements cite deleted code.
+    what became of the code it cites). `gone`: all its statements cite deleted code. `reason`: why it was left out, ""
+    for a part that is there.
     """
 
     layer: Layer
@@ -53,7 +68,7 @@ class Part:
     scope: str = "project"
     trust: str = ""
     tokens: int = 0
-    sources: tuple[tuple[str, int, int], ...] = ()
+    sources: tuple[Place, ...] = ()
     until: Lines = ()
     commit: str = ""
     trail: tuple[str, ...] = ()
@@ -62,6 +77,21 @@ class Part:
     goes_on: int = 0
     code: tuple[tuple[int, tuple[CitedCode, ...]], ...] = ()
     gone: bool = False
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        """The fact's id of its text."""
+        return fact_id(self.content)
+
+    @property
+    def shown_relevance(self) -> float:
+        return round(self.relevance, 4)
+
+    @property
+    def cited_code(self) -> list[CitedCode]:
+        """What became of the code that its statements cite."""
+        return [cited for _, all_cited in self.code for cited in all_cited]
 
     @property
     def said(self) -> str:

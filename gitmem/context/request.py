@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from gitmem.config import Config
-from gitmem.context.assembly import Context, ContextRequest, as_value, assemble
+from gitmem.context.assembly import Context, ContextRequest, assemble
 from gitmem.context.layer_limits import PRESETS, Layer, Weights, shares
 from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
+from gitmem.json_values import json_object
 from gitmem.messages import Message
 
 SUMMARY_TOKENS = 1_000  # tokens of the summary before the budget of its layer cuts it
@@ -40,7 +41,7 @@ def staged_of(repo: Repository) -> tuple[str, ...]:
 
 def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
     """The JSON of docs/json.md, "context"."""
-    return {**as_value(made), "fresh_until": (made.assembled_at + timedelta(seconds=max_age)).isoformat()}
+    return {**json_object(made), "fresh_until": (made.assembled_at + timedelta(seconds=max_age)).isoformat()}
 
 
 def place(value: str) -> tuple[str, int, int]:

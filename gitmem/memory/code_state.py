@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 
 PAST = ("decision", "lesson", "timeline", "episode-digest", "todo")  # types of facts that outlive the code they cite
 
@@ -27,6 +27,7 @@ class CodeState(StrEnum):
 WORST_FIRST = (CodeState.GONE, CodeState.CHANGED, CodeState.RENAMED)
 
 
+@json_keys("cites=place state now? commit?")
 class CitedCode(NamedTuple):
     """A citation whose code is not as it was.
 
@@ -38,10 +39,6 @@ class CitedCode(NamedTuple):
     place: str
     now: str = ""
     commit: str = ""
-
-    def as_value(self) -> dict[str, str | None]:
-        """The JSON of docs/json.md, "search"."""
-        return {"cites": self.place} | json_object(self, "state now? commit?")
 
     @property
     def words(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.plural import line_range
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BY_HAND = "by hand"  # the reason of a link that the key `supersedes` of a line made
 
 
+@json_keys("path start_line end_line date? id proposed reason")
 class Linked(NamedTuple):
     """A line that amends a passage, or that a passage amends.
 
@@ -35,10 +36,6 @@ class Linked(NamedTuple):
     reason: str = ""
     of: int = 0
 
-    def as_value(self) -> dict[str, Any]:
-        """The JSON of docs/json.md, "search"."""
-        return json_object(self, "path start_line end_line date? id proposed reason")
-
 
 class SourceLine(NamedTuple):
     """The lines of a log that a fact was promoted from. `text`: "" if the search did not find these lines."""
@@ -49,6 +46,11 @@ class SourceLine(NamedTuple):
     text: str = ""
 
 
+@json_keys(
+    "path? start_line end_line heading trail text score date? type? tags origin? trust blob? id"
+    " [kind] [subject] [cut] [state] [by] [branch] [commit] [author] [repository] [explain] [sources] [code]"
+    " [amended_by] [supersedes] [differs]"
+)
 class Hit(NamedTuple):
     """A passage that was found.
 
@@ -59,8 +61,9 @@ class Hit(NamedTuple):
     the same search that replace it, that it replaces, and earlier ones that contradict it where neither is known to
     hold; newest first. `trail`: what it is about, outermost first: the note's name, headings, parent items, a table's
     header. `names`: the title, aliases and description of its note. `sources`: the lines that a fact was promoted from,
-    those that the search found first. `chunk`, `raw` (the line's own sum), `scale` (what the sum was divided by),
-    `evidence` and `priors`: what the score was computed from.
+    those that the search found first. `cut`: how many characters `text` lacks of its long lines (`results.shown`).
+    `chunk`, `raw` (the line's own sum), `scale` (what the sum was divided by), `evidence` and `priors`: what the score
+    was computed from.
 
     For a commit `kind` is "commit", `path` and `blob` are "", and the lines are those of its message. `subject`: of the
     commit. `state`: "reverted", "amended" or ""; `by`: the commit that did so. `repository`: the clone, if another one.
@@ -100,6 +103,7 @@ class Hit(NamedTuple):
     code: tuple[CitedCode, ...] = ()
     names: tuple[str, ...] = ()
     sources: tuple[SourceLine, ...] = ()
+    cut: int = 0
 
     @property
     def where(self) -> str:

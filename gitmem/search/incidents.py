@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gitmem.gate.quoting import one_line
 from gitmem.gate.withholding import screened
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory.outline import outline
 from gitmem.memory.statements import Form, Statement, note_name, statements
 from gitmem.paths import Kind, kind, log_date
@@ -41,6 +41,7 @@ _TIME = re.compile(r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]?\s*(?:[-–—:|]\s*)?"
 _NAMED_DAY = re.compile(r"(\d{4})[-./](\d{1,2})[-./](\d{1,2})")
 
 
+@json_keys("text path line outcome?")
 class Action(NamedTuple):
     """What was done: `text` as one line of data, where it stands, and `outcome`, what came of it, "" where it is not
     said."""
@@ -51,34 +52,24 @@ class Action(NamedTuple):
     outcome: str = ""
 
 
+@json_keys("[repository] title date? path start_line end_line alert evidence outcome? outcome_line? actions")
 class Incident(NamedTuple):
-    """One incident. `title`: what it is called. `date`: the day it was, ISO, "" where it is not said. `first`, `last`:
-    its lines. `outcome` and `outcome_line`: how it ended, "" and 0 where it is not said. `evidence`: how likely it is
-    of the kind of the alert, 0..1. `alert`: the title of that alert. `repository`: on a server, whose it is."""
+    """One incident. `title`: what it is called. `date`: the day it was, ISO, "" where it is not said. `start_line`,
+    `end_line`: its lines. `outcome`, `outcome_line`: how it ended, "" and 0 where it is not said. `evidence`: how
+    likely it is of the kind of the alert, 0..1. `alert`: the title of that alert. `repository`: on a server, whose it
+    is."""
 
     title: str
     date: str
     path: str
-    first: int
-    last: int
+    start_line: int
+    end_line: int
     actions: tuple[Action, ...]
     outcome: str
     outcome_line: int
     evidence: float
     alert: str
     repository: str = ""
-
-    def as_value(self) -> dict[str, Any]:
-        """The JSON of docs/json.md, "seen"."""
-        value: dict[str, Any] = {}
-        if self.repository:
-            value = {"repository": self.repository}
-        value |= {"title": self.title, "date": self.date or None, "path": self.path}
-        value |= {"start_line": self.first, "end_line": self.last, "alert": self.alert}
-        value |= {"evidence": round(self.evidence, 2), "outcome": self.outcome or None}
-        value["outcome_line"] = self.outcome_line or None
-        value["actions"] = [json_object(one, "text path line outcome?") for one in self.actions]
-        return value
 
 
 class _Unit(NamedTuple):
@@ -130,7 +121,7 @@ def incidents(
                 line, likely, shown_title(alert), repository,
             )  # fmt: skip
     ordered = sorted(found.values(), key=lambda one: (round(one.evidence, 1), one.date), reverse=True)
-    return ordered[:MAX_INCIDENTS]
+    return [one._replace(evidence=round(one.evidence, 2)) for one in ordered[:MAX_INCIDENTS]]
 
 
 def shown_title(alert: Alert) -> str:

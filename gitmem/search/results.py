@@ -1,54 +1,34 @@
-"""A search's answer as the JSON of docs/json.md, and excerpts of passages for people and models."""
+"""A search's answer as JSON and pages show it, and excerpts of passages for people and models."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
-
-from gitmem.json_values import json_object
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gitmem.search.hits import Hit
     from gitmem.search.search import Answer
 
 
-# Of a hit: the fields that its JSON always has, and those that it has where there is something to say.
-ALWAYS = "path start_line end_line heading trail text score date? type? tags origin? trust blob id"
-WHERE_SAID = "state by branch commit author repository explain sources code amended_by supersedes differs"
 MAX_SHOWN_LINES = 12  # lines of a passage that a person sees
 MAX_LINE_CHARACTERS = 500  # characters of a line that a person sees
 MAX_PASSAGE_CHARACTERS = 4000  # characters of a passage that a tool's answer has whole, and of a line that JSON has
 
 
-def as_value(answer: Answer) -> dict[str, Any]:
-    """The JSON of docs/json.md, "search"."""
-    value = json_object(answer, "query at lanes stale answered withheld")
-    value["notes"] = list(answer.notes)
-    if answer.stale and answer.reason:
-        value["notes"].append(answer.reason)
-    value["hits"] = [hit_value(hit, answer.query) for hit in answer.hits]
-    if answer.settings:
-        value["settings"] = dict(answer.settings)
-    return value
-
-
-def hit_value(hit: Hit, query: str) -> dict[str, Any]:
-    """One hit of docs/json.md: the fields of ALWAYS, and those of WHERE_SAID that are not empty.
+def shown(answer: Answer) -> Answer:
+    """The answer as its JSON has it: the notes say why the index is stale, and the long lines of hits are cut.
 
     Of a line longer than MAX_PASSAGE_CHARACTERS, `text` has the part that matches best; `cut` counts the characters
     left out.
     """
-    text, cut = _without_long_lines(hit.text, query)
-    value = json_object(hit, ALWAYS) | {"text": text}
-    if hit.kind:
-        value |= {"path": None, "blob": None, "kind": hit.kind, "subject": hit.subject}
-    if cut:
-        value["cut"] = cut
-    said = [name for name in WHERE_SAID.split() if getattr(hit, name)]
-    if said:
-        value |= json_object(hit, " ".join(said))
-    return value
+    notes = answer.notes
+    if answer.stale and answer.reason:
+        notes += (answer.reason,)
+    hits = []
+    for hit in answer.hits:
+        text, cut = _without_long_lines(hit.text, answer.query)
+        hits.append(hit._replace(text=text, cut=cut))
+    return answer._replace(notes=notes, hits=tuple(hits))
 
 
 def excerpt(text: str, query: str) -> list[str]:

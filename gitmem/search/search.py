@@ -21,6 +21,7 @@ from gitmem.git.repository import Repository
 from gitmem.index.db.values import Place, Snapshot
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
+from gitmem.json_values import json_keys
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.messages import Message
 from gitmem.paths import Kind, file_name_words, kind, log_date
@@ -89,6 +90,7 @@ class Query(NamedTuple):
     forgotten: Forgotten = NOTHING
 
 
+@json_keys("query at lanes stale answered withheld notes hits [settings]")
 class Answer(NamedTuple):
     """The hits of a search, best first.
 

@@ -40,6 +40,7 @@ MAX_ALERTS = 3  # alerts of one request; each takes up to two searches
 MAX_GLOB_CHARS, MAX_GLOBS = 200, 20
 MAX_CACHED_TOKENS = 10_000  # tokens whose tenant is cached
 MAX_LINES = 200  # lines of a file in one answer
+MAX_AUDIT_ROWS = 1_000  # rows of the audit log in one answer
 MAX_PAST_REPOSITORIES = 20  # repositories of one search with `at`: each tree may have to be indexed first
 
 
@@ -59,6 +60,28 @@ class Lines:
     last: int
     count: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedRepository:
+    """A repository. `fetched`: the time of its last fetch, None if it was never fetched."""
+
+    name: str
+    fetched: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """A request. `token`: the number of its token, None for an identity's. `subject`: the name of the identity, "" for
+    a token. `repositories`: numbers of those that were read. `hits`: how many results it had. `status`: of HTTP."""
+
+    at: datetime
+    token: int | None
+    subject: str
+    action: str
+    repositories: list[int]
+    hits: int
+    status: int
 
 
 class Operations:
@@ -188,9 +211,8 @@ class Operations:
             raise UsageError("there is no such revision or day", error.hint) from None
         return past, max(dates, default=self.now())
 
-    def repositories(self, caller: Caller) -> list[dict[str, Any]]:
-        """Name and time of the last fetch (ISO, None if never fetched) of each repository that the caller may see, by
-        name."""
+    def repositories(self, caller: Caller) -> list[FetchedRepository]:
+        """Each repository that the caller may see, by name."""
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT id, name, fetched FROM repository WHERE tenant = %s"
@@ -198,7 +220,7 @@ class Operations:
                 (caller.tenant, caller.repositories(), caller.repositories()),
             ).fetchall()
         self.record(caller, "repositories", [number for number, _, _ in rows], len(rows))
-        return [{"name": name, "fetched": fetched and fetched.isoformat()} for _, name, fetched in rows]
+        return [FetchedRepository(name, fetched) for _, name, fetched in rows]
 
     def lines(
         self, caller: Caller, name: str, path: str, first: int = 1, count: int = MAX_LINES, ref: str = ""
@@ -269,7 +291,7 @@ class Operations:
         self.record(caller, "seen", sorted(read), len(found))
         return found
 
-    def audit(self, caller: Caller, most: int = 100) -> list[dict[str, Any]]:
+    def audit(self, caller: Caller, most: int = 100) -> list[AuditRow]:
         """The newest `most` rows of the tenant's audit log, the newest first; for an administrator of some repositories
         the rows about one of these. Raises Forbidden without the scope `admin`."""
         permitted = caller.repositories("admin")
@@ -279,8 +301,7 @@ class Operations:
                 " AND (%s::integer[] IS NULL OR repositories && %s::integer[]) ORDER BY id DESC LIMIT %s",
                 (caller.tenant, permitted, permitted, most),
             ).fetchall()
-        names = ("token", "subject", "action", "repositories", "hits", "status")
-        return [{"at": row[0].isoformat(), **dict(zip(names, row[1:], strict=True))} for row in rows]
+        return [AuditRow(*row) for row in rows]
 
     def record(self, caller: Caller, action: str, repositories: Sequence[int], hits: int, status: int = 200) -> None:
         """Add a row to the audit log."""

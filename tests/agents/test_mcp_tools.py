@@ -39,7 +39,7 @@ def test_every_tool_has_an_answer_and_a_schema_without_limits_that_takes_nothing
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_no_spelling_stands_for_two_arguments_of_one_tool(tool: str) -> None:
-    names = TOOLS[tool].arguments
+    names = TOOLS[tool].schema["properties"]
     for name in names:
         for other in tool_arguments.SPELLINGS.get(name, ()):
             others = [each for each in names if other in tool_arguments.SPELLINGS.get(each, ())]
@@ -47,7 +47,9 @@ def test_no_spelling_stands_for_two_arguments_of_one_tool(tool: str) -> None:
 
 
 def test_every_spelling_is_one_of_an_argument_that_some_tool_has() -> None:
-    known = {name for tool in TOOLS.values() for name in tool.arguments} | {"first"}  # the organisation's server has it
+    known = {name for tool in TOOLS.values() for name in tool.schema["properties"]} | {
+        "first"
+    }  # the organisation's server has it
     assert set(tool_arguments.SPELLINGS) <= known
     assert all(
         tool_arguments.folded(other) == other for others in tool_arguments.SPELLINGS.values() for other in others
@@ -85,7 +87,7 @@ def test_common_spellings_nulls_and_numbers_in_text_are_read(
     tool: str, given: dict[str, Any], read: dict[str, Any]
 ) -> None:
     accepted = accept(tool, **given)
-    assert {**accepted, **read} == accepted and set(accepted) <= set(TOOLS[tool].arguments)
+    assert {**accepted, **read} == accepted and set(accepted) <= set(TOOLS[tool].schema["properties"])
 
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.assembly import Context, ContextRequest, Scope, as_value, assemble
+from gitmem.context.assembly import Context, ContextRequest, Scope, assemble
 from gitmem.context.layer_limits import Layer, shares
 from gitmem.context.layers import Part, Recalled, RecalledHit
 from gitmem.context.rendering import render
 from gitmem.context.session_contents import Contents, keys_of_part
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.transcript import Role, Transcript, Turn
+from gitmem.json_values import json_object
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import fact_id
 from gitmem.search.evidence import ENOUGH, STRONG
@@ -124,7 +125,7 @@ def test_one_failing_scope_breaks_no_other_and_is_named() -> None:
 
     broken = replace(scope({}, "organisation"), recall=fails)
     gone = Scope("user", error="no such folder")
-    value = as_value(assemble([broken, gone, scope()], ContextRequest("x"), NOW))
+    value = json_object(assemble([broken, gone, scope()], ContextRequest("x"), NOW))
     assert [(s["name"], s["loaded"]) for s in value["scopes"]] == [
         ("organisation", False),
         ("user", False),
@@ -223,7 +224,7 @@ def test_a_budget_must_be_positive_and_a_hard_limit_holds() -> None:
 @given(st.text(max_size=30), st.integers(1, 3000))
 def test_the_same_request_gives_the_same_bytes_within_its_budget(prompt: str, budget: int) -> None:
     first, second = (assemble([scope()], ContextRequest(prompt, budget=budget), NOW) for _ in range(2))
-    assert as_value(first) == as_value(second)
+    assert json_object(first) == json_object(second)
     body = sum(p.tokens for p in first.parts if p.layer not in (Layer.PINNED, Layer.RECENT))
     assert body <= budget
 
@@ -399,7 +400,7 @@ def test_what_the_prompt_asks_for_comes_first_and_each_heading_once() -> None:
     done = assemble([scope({"MEMORY.md": doors}, hits=hits)], ContextRequest("when is the south door locked?"), NOW)
     assert "# Doors\n## South\n- locked at ten\n- painted blue\n\n## North\n- locked at ten\n- painted red" in done.text
     assert done.parts[0].trail == ("Doors", "South")
-    assert as_value(done)["parts"][0]["trail"] == ["Doors", "South"]  # type: ignore[index]
+    assert json_object(done)["parts"][0]["trail"] == ["Doors", "South"]
 
 
 def test_a_passage_begins_with_its_trail_and_has_no_half_of_a_statement() -> None:

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitmem.context.assembly import ContextRequest, Scope, as_value, assemble
+from gitmem.context.assembly import ContextRequest, Scope, assemble
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Recalled, RecalledHit
+from gitmem.json_values import json_object
 from gitmem.memory.code_state import CitedCode, CodeState
 from gitmem.memory.document import Document, parse
 from tests.harness import Repo
@@ -48,7 +49,7 @@ def test_code_that_changed_is_marked_where_it_stands_and_stays_pinned() -> None:
     assert "- [code changed: src/limit.py:1-4] Entry is refused" in done.text and "git mem confirm" in done.text
     assert [part.content for part in done.parts] == [part.content for part in plain.parts]
     assert "We chose a lamp" in done.text and "] We chose" not in done.text
-    parts = as_value(done)["parts"]
+    parts = json_object(done)["parts"]
     assert isinstance(parts, list) and parts[0]["code"][0]["state"] == "changed"
 
 

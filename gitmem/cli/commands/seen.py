@@ -68,7 +68,7 @@ def shown(one: Incident) -> list[str]:
     title = one.title
     if one.date and one.date not in title:
         title = f"{one.date} {title}"
-    lines = ["", f"## {title} ({one.path}:{one.first})", "", f'Like the alert "{one.alert}".']
+    lines = ["", f"## {title} ({one.path}:{one.start_line})", "", f'Like the alert "{one.alert}".']
     if one.outcome:
         lines[-1] += f" It ended so: {one.outcome} ({one.path}:{one.outcome_line})"
     lines.append("")

@@ -23,6 +23,7 @@ from gitmem.git.opening import Repository
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import Transcript
 from gitmem.hosts.transcript_parser import parse, unread_words
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, writable_file
 
@@ -413,7 +414,6 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
 @json_option
 def start_command(agent: str, as_json: bool) -> None:
     """Print the context of a new session, and what is left open."""
-    from gitmem.context.assembly import as_value
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.request import build, request_of
     from gitmem.sessions.automation import end_due_sessions
@@ -433,7 +433,7 @@ def start_command(agent: str, as_json: bool) -> None:
         say(f"git mem: {note}")
     left = "\n".join(section.text for section in checkpoint(repo, config, when))
     if as_json:
-        write_json({**as_value(made), "checkpoint": left or None, "reset": [session.as_value() for session in ended]})
+        write_json({**json_object(made), "checkpoint": left or None, "reset": ended})
     else:
         say_ended(ended)
         page("\n".join(text for text in (made.text, left) if text) + "\n")

@@ -5,9 +5,11 @@ Each request carries its own token; no state is kept between requests.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -15,7 +17,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -25,17 +27,64 @@ from gitmem import __version__
 from gitmem.agents import tool_arguments
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name
+from gitmem.json_schema import request_schema
 from gitmem.memory.writing import NewLine
+from gitmem.request_limits import DEFAULT_HITS, MAX_CONTEXT_TOKENS, MAX_HITS
 from gitmem.search.hits import Hit as SearchHit
 from gitmem.search.request import SearchRequest, history_mode, query_of
 from gitmem.search.results import shortened
 from gitmem.server.caller import Caller
 from gitmem.server.line_proposals import Change
-from gitmem.server.operations import Operations
+from gitmem.server.operations import MAX_CONTEXT_REPOSITORIES, MAX_LINES, Operations
 from gitmem.server.telemetry import ERRORS
-from gitmem.server.web.routes import MAX_HITS, STATUS, bearer, failed, record_failure
+from gitmem.server.web.routes import STATUS, bearer, failed, record_failure
 
 _caller: ContextVar[Caller] = ContextVar("caller")
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Search the memory of every repository you may see. Returns quoted passages with repository, path, lines."""
+
+    query: Annotated[str, "A question or words, in any language."]
+    maxResults: Annotated[int, {"minimum": 1, "maximum": MAX_HITS}, "Hits at most."] = DEFAULT_HITS
+    repository: Annotated[str, "Only this repository."] = ""
+    ref: Annotated[str, "A branch or tag."] = ""
+    type: Annotated[str, "Only facts of this type, such as decision."] = ""
+    path: Annotated[str, "Only files that match this glob."] = ""
+    history: Annotated[bool, "Commits of the one repository too: why it is as it is."] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """Read lines of a memory file, quoted."""
+
+    repository: Annotated[str, "A repository, as memory_search names it."]
+    path: Annotated[str, "A memory file, such as MEMORY.md."]
+    first: Annotated[int, {"minimum": 1}, "The first line."] = 1
+    lines: Annotated[int, {"minimum": 1, "maximum": MAX_LINES}, "How many lines."] = 50
+    ref: Annotated[str, "A branch or tag."] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assemble:
+    """Assemble what memory says about a prompt, quoted, within a budget of tokens."""
+
+    prompt: Annotated[str, "What the person asks now."] = ""
+    budget: Annotated[int, {"minimum": 0, "maximum": MAX_CONTEXT_TOKENS}, "Tokens of the whole; 0: the usual."] = 0
+    repositories: Annotated[
+        tuple[str, ...], {"maxItems": MAX_CONTEXT_REPOSITORIES}, "Of these, with their files; else of all you may see."
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """Propose a line of memory: opens a pull request that a person reviews. Takes a token of scope propose."""
+
+    repository: Annotated[str, "A repository, as memory_search names it."]
+    text: Annotated[str, "One line: what to remember."]
+    type: Annotated[str, "Its type, such as decision."] = ""
+    reason: Annotated[str, "Why, for who reviews it."] = ""
 
 
 class Hit(TypedDict):
@@ -134,43 +183,43 @@ def tools(operations: Operations) -> MCPServer:
     server = CountedTools(operations)
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     writes = ToolAnnotations(read_only_hint=False, open_world_hint=True)
-    server.add_tool(searcher(operations), annotations=reads)
-    server.add_tool(reader(operations), annotations=reads)
-    server.add_tool(assembler(operations), annotations=reads)
-    server.add_tool(proposer(operations), annotations=writes)
+    answers = (
+        ("memory_search", Search, search, Found, reads), ("memory_get", Get, get, Got, reads),
+        ("memory_context", Assemble, assemble, Assembled, reads), ("memory_propose", Propose, propose, Opened, writes),
+    )  # fmt: skip
+    requests = {}
+    for name, request, answer, result, hints in answers:
+        requests[name] = request
+        server.add_tool(_function(operations, request, answer, result), name, None, request.__doc__, hints)
     for tool in server._tool_manager.list_tools():
-        tool.parameters["additionalProperties"] = False
+        tool.parameters = {**request_schema(requests[tool.name]), "additionalProperties": False}
     return server
 
 
-def searcher(operations: Operations) -> Callable[..., Any]:
-    """The tool memory_search over the repositories that the caller may read."""
+def _function(
+    operations: Operations, request: type, answer: Callable[[Operations, Any], Any], result: type
+) -> Callable[..., Any]:
+    """A function with the fields of `request` as parameters, from which the SDK makes its model of a call."""
 
-    def memory_search(
-        query: Annotated[str, Field(description="A question or words, in any language.")],
-        maxResults: Annotated[int, Field(ge=1, le=MAX_HITS, description="Hits at most.")] = 6,
-        repository: Annotated[str | None, Field(description="Only this repository.")] = None,
-        ref: Annotated[str | None, Field(description="A branch or tag.")] = None,
-        type: Annotated[str | None, Field(description="Only facts of this type, such as decision.")] = None,
-        path: Annotated[str | None, Field(description="Only files that match this glob.")] = None,
-        history: Annotated[bool, Field(description="Commits of the one repository too: why it is as it is.")] = False,
-    ) -> Found:
-        """Search the memory of every repository you may see. Returns quoted passages with repository, path, lines."""
-        request = SearchRequest(
-            query, maxResults, paths=tuple(filter(None, [path])), types=tuple(filter(None, [type])),
-            history=history_mode(history),
-        )  # fmt: skip
-        asked = query_of(request, operations.now())
-        answer = _run(
-            operations,
-            "search",
-            lambda caller: operations.search(caller, asked, tuple(filter(None, [repository])), ref or ""),
-        )
-        hits = [_of_commit(hit, query) if hit.kind else _of_file(hit, query) for hit in answer.hits]
-        lanes = [one_line(lane) for lane in answer.lanes]
-        return Found(hits=hits, lanes=lanes, answered=answer.answered, withheld=answer.withheld)
+    def call(**given: Any) -> Any:
+        return answer(operations, request(**given))
 
-    return memory_search
+    returns = inspect.signature(request, eval_str=True).replace(return_annotation=result)
+    call.__signature__ = returns  # type: ignore[attr-defined]
+    return call
+
+
+def search(operations: Operations, given: Search) -> Found:
+    """memory_search over the repositories that the caller may read."""
+    request = SearchRequest(
+        given.query, given.maxResults, paths=tuple(filter(None, [given.path])),
+        types=tuple(filter(None, [given.type])), history=history_mode(given.history),
+    )  # fmt: skip
+    query, names = query_of(request, operations.now()), tuple(filter(None, [given.repository]))
+    answer = _run(operations, "search", lambda caller: operations.search(caller, query, names, given.ref))
+    hits = [_of_commit(hit, given.query) if hit.kind else _of_file(hit, given.query) for hit in answer.hits]
+    lanes = [one_line(lane) for lane in answer.lanes]
+    return Found(hits=hits, lanes=lanes, answered=answer.answered, withheld=answer.withheld)
 
 
 def _of_file(hit: SearchHit, query: str) -> Hit:
@@ -199,64 +248,38 @@ def _of_commit(hit: SearchHit, query: str) -> Hit:
     )  # fmt: skip
 
 
-def reader(operations: Operations) -> Callable[..., Any]:
-    """The tool memory_get."""
-
-    def memory_get(
-        repository: Annotated[str, Field(description="A repository, as memory_search names it.")],
-        path: Annotated[str, Field(description="A memory file, such as MEMORY.md.")],
-        first: Annotated[int, Field(ge=1, description="The first line.")] = 1,
-        lines: Annotated[int, Field(ge=1, le=200, description="How many lines.")] = 50,
-        ref: Annotated[str | None, Field(description="A branch or tag.")] = None,
-    ) -> Got:
-        """Read lines of a memory file, quoted."""
-        shown = _run(
-            operations, "lines", lambda caller: operations.lines(caller, repository, path, first, lines, ref or "")
-        )
-        text = fence(shown.text, f"{repository}/{path}", (shown.first, shown.last), commit=shown.commit)
-        return Got(
-            repository=one_line(repository), path=shown_name(path), start_line=shown.first, end_line=shown.last,
-            lines=shown.count, text=text if shown.text else "",
-        )  # fmt: skip
-
-    return memory_get
+def get(operations: Operations, given: Get) -> Got:
+    """memory_get."""
+    shown = _run(
+        operations, "lines",
+        lambda caller: operations.lines(
+            caller, given.repository, given.path, given.first, given.lines, given.ref
+        ),
+    )  # fmt: skip
+    text = ""
+    if shown.text:
+        text = fence(shown.text, f"{given.repository}/{given.path}", (shown.first, shown.last), commit=shown.commit)
+    return Got(
+        repository=one_line(given.repository), path=shown_name(given.path), start_line=shown.first,
+        end_line=shown.last, lines=shown.count, text=text,
+    )  # fmt: skip
 
 
-def assembler(operations: Operations) -> Callable[..., Any]:
-    """The tool memory_context."""
-
-    def memory_context(
-        prompt: Annotated[str, Field(description="What the person asks now.")] = "",
-        budget: Annotated[int, Field(ge=0, le=20_000, description="Tokens of the whole; 0: the usual.")] = 0,
-        repositories: Annotated[
-            list[str] | None, Field(max_length=5, description="Of these, with their files; else of all you may see.")
-        ] = None,
-    ) -> Assembled:
-        """Assemble what memory says about a prompt, quoted, within a budget of tokens."""
-        made = _run(
-            operations, "context", lambda caller: operations.context(caller, prompt, tuple(repositories or ()), budget)
-        )
-        summary = one_line(made.summary)
-        return Assembled(text=made.text, tokens=made.tokens, summary=summary, withheld=made.withheld)
-
-    return memory_context
+def assemble(operations: Operations, given: Assemble) -> Assembled:
+    """memory_context."""
+    made = _run(
+        operations, "context",
+        lambda caller: operations.context(caller, given.prompt, given.repositories, given.budget),
+    )  # fmt: skip
+    summary = one_line(made.summary)
+    return Assembled(text=made.text, tokens=made.tokens, summary=summary, withheld=made.withheld)
 
 
-def proposer(operations: Operations) -> Callable[..., Any]:
-    """The tool memory_propose."""
-
-    def memory_propose(
-        repository: Annotated[str, Field(description="A repository, as memory_search names it.")],
-        text: Annotated[str, Field(description="One line: what to remember.")],
-        type: Annotated[str, Field(description="Its type, such as decision.")] = "",
-        reason: Annotated[str, Field(description="Why, for who reviews it.")] = "",
-    ) -> Opened:
-        """Propose a line of memory: opens a pull request that a person reviews. Takes a token of scope propose."""
-        change = Change(NewLine(text, type), "", reason, _caller.get().name)
-        done = _run(operations, "propose", lambda caller: operations.propose(caller, repository, change))
-        return Opened(branch=done.branch, number=done.number, url=one_line(done.url))
-
-    return memory_propose
+def propose(operations: Operations, given: Propose) -> Opened:
+    """memory_propose."""
+    change = Change(NewLine(given.text, given.type), "", given.reason, _caller.get().name)
+    done = _run(operations, "propose", lambda caller: operations.propose(caller, given.repository, change))
+    return Opened(branch=done.branch, number=done.number, url=one_line(done.url))
 
 
 def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) -> Any:

@@ -19,17 +19,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gitmem.context.assembly import as_value as context_value
 from gitmem.errors import GitMemError, IndexUnusable, NotARepository, Refused, UsageError
-from gitmem.json_values import json_object, json_value
+from gitmem.json_values import json_value
 from gitmem.memory.writing import NewLine
 from gitmem.search.request import SearchRequest, query_of
-from gitmem.search.results import as_value
-from gitmem.search.search import Lane
+from gitmem.search.results import shown
 from gitmem.server.caller import Caller, Forbidden, Unauthorized
-from gitmem.server.line_proposals import PLACES, Change
-from gitmem.server.operations import Operations, TooMany, ensure_text
+from gitmem.server.line_proposals import Change
+from gitmem.server.operations import Operations, TooMany
 from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES, exposition, freshness_of, request_span
+from gitmem.server.web import bodies
 from gitmem.server.web.openapi import description
 from gitmem.server.web.webhooks import MAX_DELIVERY_BYTES, Delivery, delivery
 
@@ -45,8 +44,6 @@ STATUS: dict[type[GitMemError], tuple[int, str]] = {
     NotARepository: (503, "unavailable"),  # its copy is being replaced or removed
 }
 Operation = Callable[[Caller, Mapping[str, Any]], Any]
-MAX_HITS = 50
-MAX_TEXTS = 100  # texts of one field
 
 
 _ERROR_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}
@@ -54,8 +51,8 @@ _ERROR_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"
 
 def error(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
     """The response for an error; every error has this form."""
-    value = {"error": {"code": code, "message": message, "hint": hint}}
-    return JSONResponse(value, status, headers=_ERROR_HEADERS.get(status))
+    value = bodies.Error(bodies.Problem(code, message, hint))
+    return JSONResponse(json_value(value), status, headers=_ERROR_HEADERS.get(status))
 
 
 def failed(problem: GitMemError) -> JSONResponse:
@@ -135,7 +132,8 @@ class Routes:
     async def _answer(self, name: str, operation: Operation, caller: Caller, request: Request) -> Response:
         try:
             given = await fields(request)
-            return JSONResponse(await run_in_threadpool(operation, caller, given))
+            answer = await run_in_threadpool(operation, caller, given)
+            return JSONResponse(json_value(answer))
         except GitMemError as problem:
             await run_in_threadpool(record_failure, self.operations, caller, name, problem)
             raise
@@ -144,60 +142,47 @@ class Routes:
 
     def search(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/search."""
+        read = bodies.read(bodies.Question, given)
         request = SearchRequest(
-            text(given, "query", required=True),
-            limit=number(given, "limit", 6, 1, MAX_HITS),
-            paths=texts(given, "path"), types=texts(given, "type"), tags=texts(given, "tag"),
-            since=text(given, "since"), until=text(given, "until"), lane=text(given, "lane") or Lane.BOTH.value,
-            explain=given.get("explain") is True, everything=given.get("all") is True, history=text(given, "history"),
+            read.query, read.limit, paths=read.path, types=read.type, tags=read.tag, since=read.since,
+            until=read.until, lane=read.lane, explain=read.explain, everything=read.all, history=read.history,
         )  # fmt: skip
         query = query_of(request, self.operations.now())
-        names, ref, at = texts(given, "repository"), text(given, "ref"), text(given, "at")
-        return as_value(self.operations.search(caller, query, names, ref, at))
+        return shown(self.operations.search(caller, query, read.repository, read.ref, read.at))
 
     def repositories(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """GET /v1/repositories."""
-        return {"repositories": self.operations.repositories(caller)}
+        return bodies.Repositories(self.operations.repositories(caller))
 
     def lines(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """GET /v1/lines."""
-        shown = self.operations.lines(
-            caller, text(given, "repository", required=True), text(given, "path", required=True),
-            number(given, "first", 1, 1, 1 << 30), number(given, "count", 50, 1, 200), text(given, "ref"),
-        )  # fmt: skip
-        return json_object(shown, "repository path commit first last count text")
+        read = bodies.read(bodies.Place, given)
+        return self.operations.lines(caller, read.repository, read.path, read.first, read.count, read.ref)
 
     def context(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/context."""
-        budget = number(given, "budget", 0, 0, 20_000)
-        made = self.operations.context(caller, text(given, "prompt"), texts(given, "repository"), budget)
-        return context_value(made)
+        read = bodies.read(bodies.Prompt, given)
+        return self.operations.context(caller, read.prompt, read.repository, read.budget)
 
     def seen(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/seen."""
-        alert = given.get("alert")
-        if not isinstance(alert, str | dict | list) or not alert:
-            raise UsageError("'alert' takes a text, an object or a list", "send the alert as it was sent to you")
-        if isinstance(alert, str):
-            data = alert
+        read = bodies.read(bodies.Alert, given)
+        if isinstance(read.alert, str):
+            data = read.alert
         else:
-            data = json.dumps(alert)
-        found = self.operations.seen(caller, data.encode("utf-8", "replace"), texts(given, "repository"))
-        return {"seen": bool(found), "incidents": json_value(found)}
+            data = json.dumps(read.alert)
+        found = self.operations.seen(caller, data.encode("utf-8", "replace"), read.repository)
+        return bodies.Seen(bool(found), found)
 
     def propose(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/propose."""
-        to = text(given, "to") or "auto"
-        if to not in PLACES:
-            raise UsageError("'to' is one of " + ", ".join(PLACES), "leave it out for the place of its type")
-        line = NewLine(text(given, "text", required=True), text(given, "type"), to, tags=texts(given, "tag"))
-        change = Change(line, text(given, "title"), text(given, "reason"), caller.name)
-        done = self.operations.propose(caller, text(given, "repository", required=True), change)
-        return json_object(done, "branch base commit number url path")
+        read = bodies.read(bodies.Proposal, given)
+        change = Change(NewLine(read.text, read.type, read.to, tags=read.tag), read.title, read.reason, caller.name)
+        return self.operations.propose(caller, read.repository, change)
 
     def audit(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """GET /v1/audit."""
-        return {"audit": self.operations.audit(caller, number(given, "limit", 100, 1, 1000))}
+        return bodies.Audit(self.operations.audit(caller, bodies.read(bodies.Rows, given).limit))
 
     # -- the server itself -----------------------------------------------------------------------------------
 
@@ -292,43 +277,6 @@ async def fields(request: Request) -> Mapping[str, Any]:
         raise UsageError("the body is no JSON", "send an object") from None
     if not isinstance(value, dict):
         raise UsageError("the body is no object", "send an object")
-    return value
-
-
-def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The texts of a field that holds one text or a list. Raises UsageError for another value or too many texts."""
-    value = given.get(name)
-    if isinstance(value, list):
-        values = value
-    else:
-        values = [value]
-    if value is None:
-        values = []
-    if len(values) > MAX_TEXTS or not all(isinstance(one, str) for one in values):
-        raise UsageError(f"'{name}' takes texts, {MAX_TEXTS} at most", "")
-    ensure_text(*values)
-    return tuple(values)
-
-
-def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
-    """The text of a field; "" if it is not given. Raises UsageError."""
-    values = texts(given, name)
-    if len(values) > 1 or (required and not (values and values[0])):
-        raise UsageError(f"'{name}' takes one text", "")
-    if not values:
-        return ""
-    return values[0]
-
-
-def number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """The whole number of a field, from `least` to `most`. Raises UsageError."""
-    value = given.get(name, default)
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, str) and value.isdecimal() and len(value) < 12:
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise UsageError(f"'{name}' takes a number from {least} to {most}", "")
     return value
 
 

@@ -1,0 +1,225 @@
+"""JSON schemas of NamedTuples, dataclasses and TypedDicts, from their annotations and docstrings.
+
+The schema of a class describes what `json_values` writes of its values, or what a request of that class holds. An
+annotation may add to its schema: `Annotated[int, {"minimum": 1}]` adds keywords, `Annotated[str, "Glob"]` a
+description. Not imported by `git mem search`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Collection, Mapping
+from datetime import date
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from itertools import pairwise
+from keyword import iskeyword
+from os import PathLike
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from gitmem.json_values import Key, keys_of_class
+
+Schema = dict[str, Any]
+Request = TypeVar("Request")
+Define = Callable[[type], Schema]  # the schema that stands for a class inside another schema
+PLAIN: dict[Any, Schema] = {
+    str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},
+    type(None): {"type": "null"}, Any: {}, object: {},
+}  # fmt: skip
+# The names of keys at the head of their description in a docstring: `a`: or `a`, `b`:
+_DESCRIBED = re.compile(r"(?:^|(?<=[.;)\"] ))(`\w+`(?:(?:,| and) `\w+`)*): ")
+
+
+def result_schema(cls: type, define: Define | None = None) -> Schema:
+    """The schema of the JSON that is written of a class. `define`: default: nested classes are described in place.
+
+    Each key that is not left out where it is empty is required. Keys are described by the class's docstring.
+    """
+    kinds, words = _kinds(cls), descriptions(cls)
+    properties, required = {}, []
+    for key in keys(cls):
+        made = schema_of(kinds[key.attribute], define)
+        if key.or_null:
+            made = _nullable(made)
+        said = words.get(key.name, words.get(key.attribute, ""))
+        if said:
+            made = {**made, "description": said}
+        properties[key.name] = made
+        if not key.optional:
+            required.append(key.name)
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def request_schema(cls: type) -> Schema:
+    """The schema of a request. A field without a default is required. A default is listed if it is not empty.
+
+    A field whose name ends in `_` stands for a key that is a word of Python.
+    """
+    kinds, defaults, words = _kinds(cls), _defaults(cls), descriptions(cls)
+    properties: dict[str, Schema] = {}
+    for key in keys(cls):
+        made = schema_of(kinds[key.attribute])
+        if key.attribute in words:
+            made["description"] = words[key.attribute]
+        if defaults.get(key.attribute):
+            made["default"] = defaults[key.attribute]
+        properties[key.name.removesuffix("_")] = made
+    optional = {key.name for key in keys(cls) if key.optional or key.attribute in defaults}
+    required = [key.name.removesuffix("_") for key in keys(cls) if key.name not in optional]
+    if not required:
+        return {"type": "object", "properties": properties}
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def request_of(cls: type[Request], given: Mapping[str, Any]) -> Request:
+    """The request of a class with these values, which keep its schema."""
+    return cls(**{f"{name}_" if iskeyword(name) else name: value for name, value in given.items()})
+
+
+def schema_of(annotation: Any, define: Define | None = None) -> Schema:
+    """The schema of the values of an annotation. Raises TypeError for one that JSON has no form for."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is NotRequired:
+        return schema_of(arguments[0], define)
+    if origin is Annotated:
+        return _annotated(schema_of(arguments[0], define), annotation.__metadata__)
+    if annotation in PLAIN:
+        return dict(PLAIN[annotation])
+    if origin is Literal:
+        return _choice(arguments)
+    if origin in (Union, types.UnionType):
+        return _union([schema_of(each, define) for each in arguments])
+    kind = origin or annotation
+    if issubclass(kind, Enum):
+        return _choice([each.value for each in kind])
+    if keys(kind):
+        return (define or result_schema)(kind)
+    if issubclass(kind, Mapping):
+        if len(arguments) == 2 and schema_of(arguments[1], define):
+            return {"type": "object", "additionalProperties": schema_of(arguments[1], define)}
+        return {"type": "object"}
+    if issubclass(kind, Collection) and not issubclass(kind, str | bytes):
+        return _array(kind, arguments, define)
+    if issubclass(kind, date | PathLike | str):
+        return {"type": "string"}
+    raise TypeError(f"JSON has no form for {annotation}")
+
+
+def keys(cls: type) -> tuple[Key, ...]:
+    """The keys of a class's JSON, in order; none for a class that is no JSON object."""
+    if is_typeddict(cls):
+        kinds = get_type_hints(cls, localns=_names_for_types(cls.__module__), include_extras=True)
+        return tuple(Key(name, name, optional=get_origin(kind) is NotRequired) for name, kind in kinds.items())
+    return keys_of_class(cls)
+
+
+def descriptions(cls: type) -> dict[str, str]:
+    """Key or attribute -> what the class's docstring says of it.
+
+    That is the text after "`key`: " or "`key`, `other`: ", to the next such head or the end of the paragraph.
+    """
+    said: dict[str, str] = {}
+    for paragraph in (cls.__doc__ or "").split("\n\n"):
+        text = " ".join(paragraph.split())
+        for match, following in pairwise([*_DESCRIBED.finditer(text), None]):
+            assert match is not None
+            end = len(text)
+            if following is not None:
+                end = following.start()
+            words = text[match.end() : end].strip().removesuffix(";").removesuffix(".")
+            said = dict.fromkeys(re.findall(r"`(\w+)`", match[1]), words) | said
+    return said
+
+
+def _kinds(cls: type) -> dict[str, Any]:
+    """Attribute -> its annotation: of the fields of a class, and of the properties that its keys name."""
+    kinds = get_type_hints(cls, localns=_names_for_types(cls.__module__), include_extras=True)
+    for key in keys(cls):
+        found = inspect.getattr_static(cls, key.attribute, None)
+        if isinstance(found, property) and found.fget is not None:
+            names = _names_for_types(found.fget.__module__)
+            kinds[key.attribute] = get_type_hints(found.fget, localns=names, include_extras=True)["return"]
+    return kinds
+
+
+@cache
+def _names_for_types(module: str) -> dict[str, Any]:
+    """What a module imports for its type checker alone, in `if TYPE_CHECKING:`."""
+    names: dict[str, Any] = {}
+    if not hasattr(sys.modules[module], "TYPE_CHECKING"):
+        return names
+    for block in ast.parse(inspect.getsource(sys.modules[module])).body:
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            for node in block.body:
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    names |= {each.name: getattr(import_module(node.module), each.name) for each in node.names}
+    return names
+
+
+def _defaults(cls: type) -> dict[str, Any]:
+    """Field -> its default, of the fields that have one."""
+    if is_typeddict(cls):
+        return {}
+    if hasattr(cls, "_field_defaults"):
+        return dict(cls._field_defaults)
+    return {
+        name: parameter.default
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if parameter.default is not parameter.empty
+    }
+
+
+def _annotated(made: Schema, more: tuple[Any, ...]) -> Schema:
+    for each in more:
+        if isinstance(each, str):
+            made["description"] = each
+        else:
+            made |= each
+    return made
+
+
+def _choice(values: Any) -> Schema:
+    if all(isinstance(value, str) for value in values):
+        return {"type": "string", "enum": list(values)}
+    return {"enum": list(values)}
+
+
+def _union(choices: list[Schema]) -> Schema:
+    null = PLAIN[type(None)]
+    others = [each for each in choices if each != null]
+    if len(others) > 1:
+        return {"anyOf": choices}
+    if len(choices) > 1:
+        return _nullable(others[0])
+    return others[0]
+
+
+def _nullable(schema: Schema) -> Schema:
+    """A schema that takes null too."""
+    if isinstance(schema.get("type"), str) and "enum" not in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, PLAIN[type(None)]]}
+
+
+def _array(kind: type, arguments: tuple[Any, ...], define: Define | None) -> Schema:
+    if kind is tuple and arguments and arguments[-1] is not ...:
+        return {"type": "array", "prefixItems": [schema_of(each, define) for each in arguments]}
+    if arguments:
+        return {"type": "array", "items": schema_of(arguments[0], define)}
+    return {"type": "array"}
