@@ -13,14 +13,11 @@ from typing import NamedTuple
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, plain, runs
 from gitmem.gate.detectors.secrets.placeholders import is_words
-from gitmem.lazy_patterns import lazy
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 
 _MAX_STRETCH = 20_000  # characters of an unbroken run that are read as one
 _REACH = 400  # characters before a value in which its name can stand
 _LONGEST_WORD = 400  # letters of a word that are judged
-_LETTERS = lazy(r"[A-Za-z]{14,}")  # a token of letters alone, which `runs` does not have
-_RUN = lazy(r"[0-9A-Za-z_.~+/=:|$@%-]{16,20000}")
-_ODD = lazy(r"[{}\[\]()<>$?*]")
 
 
 class Candidates(NamedTuple):
@@ -80,17 +77,21 @@ def candidates(text: str) -> Candidates:
         if not numbered:
             if end - start < 16:
                 continue
-            letters = _LETTERS.search(text, start, end)
+            letters = patterns.letter_run.search(text, start, end)
             if letters:
                 hot.append((start, end))
             words = letters is None or is_words(letters.group()[:_LONGEST_WORD])
-            if words and len(set(_ODD.findall(text, start, end))) < 5:
+            if words and len(set(patterns.odd_bracket.findall(text, start, end))) < 5:
                 continue
         if end - start >= 16:
             if not hot or hot[-1][0] < start:
                 hot.append((start, end))
             if numbered:
-                spans += [run.span() for run in _RUN.finditer(text, start, end) if digits.find(b"1", *run.span()) >= 0]
+                spans += [
+                    run.span()
+                    for run in patterns.token_run.finditer(text, start, end)
+                    if digits.find(b"1", *run.span()) >= 0
+                ]
         least = max(0, start - _REACH)
         first = text.rfind("\n", least, start) + 1
         if first and not text[first:start].strip(" \t\"'`"):

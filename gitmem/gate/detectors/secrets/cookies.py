@@ -23,7 +23,7 @@ from gitmem.gate.detectors.secrets.placeholders import (
     is_varied,
     is_words,
 )
-from gitmem.gate.detectors.secrets.rule_tables import word_list
+from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 from gitmem.gate.detectors.text import Match, Text, mask
 from gitmem.lazy_patterns import lazy
 
@@ -37,26 +37,7 @@ _NAMES = lazy(
     + "|".join(re.escape(n) for n in sorted(_SESSION, key=len, reverse=True))
     + r")(?P<op>[\"']?\s{0,2}[=:]\s{0,2}[\"']?)(?P<secret>[0-9A-Za-z._%+/=|~:*-]{12,4096})"
 )
-_HINT = lazy(
-    r"sess|sid|cookie|_token|aspx|nid_|_ka|li_at|ct0|cf_clear|remember|bduss|z_c0"
-    r"|roblosec|wordpress_log|\bxs=|datr|c_user|authtoken"
-)
-_HEADER = lazy(
-    r"(?i)(?<!::)(?P<name>(?<![a-z])(?:proxy-)?authorization|x-(?:api|auth|access)[\w-]{0,24}(?:key|token"
-    r"|secret)?|private-token|job-token|x-[\w-]{2,30}-(?:token|key|secret|signature)"
-    r"|api-key|apikey|x-jfrog-art-api)"
-    r"[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`\[]{0,2}(?:(?P<scheme>bearer|basic|token|ntlm"
-    r"|negotiate|digest|apikey(?:-v1)?|bot|splunk|sso-key|genie\w*|kakaoak"
-    r"|aws4[\w-]*)[ ]{1,3})?[\"'`]?(?P<secret>[0-9A-Za-z._~+/=%:|@!-]{8,4096})"
-)
-_HEADER_HINT = lazy(r"authorization|x-|private-token|job-token|api-?key|bearer")
 _COOKIES_ALONE = ("jsessionid", "phpsessid", "asp.net_sessionid", "connect.sid")  # what nothing but a cookie is named
-_COOKIE_OPTION = lazy(r"\bcurl\b[^\n|;]{0,160}[ \t]-b[ \t]{0,2}[\"']?(?:[^\"'\n]{0,80};[ \t]?)?\Z")
-_DIGITS = lazy(r"[0-9]")
-_BEARER = lazy(
-    r"(?i)(?<![\w-])(?:bearer|oauth2-bearer)[\"']?[ :=]{1,3}[\"'`]?(?P<secret>[0-9A-Za-z._"
-    r"~+/=|-]{16,4096})"
-)
 
 
 def _is_session(value: str) -> bool:
@@ -82,16 +63,9 @@ def _is_basic(value: str) -> bool:
     return bool(colon) and bool(user or password) and plain.isprintable() and not is_placeholder(password or user)
 
 
-# A UUID without its hyphens, a name and what follows, a time of milliseconds, the first part of a UUID.
-_NUMBERED = lazy(
-    r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}|(?:sess(?:io)?n?|conv|chat|thread|run)[-_][\w-]{4,80}|1\d{12}[-_]\w{1,12}|[a-z]{3,16}-1\d{9,12}"
-    r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){0,3}(?:\.{3}|…)"
-)
-
-
 def _is_numbered(value: str) -> bool:
     """Whether a value is how programs number their conversations."""
-    return is_uuid(value) or _NUMBERED.fullmatch(value) is not None
+    return is_uuid(value) or patterns.conversation_number.fullmatch(value) is not None
 
 
 def _is_cookie(text: str, match: re.Match[str], first: int) -> bool:
@@ -99,34 +73,34 @@ def _is_cookie(text: str, match: re.Match[str], first: int) -> bool:
     name, before = text[slice(*match.span("name"))], text[max(first, match.start() - 200) : match.start()]
     if name.lower() in _COOKIES_ALONE or (name == "sessionid" and match["op"] == "="):
         return True
-    return "cookie" in before.lower() or _COOKIE_OPTION.search(before) is not None
+    return "cookie" in before.lower() or patterns.cookie_option.search(before) is not None
 
 
 def _matches(text: str) -> Iterator[tuple[str, int, int]]:
     seen = candidates(text)
     for first, last in seen.near:
-        if _HINT.search(seen.low, first, last):
+        if patterns.session_hint.search(seen.low, first, last):
             for match in _NAMES.finditer(seen.low, first, last):
                 start, end = match.span("secret")
                 if _is_numbered(text[start:end]) and not _is_cookie(text, match, first):
                     continue  # the number of a conversation, in the log of an agent or a server
-                if _is_session(text[start:end]) and _DIGITS.search(text, start, end):
+                if _is_session(text[start:end]) and patterns.digit.search(text, start, end):
                     yield "session-cookie", start, end
-        if _HEADER_HINT.search(seen.low, first, last):
+        if patterns.header_hint.search(seen.low, first, last):
             yield from _headers(text, first, last)
 
 
 def _headers(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
-    for match in _HEADER.finditer(text, first, last):
+    for match in patterns.credential_header.finditer(text, first, last):
         start, end = match.span("secret")
         value, scheme = match.group("secret"), (match.group("scheme") or "").lower()
         if scheme == "basic":
             if _is_basic(value):
                 yield "authorization-header", start, end
-        elif len(value) >= (12 if scheme else 16) and _is_session(value) and _DIGITS.search(value):
+        elif len(value) >= (12 if scheme else 16) and _is_session(value) and patterns.digit.search(value):
             yield "authorization-header", start, end
-    for match in _BEARER.finditer(text, first, last):
-        if _is_session(match.group("secret")) and len(_DIGITS.findall(match.group("secret"))) >= 2:
+    for match in patterns.bearer_value.finditer(text, first, last):
+        if _is_session(match.group("secret")) and len(patterns.digit.findall(match.group("secret"))) >= 2:
             yield "authorization-header", *match.span("secret")
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.text import Examples, Match, Text, mask
-from gitmem.lazy_patterns import lazy
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -31,8 +31,6 @@ FILTERS = (
     "detect_secrets.filters.heuristic.is_indirect_reference",
 )
 LONGEST_LINE = 20_000
-_INSIDE = lazy(r"[0-9A-Za-z_.=+/-]")
-_NAME = lazy(r"[^a-z0-9]+")
 
 
 @cache
@@ -67,12 +65,12 @@ def _line(scan: ModuleType, line: str, start: int, raw: str) -> Iterator[Match]:
         if not value or at < 0 or is_placeholder(value):
             continue
         first, last = at, at + len(value)
-        while first > 0 and at - first < 200 and _INSIDE.match(line[first - 1]):
+        while first > 0 and at - first < 200 and patterns.plugin_value_letter.match(line[first - 1]):
             first -= 1  # some plugins name the beginning of a token only
-        while last < len(line) and last - at < 400 and _INSIDE.match(line[last]):
+        while last < len(line) and last - at < 400 and patterns.plugin_value_letter.match(line[last]):
             last += 1
         span = (start + first, start + last)
-        rule = f"plugin-{_NAME.sub('-', secret.type.lower()).strip('-')}"
+        rule = f"plugin-{patterns.not_rule_letter.sub('-', secret.type.lower()).strip('-')}"
         message = f"detect-secrets takes this for: {secret.type}"
         guessable = secret.type in ("Secret Keyword", "Basic Auth Credentials")
         if guessable:

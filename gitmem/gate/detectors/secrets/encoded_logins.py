@@ -11,21 +11,11 @@ from binascii import Error
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.secrets.tokens import Found
-from gitmem.lazy_patterns import lazy
 
 RULE = "encoded-login"
 _HINTS = ("_auth", "basicauth", "basic-auth", "authident", "kind: secret")
-_LABEL = lazy(
-    r"(?i)(?<![a-z])(?:_auth|(?:[a-z]{1,16}[_-])?basic[_-]?auth(?:orization|_header|_token)?|npmauthident)"
-    r"[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:Basic )?(?P<value>[A-Za-z0-9+/_-]{12,400}={0,2}|[\w.@-]{1,40}:[^\s\"'`{}$<>]{6,80})"
-)
-_SECRET_KIND = lazy(r"(?m)^[ \t>]{0,8}kind:[ \t]{1,3}[\"']?Secret[\"']?[ \t]*$")
-_DATA = lazy(r"(?m)^(?P<margin>[ \t>]{0,12})data:[ \t]*\n(?P<rows>(?:(?P=margin)[ \t]{1,8}[^\n]{1,8000}\n?){1,60})")
-_ROW = lazy(
-    r"(?im)^[ \t>]{0,20}[\"']?[\w.-]{0,60}(?:pass|pwd|token|secret|key|auth|cred)[\w.-]{0,60}[\"']?:[ \t]{1,4}[\"']?"
-    r"(?P<value>[A-Za-z0-9+/]{8,4000}={0,2})[\"']?[ \t]*$"
-)
 _REACH = 2_000  # characters from `kind: Secret` within which its data stands, before or behind
 
 
@@ -33,13 +23,13 @@ def find(text: str, low: str) -> Iterator[Found]:
     """The encoded logins of a text; `low`: the text in lower case."""
     if not any([hint in low for hint in _HINTS]):
         return
-    for match in _LABEL.finditer(text):
+    for match in patterns.login_label.finditer(text):
         value = match["value"]
         if _is_login(value if ":" in value else _decoded(value)):
             yield Found(RULE, "a login in base64 or beside its label", *match.span("value"))
-    for kind in _SECRET_KIND.finditer(text):
-        for block in _DATA.finditer(text, max(0, kind.start() - _REACH), kind.end() + _REACH):
-            for row in _ROW.finditer(text, *block.span("rows")):
+    for kind in patterns.kubernetes_secret.finditer(text):
+        for block in patterns.kubernetes_data.finditer(text, max(0, kind.start() - _REACH), kind.end() + _REACH):
+            for row in patterns.kubernetes_row.finditer(text, *block.span("rows")):
                 plain = _decoded(row["value"]).strip()
                 if len(plain) >= 6 and plain.isprintable() and not is_placeholder(plain) and not is_words(plain):
                     yield Found(RULE, "a secret in base64", *row.span("value"))

@@ -14,14 +14,9 @@ from gitmem.gate.detectors.joined_words import is_coined
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, is_no_value, is_server_user, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.lazy_patterns import lazy
 
-_ANY_DIGIT = lazy(r"[0-9]")
-_SHAPED = lazy(r"[!@#$%^&*?~]")
-_USER_CELL = lazy(r"^`?[A-Za-z][A-Za-z0-9_.@-]{1,40}`?$")
-_ROW = lazy(r"(?m)^[ \t>]{0,8}\|(?P<row>[^\n]{3,2000})$")
-_RULED = lazy(r"[ \t>]{0,8}\+[-=+]{3,2000}\n")  # between the rows of a client for databases
-_WRAPPED = lazy(r"(`{1,2}|\*{1,2})(?P<value>[^`*].*)\1")
 _LOGINS = frozenset(["user", "username", "login", "account"])
 _LABEL = "[password]"  # a label in brackets, or our mask
 
@@ -32,14 +27,14 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
         return
     secret_column: int | None = None
     after = -1
-    for line in _ROW.finditer(text):
+    for line in patterns.table_row.finditer(text):
         at = line.start("row")
         row = line.group("row")
-        if line.start() != after and not _RULED.fullmatch(text, max(after, 0), line.start()):
+        if line.start() != after and not patterns.table_rule.fullmatch(text, max(after, 0), line.start()):
             secret_column = None  # another table
         after = line.end() + 1
         worded = WORD.search(row.lower()) is not None
-        if secret_column is None and not (worded or _SHAPED.search(row)):
+        if secret_column is None and not (worded or patterns.password_symbol.search(row)):
             continue
         cells: list[tuple[int, str]] = []
         for cell in row.split("|"):
@@ -58,7 +53,7 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
             if beside != label and _in_column(value):
                 yield "password-in-table", start, start + len(value)
                 continue
-            if not _SHAPED.search(row):
+            if not patterns.password_symbol.search(row):
                 secret_column = label
                 continue
         for index, (place, cell) in enumerate(cells):
@@ -79,7 +74,7 @@ def _bare(cell: str, place: int) -> tuple[str, int]:
     """(value, its offset) of a cell that begins at `place`, without blanks, code marks and emphasis around it."""
     value = cell.strip()
     start = place + len(cell) - len(cell.lstrip())
-    wrapped = _WRAPPED.fullmatch(value)
+    wrapped = patterns.wrapped_cell.fullmatch(value)
     if wrapped:
         return (wrapped.group("value"), start + wrapped.start("value"))
     return (value, start)
@@ -100,7 +95,7 @@ def _label(cells: list[tuple[int, str]]) -> int | None:
 def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
     """Whether a value that looks chosen stands in a row with the name of a user."""
     others = [cell.strip() for _, cell in cells]
-    if not any([_USER_CELL.match(other) for other in others]):
+    if not any([patterns.user_cell.match(other) for other in others]):
         return False
     return looks_chosen(value, any([is_server_user(other.strip("`")) for other in others]))
 
@@ -120,7 +115,7 @@ def _in_column(value: str) -> bool:
     if is_no_value(value):
         return False
     kinds = classes(value)
-    digits = _ANY_DIGIT.search(value) is not None
+    digits = patterns.digit.search(value) is not None
     return (
         value.isdigit()
         or kinds >= 3
@@ -129,10 +124,6 @@ def _in_column(value: str) -> bool:
     )
 
 
-_COLUMN = lazy(
-    r"[\"']?(?:[a-z]{1,12}[_ -])?(?:password|passwd|pwd|pw|passphrase|비밀번호|비번|패스워드|パスワード|密码|密碼)[\"']?"
-)
-_FIELD = lazy(r"[\"']?[^\W\d][\w -]{0,29}[\"']?")
 _MOST_ROWS = 5_000  # of one file of such values
 _GAPS = (lazy(","), lazy("\t"), lazy(";"), lazy(r"(?<=\S) {2,60}(?=\S)"))
 
@@ -151,8 +142,8 @@ def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
     if gap is None:
         return
     head = [low[start:end] for start, end in _fields(low, first, last, gap)]
-    place = next((index for index, field in enumerate(head) if _COLUMN.fullmatch(field)), None)
-    if place is None or not all([_FIELD.fullmatch(field) for field in head]):
+    place = next((index for index, field in enumerate(head) if patterns.password_column.fullmatch(field)), None)
+    if place is None or not all([patterns.column_name.fullmatch(field) for field in head]):
         return
     for _ in range(_MOST_ROWS):
         start, last = last + 1, text.find("\n", last + 1)
@@ -189,33 +180,24 @@ def _fields(text: str, start: int, end: int, gap: re.Pattern[str]) -> list[tuple
 _AROUND = " \t\r\"'"
 
 
-_INSERT = lazy(r"insert\s{1,3}into\s{1,3}[\w.\"`\[\]]{1,80}\s{0,3}\((?P<names>[^()]{3,400})\)\s{0,9}values\s{0,9}")
-_TUPLE = lazy(r"[,\s]{0,9}\((?P<values>(?:'[^'\n]{0,200}'|[^()'\n]){3,2000})\)")
-_VALUE = lazy(r"'(?P<text>[^'\n]{0,200})'|[^,']{1,200}")
-_NAME = lazy(r"[\s\"`\[]{0,3}\w{0,20}?(?:password|passwd|pwd|passphrase|비밀번호)[\s\"`\]]{0,3}")
-
-
-_HASHED = lazy(r"\$|\{|[0-9a-fA-F]{32,}")
-
-
 def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
     """The spans of the plain passwords that an SQL statement inserts, the name of their column at `at`; `low`: as
     for `column`."""
     first = low.rfind("insert", max(0, at - 400), at)
     match = None
     if first >= 0:
-        match = _INSERT.match(low, first)
+        match = patterns.sql_insert.match(low, first)
     if match is None:
         return
     names = match.group("names").split(",")
-    place = next((index for index, name in enumerate(names) if _NAME.fullmatch(name)), None)
+    place = next((index for index, name in enumerate(names) if patterns.sql_password_column.fullmatch(name)), None)
     done = match.end()
-    while place is not None and (row := _TUPLE.match(text, done)) is not None:
+    while place is not None and (row := patterns.sql_tuple.match(text, done)) is not None:
         done = row.end()
-        values = list(_VALUE.finditer(text, *row.span("values")))
+        values = list(patterns.sql_value.finditer(text, *row.span("values")))
         values = [value for value in values if value.group("text") is not None or value.group().strip()]
         value = None
         if len(values) == len(names):
             value = values[place].group("text")
-        if value and _in_column(value) and not _HASHED.match(value):
+        if value and _in_column(value) and not patterns.hashed_value.match(value):
             yield values[place].span("text")

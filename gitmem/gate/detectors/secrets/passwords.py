@@ -34,61 +34,16 @@ from gitmem.gate.detectors.secrets.chosen_passwords import (
     looks_chosen,
 )
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
-from gitmem.gate.detectors.secrets.rule_tables import word_list
+from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
-from gitmem.lazy_patterns import lazy
 
 if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples
 
 MASK = "[password]"
 
-_NAME_REST = lazy(r"[A-Za-z0-9_.$]{0,32}(?:-[A-Za-z]{1,12}(?=[\s\"'`=:)\],.-]|$)){0,2}")
-# What may stand between the word and the value. A strong join is one of these:
-_STRONG_OP = (
-    r"[ \t]{0,20}(?:(?:::?:?|[?+.!|=]{0,3})=[=>~]{0,2}|=>|->|[→➜⇒]|::?|：|＝|[ \t](?:is|was"
-    r"|are|est|es|ist|lautet|è|é|to|(?:(?:got|was|is|has been) )?(?:set|reset|changed|updated|rotated) to|now|=)(?=[ \t]))"
-    r"|[ \t]{0,2}(?:문구)?(?:은|는|이|가|을|를|로|도|は|が|を|に|も|是|为|為|改为|改成|变更为|设为|设置为|になりました)"
-    r"(?:[ \t]{0,2}(?:지금|현재|새로|그냥|今|现在|現在)?)(?=[ \t「『“\"'`(!-~])"
-)
-_JOIN = lazy(
-    r"(?P<mark>[\"'`*\])]{0,4}(?:[ \t]{1,2}value(?==))?)(?P<aside>[ \t]{0,3}(?:\([^()\n"
-    r"]{1,24}\)|（[^（）\n]{1,24}）))?"
-    r"(?P<op>[ \t]{0,2}:?[ \t]{0,2}(?:</?[a-z]{1,10}>[ \t]{0,2}){1,4}:?"
-    rf"|(?:[ \t]{{1,2}}(?:for|of|to|on|in|at|used|für|vom|von|zum|du|de|des|del|do|da|van|voor|k|od|til)\b[^\n:=\"'`]{{1,40}}?"
-    rf"|[ \t]?[^\x00-\x7f\n「『“]{{1,12}}?)(?:{_STRONG_OP})"
-    rf"|{_STRONG_OP}"
-    r"|(?:[ \t]{1,2}(?:for|of|to|on|in|at|für|du|de|des|del|do|da|van|voor)\b[^\n:=\"'`()]{1,40}?|[ \t]?[^\x00-\x7f\n「『“]{1,12}?)[ \t]?\("
-    r"|(?:[ \t][a-z][\w:-]{0,20}=\"[^\"<>\n]{0,40}\"){0,3}>(?=[!-;=?-~])|[ \t]{1,12}(?:/t[ \t]{1,3})?REG_SZ[ \t]{1,12}(?:/d[ \t]{1,3})?|[ \t]{0,3}[,(]|[ \t]{0,2}[/|–-][ \t]{0,2}|[ \t]{1,3}"
-    r"|(?=[「『“\"'`])|(?<=[^\x00-\x7f])(?=[!-~]))"
-    r"(?:[ \t]{0,3}(?:is|now|string|str)\b)?(?:(?<=:)[ \t]{1,3}[|>][+-]?[ \t]{0,3}\n)?[ \t]{0,20}(?:\*\*[ \t]{1,2}"
-    r"|(?:[rbuf@]{1,2}|\[\]byte\(|(?:bytes|bytearray|SecretStr|Secret|String)\()(?=[\"']))?(?P<quote>[\"'`「『“‘(*]{0,3})"
-    r"(?P<value>[!-~]{1,128})"
-)
-# The other way round: `... is the new root password`, `... 가 새 비밀번호`, `... を新しいパスワード`.
-_BEFORE = lazy(
-    r"(?P<value>[!-~]{6,40})(?:[ \t](?:is|was|as|for|=)(?:[ \t][A-Za-z]{1,10}){1,4}[ \t]"
-    r"|[ \t]?(?:이|가|은|는|을|를|が|は|を|是|为)[ \t]?[^\x00-\x7f\n]{0,10}[ \t]?(?:[A-Za-z]{2,10}[ \t])?)$"
-)
-_CHANGED = lazy(
-    r"[\"'`*]{0,3}[ \t]{0,3}(?:→|->|=>|to |에서 |から|改为|改成)[ \t]{0,3}(?P<quote>[\"'`]?)(?P<value>[!-~]{4,64})"
-)
-_ITS = lazy(r"[^\n.;:=]{0,40}?[,;:] ?(?:it'?s|it is|namely|which is)[: ] ?[\"'`]?(?P<value>[!-~]{6,64})")
 _NEAR_BEFORE, _NEAR_BEHIND = 60, 80  # characters of a line in which a password stands by its look alone
-_SHAPED = lazy(r"(?<![!-;=?-~])[A-Za-z0-9][!-;=?-~]{5,39}")
-_INNER = lazy(r"[!@#$%^&*?~]")
-_POINTS = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$|^[\w.-]+@|%[sdif0-9]|^\w+[?!]$|\*\*|^\d+[%^*]|~\d")
-_FROM_TO = lazy(r" from [\"'`]?(?P<old>[^\s\"'`]{4,64})[\"'`]? to [\"'`]?(?P<new>[^\s\"'`]{4,64})")
-_NO_SECRET_NAME = lazy(
-    r"hash|hashed|_id$|length|(?<![a-z])m(?:in|ax)(?![a-z])|policy|reset|field|input|type|rule|hint|confirm"
-    r"|strength|expir|file|path|url|manager|prompt|placeholder|label|validat|encoder|less|property|param|attr"
-    r"|column|header|error|message|msg|regex|pattern|changed|enabled|required|visib"
-    r"|toggle|strategy|format|count$|name$|at$",
-    re.IGNORECASE,
-)
-_PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
-_PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
 # One of them is in every ASCII `WORD`.
 _PARTS = word_list("part of a password word")
@@ -96,27 +51,15 @@ _PARTS = word_list("part of a password word")
 
 def _strength(op: str) -> int:
     bare = op.strip()
-    if _STRONG.search(bare):
+    if patterns.strong_join.search(bare):
         return 2
     if bare and bare not in tuple("(,/|–-") and not bare.endswith("("):
         return 1
     return 0
 
 
-_NAMED_SO = lazy(
-    r"(?:(?:sim|card|bank|atm|phone|tablet|voicemail|카드|유심) |require|store|key|[a-z0-9]_"
-    r"|\b(?:user(?:name)?|login)[ :=]{1,2}[\w.@-]{1,24}[,;]?(?: and| with)? )\Z"
-)
-_THE = lazy(r"\b(?:the|my|your|its|her|his|our|new|old) \Z")
-_SPACED = lazy(r"(?=[^0-9]{0,39}[0-9])(?=[^A-Z]{0,39}[A-Z])[A-Za-z0-9!@#$%^&*?~+ _-]{6,40}")
 _NAMED_WITHIN = 44
-_PIN = lazy(r"\d{4,12}[*#]?")
 _MIN_BARE_CHARACTERS = 4  # characters of a password without quotation marks
-_ASSIGNS = lazy(r"[^A-Za-z\s(|,`]")
-_VERDICT = lazy(
-    r"(?:-{2,3} |\b(?:must|should|tests|checks?|suites?|cases|builds?|specs?|all|overall|status|verdict)[ -]{1,2})\Z"
-)
-_STRONG = lazy(r"[=:：＝→➜⇒>]|->|[은는이가을를로도はがをにも是为為成]$")
 _NAME_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 
@@ -128,7 +71,7 @@ def _name(text: str, start: int, end: int) -> str:
 @lru_cache(maxsize=1 << 10)
 def _is_no_secret(name: str) -> bool:
     """Whether a name with a word for a password names something else: `password_hash`."""
-    return _NO_SECRET_NAME.search(name) is not None
+    return patterns.other_name.search(name) is not None
 
 
 def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
@@ -157,7 +100,7 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
     limit)."""
     start, short, ascii_word = match.start(), match.group() in _SHORT_WORDS, text[match.start()].isascii()
     name_end = match.end()
-    if ascii_word and (rest := _NAME_REST.match(text, name_end)):
+    if ascii_word and (rest := patterns.password_name_rest.match(text, name_end)):
         name_end = rest.end()
     longer = name_end > match.end() or text[max(0, start - 1) : start] in _NAME_LETTERS
     if ascii_word and longer and _is_no_secret(_name(text, start, name_end)):
@@ -166,7 +109,7 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
         first = max(0, start - 80)
         before = None
         if digits.find(b"1", first, start) >= 0:  # a password before its word has a digit
-            before = _BEFORE.search(text, first, start)
+            before = patterns.password_before.search(text, first, start)
         if before and looks_chosen(before.group("value").strip("\"'`*"), True):
             return [before.span("value")], 0
     if not short or match.group() == "pw":
@@ -176,7 +119,7 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
             words = _words_at(text, low, match, name_end)
         if words is not None:
             return [words], words[1]
-    join = _JOIN.match(text, name_end)
+    join = patterns.password_join.match(text, name_end)
     if join is None:
         around: list[tuple[int, int]] = []
         if not short:
@@ -202,7 +145,7 @@ def _joined(
         start, end, chosen = _behind(text, low, match, join)
     if chosen:
         spans = [(start, end)]
-        changed = _CHANGED.match(text, end)
+        changed = patterns.changed_to.match(text, end)
         if changed is not None:
             start, end = changed.start("value"), end_of(text, *changed.span("value"), changed.group("quote"))[0]
             if _is_new(text[start:end]):
@@ -239,7 +182,7 @@ def _in_columns(text: str, start: int, end: int) -> bool:
 
 def _old_and_new_password(text: str, name_end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """The spans of the old and the new password of `password from ... to ...`, or None."""
-    match = _FROM_TO.match(text, name_end)
+    match = patterns.from_to.match(text, name_end)
     if match is None or not (_is_new(match.group("old")) and _is_new(match.group("new").rstrip(".,;:)"))):
         return None
     start, end = match.span("new")
@@ -248,7 +191,7 @@ def _old_and_new_password(text: str, name_end: int) -> tuple[tuple[int, int], tu
 
 def _span_after_its(text: str, name_end: int) -> Iterator[tuple[int, int]]:
     """The span of the password in a sentence like `the password over chat, it's ...`; `name_end`: the end of its word."""
-    match = _ITS.match(text, name_end)
+    match = patterns.told_its.match(text, name_end)
     if match is not None:
         start, value = match.start("value"), match.group("value").rstrip(".,;:)\"'`")
         if looks_chosen(value, True) or is_joined(value, 2):
@@ -263,12 +206,12 @@ def _password_spans_near(text: str, start: int, end: int) -> Iterator[tuple[int,
     if last < 0:
         last = end + _NEAR_BEHIND
     single = text.count("*", first, last) == 1  # no emphasis
-    for match in _SHAPED.finditer(text, first, last):
+    for match in patterns.shaped_value.finditer(text, first, last):
         value = match.group().rstrip(".,;:)\"'`")
         if start < match.end() and match.start() < end:
             continue
         chosen = looks_chosen(value, True, starred=single) or (is_coined(value) and is_odd(value[:-1]))
-        if chosen and _INNER.search(value) and not _POINTS.search(value):
+        if chosen and patterns.password_symbol.search(value) and not patterns.pointer.search(value):
             yield match.start(), match.start() + len(value)
 
 
@@ -296,7 +239,7 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     quote = join.group("quote").rstrip("*") or join.group("quote")
     end, closed = end_of(text, start, limit, quote)
     if quote and not closed and quote[-1] != "(":
-        end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
+        end, closed = _quoted(text, start, end, quote[-1], patterns.phrase_word.search(word) is not None)
     value = text[start:end]
     strength = min(2, _strength(op) + closed)
     if value.startswith((").", ")->", "))")):
@@ -308,18 +251,22 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     if " " in value and strength == 2 and closed and _is_spaced(value):
         return start, end, True
     if " " in value:  # a passphrase between quotes
-        if strength == 2 and passphrases.USER_ID.search(value) is None:
+        if strength == 2 and patterns.openpgp_user_id.search(value) is None:
             return start, end, True
         return start, start, False
     user, slash, second = value.partition("/")
-    if slash and user and _PAIRED.search(low, max(0, match.start() - 12), match.start()):
+    if slash and user and patterns.id_and_password_before.search(low, max(0, match.start() - 12), match.start()):
         start, value, strength = start + len(user) + 1, second, 2  # `id/pw: master/...`
-    if word == "pin" and not _PIN.fullmatch(value):
+    if word == "pin" and not patterns.pin.fullmatch(value):
         return start, start, False  # a thing that is pinned: a version, a commit, a column
-    if word == "pass" and (op.strip() in ("(", "|") or _VERDICT.search(low, max(0, match.start() - 16), match.start())):
+    if word == "pass" and (
+        op.strip() in ("(", "|") or patterns.verdict_before.search(low, max(0, match.start() - 16), match.start())
+    ):
         return start, start, False  # what a test did: `--- PASS: TestLogin`, `PASS (REQ-7)`, `all tests pass: ...`
-    if word == "pass" and not _ASSIGNS.search(op) and text[match.start() - 1 : match.start()] != "_":
-        is_sentence = _THE.search(low, max(0, match.start() - 8), match.start()) and op.strip() in ("is", "was", "to")
+    if word == "pass" and not patterns.assigning_sign.search(op) and text[match.start() - 1 : match.start()] != "_":
+        is_sentence = patterns.determiner_before.search(
+            low, max(0, match.start() - 8), match.start()
+        ) and op.strip() in ("is", "was", "to")
         # a verb: `pass it to ...`
         strength = 0
         if is_sentence:
@@ -328,7 +275,7 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
         strength = 2  # SQL: `ALTER ROLE app PASSWORD '...'`
     known = (
         word in ("pin", "pass")
-        and _NAMED_SO.search(low, max(0, match.start() - _NAMED_WITHIN), match.start()) is not None
+        and patterns.password_named_before.search(low, max(0, match.start() - _NAMED_WITHIN), match.start()) is not None
     )
     weak = strength == 0 and not known and (word in _SHORT_WORDS or op.strip()[:1] in tuple("(/|–-") or "(" in op)
     if is_joined(value, strength) and (not weak or word == "pw"):
@@ -345,7 +292,7 @@ def _is_spaced(value: str) -> bool:
     return (
         1 <= value.count(" ") <= 3
         and len(value) <= 40
-        and _SPACED.fullmatch(value) is not None
+        and patterns.spaced_password.fullmatch(value) is not None
         and classes(value) >= 3
         and not is_told(re.sub(r"[^A-Za-z]+", " ", value))
         and not is_placeholder(value)

@@ -6,34 +6,25 @@ a manual, a salt that reads as a word) or, for a hash, by a line that says it sh
 
 from __future__ import annotations
 
-import re
-
-from gitmem.lazy_patterns import lazy
+from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 
 RULES = frozenset(["jwt", "bcrypt-hash", "crypt-hash"])
 # With which the manuals of libraries for JSON Web Tokens sign.
-_KEYS = (
-    b"secret", b"key", b"your-256-bit-secret", b"your-secret-key", b"a-string-secret-at-least-256-bits-long", b"mysecret",
-    b"my-secret", b"your_secret_key", b"secret-key", b"secret_key", b"test", b"shhhhh", b"password",
-)  # fmt: skip
-_PAYLOAD = lazy(r'"(?:name|sub|iss)"\s{0,3}:\s{0,3}"(?:John Doe|Jane Doe|1234567890|joe|alice|user123|example\.com)"')
+_KEYS = word_list("sample signing key")
 _DIGESTS = {"HS256": "sha256", "HS384": "sha384", "HS512": "sha512"}
 # The salts of the hashes in the manuals of jBCrypt, Spring Security, PHP and FastAPI.
-_SALTS = (
-    "N9qo8uLOickgx2ZMRZoMye", "vI8aWBnW3fID.ZQ4/zo1G.", ".vGA1O9wmRjrwAVXD98HNO", "EixZaYVK1fsbw1ZfbX3OXe", "IjZAgcfl7p92ldGxad68LJ",
-    "EIXhgYCXZjuKNuvJ8hl5Xe", "CCCCCCCCCCCCCCCCCCCCC.",
-)  # fmt: skip
-_FORM = lazy(
-    r"\bexample|\bsample|looks? like|for instance|\be\.g\.|\bformat\b|\bform of\b|test vector|예시|예를 들|예:|형식|例えば|形式|例如|格式",
-    re.IGNORECASE,
-)
+_SALTS = word_list("sample salt")
 
 
 def is_sample(rule: str, value: str, line: str) -> bool:
     """Whether a value that a rule of `RULES` found is one that manuals print; `line`: the line around it."""
     if rule == "jwt":
         return _is_sample_token(value)
-    return any(salt in value for salt in _SALTS) or _has_readable_salt(value) or _FORM.search(line) is not None
+    return (
+        any(salt in value for salt in _SALTS)
+        or _has_readable_salt(value)
+        or patterns.form_shown.search(line) is not None
+    )
 
 
 def _is_sample_token(value: str) -> bool:
@@ -46,14 +37,16 @@ def _is_sample_token(value: str) -> bool:
         signed = urlsafe_b64decode(signature + "=" * (-len(signature) % 4))
     except (Error, ValueError):
         return False
-    if _PAYLOAD.search(body):
+    if patterns.sample_payload.search(body):
         return True
     digest = next((name for algorithm, name in _DIGESTS.items() if algorithm in header), None)
     if digest is None:
         return False
     from hmac import compare_digest, new
 
-    return any(compare_digest(new(key, f"{head}.{payload}".encode(), digest).digest(), signed) for key in _KEYS)
+    return any(
+        compare_digest(new(key.encode(), f"{head}.{payload}".encode(), digest).digest(), signed) for key in _KEYS
+    )
 
 
 def _has_readable_salt(value: str) -> bool:

@@ -1,13 +1,17 @@
 """Reads the tables of rules beside this module: UTF-8, one row a line, fields separated by one tab.
 
 Decides nothing about what a row means: `vendors.py`, `shapes.py`, `service_names.py` and `password_pairs.py` each
-read one table of rules, every module here its lists of `words.txt` and its labels of `labels.txt`.
+read one table of rules, every module here its patterns of `patterns.txt`, lists of `words.txt` and labels of
+`labels.txt`.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
+
+from gitmem.lazy_patterns import lazy
 
 
 def lines(name: str) -> list[tuple[int, str]]:
@@ -58,3 +62,25 @@ def label_pattern(label: str) -> str:
     """The pattern of every word for a `password` or a `secret` in `labels.txt`, on text in lower case; raises as
     `rows` does."""
     return "|".join([pattern for name, _, pattern in rows("labels.txt", 3, keys=2) if name == label])
+
+
+class _Patterns:
+    """The rows of `patterns.txt` as attributes: the first use of one compiles it and keeps it. A name without a row
+    raises AttributeError; else raises as `rows` does."""
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name not in _expressions():
+            raise AttributeError(f"patterns.txt: no row '{name}'")
+        pattern = re.compile(_NAMED_ROW.sub(lambda row: _expressions()[row[1]], _expressions()[name]))
+        setattr(self, name, pattern)
+        return pattern
+
+
+_NAMED_ROW = lazy("<<([a-z0-9_]+)>>")
+patterns = _Patterns()
+
+
+@cache
+def _expressions() -> dict[str, str]:
+    """The name and the regular expression of each row of `patterns.txt`; raises as `rows` does."""
+    return {name: expression for name, expression in rows("patterns.txt", 2)}

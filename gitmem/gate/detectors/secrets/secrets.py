@@ -17,9 +17,9 @@ from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets import assignments, encoded_logins, tokens
 from gitmem.gate.detectors.secrets.candidates import candidates
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
-from gitmem.lazy_patterns import lazy
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 _PIECES = 6  # further pieces of one secret that a program or a terminal has cut
-_OF_A_SERVICE = lazy(r"(an?) (.+) (token|key|webhook)")
 
 
 def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
@@ -79,7 +78,7 @@ def _match(raw: str, secret: tokens.Found, start: int, end: int) -> Match:
 def _named(what: str) -> str:
     """The name of a secret; `a Stripe key` becomes a message with the service as its value, which catalogs can
     translate."""
-    named = _OF_A_SERVICE.fullmatch(what)
+    named = patterns.of_a_service.fullmatch(what)
     if named:
         return Message(f"{named[1]} {{}} {named[3]}", named[2])
     return what

@@ -19,9 +19,9 @@ from gitmem.gate.detectors.secrets import published_samples, wallets
 from gitmem.gate.detectors.secrets.candidates import Candidates
 from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.secrets.shapes import literals_in_prose, literals_in_runs, shapes
 from gitmem.gate.detectors.secrets.vendors import tokens
-from gitmem.lazy_patterns import lazy
 
 _SHORT = {
     "<a>": "[0-9a-z]", "<A>": "[0-9A-Za-z]", "<w>": "[0-9A-Za-z_-]", "<h>": "[0-9A-Fa-f]", "<H>": "[0-9A-Fa-f]",
@@ -32,31 +32,13 @@ _SHORT = {
 _EITHER_CASE = frozenset({"<a>", "<A>"})
 # Classes that any letter or digit matches behind a distinct beginning: vendors change alphabets, not beginnings.
 _ANY_LETTER = frozenset({"<h>", "<H>", "<U>"})
-_BREAK = lazy(
-    r"(?P<gap>[ \t]*[\"'`\\+]{0,2}=?[ \t]*\r?\n[ \t>"
-    r"|*#/\"'`+-]{0,20})(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})"
-)
-# Strings that a program joins: `"..." + "..."`, `'...' . '...'`, `"..." "..."`.
-_PIECE = lazy(r"[0-9A-Za-z_.+/=~-]{1,400}")
-_SEAM = lazy(
-    r"(?P<quote>[\"'`])[ \t]{0,4}(?:\+|\.{1,2}|&)?[ \t]{0,4}[\"'`](?P<tail>[0-9A-Za-z_.+/=~-]{4,400})(?=(?P=quote))"
-)
 _PIECES = 6
-_REST = lazy(
-    r"(?:[ \t]{0,2}[\"'`\\+]){0,4}[ \t]{0,4}\r?\n[ \t>\"'`+|*#-]{0,12}(?P<tail>[0-9A-Za-z_.+/=~-]{10,400})[\"'`;,]{0,3}[ \t]{0,4}(?=\r?\n|\Z)"
-)
-_SUM = lazy(r"[ \t]{0,3}\+[ \t]{0,3}(?P<tail>[0-9A-Za-z_./=~-]{10,400})(?![0-9A-Za-z])")
-_DIGIT_IN = lazy("[0-9]")
 # `1`: a digit; `a`: another character of a token; `-`: the rest.
 _HEAD = kinds_table({b"1": string.digits.encode(), b"a": string.ascii_letters.encode() + b"_.+/=~-"}, b"-")
 _NO_HEAD = 45
 _AFTER_HEAD = " \t\r\"'`\\+"
 _AROUND_KEY = " \t\r\n>|\"'`"  # characters that quote or indent the lines of a private key
 _BEFORE, _AFTER = 400, 24_000  # characters around its literal that a shape may reach
-_BOT = lazy(r"\d{5,16}:A")
-_ESCAPE = lazy(
-    r"(?:\\(?:[0abfnrtv]|x[0-9A-Fa-f]{2}|[0-7]{3}|u[0-9A-Fa-f]{0,4}|U[0-9A-Fa-f]{8})|%[0-9A-Fa-f]{2}|\[[0-9;]{0,8}m)\Z"
-)
 _SHORT_START = 5
 _MAX_OCCURRENCES = 2_000  # occurrences of one literal that are checked
 
@@ -140,7 +122,7 @@ def _open_before(text: str, at: int, start: str) -> bool:
         return False
     if not (before.isascii() and before.isalnum()):
         return True
-    return _ESCAPE.search(text, max(0, at - 12), at) is not None
+    return patterns.escape_before.search(text, max(0, at - 12), at) is not None
 
 
 def _plausible(rule: str, start: str, value: str) -> bool:
@@ -334,7 +316,7 @@ def _folded(text: str) -> Iterator[Found]:
         if end - least >= 6 and marks[end - 1] != _NO_HEAD:
             begin = max(least, marks.rfind(b"-", least, end) + 1)
             if end - begin >= 6 and marks.find(b"1", begin, end) >= 0:
-                follow = _BREAK.match(text, end)
+                follow = patterns.line_break.match(text, end)
                 if follow:
                     pieces.append((begin, text[begin:end], follow.start("tail"), follow.group("tail")))
         at = text.find("\n", at + 1)
@@ -349,12 +331,12 @@ def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
     """Tokens whose source joins them out of strings on one line: `"..." + "..."`."""
     for start, places_of in seen:
         for at in places_of:
-            first = _PIECE.match(text, at)
+            first = patterns.token_piece.match(text, at)
             if first is None or not _open_before(text, at, start):
                 continue
             pieces = [(at, first.group())]
             while len(pieces) < _PIECES:
-                follow = _SEAM.match(text, pieces[-1][0] + len(pieces[-1][1]))
+                follow = patterns.string_seam.match(text, pieces[-1][0] + len(pieces[-1][1]))
                 if follow is None:
                     break
                 pieces.append((follow.start("tail"), follow.group("tail")))
@@ -375,16 +357,8 @@ def _in_pieces(pieces: list[tuple[int, str]], end: int) -> int:
     return pieces[-1][0] + len(pieces[-1][1])
 
 
-# A cell of a table or a labelled line with nothing but a piece of a value in it: `| 1 | abc |`, `part 1: abc`.
-_LABEL = lazy(
-    r"[ \t]*(?:[-*+>][ \t]+){0,2}(?P<label>[^\n:=|]{1,24}?)[*`\"]{0,3}[ \t]{0,2}(?:[:=]|->|→)[*]{0,2}[ \t]{1,3}[`\"'*]{0,3}\Z"
-)
-_IN_CELL = lazy(r"[ \t`\"'*]{0,6}(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})[ \t`\"'*]{0,6}")
 _SHORTEST_PIECE = 8  # characters of the first piece of a token, its beginning too
 _OF_A_PIECE = 4  # characters behind a token's beginning from which it is a piece of one, and no mention
-_COUNTS = lazy(
-    r"\d+|\b[a-h]\b|first|second|third|fourth|last|next|rest|beginning|start|end|half|첫|두|세|번째|앞|뒤|前|後|后"
-)
 
 
 def _in_cells(text: str) -> Iterator[Found]:
@@ -394,7 +368,7 @@ def _in_cells(text: str) -> Iterator[Found]:
     hot = [span for span in runs(text, UNBROKEN, _SHORTEST_PIECE) if digits.find(b"1", *span) >= 0]
     for start, places_of in _beginnings_in(text, hot):
         for at in places_of if _is_distinct(start) else ():
-            first = _PIECE.match(text, at)
+            first = patterns.token_piece.match(text, at)
             if first is None or len(first.group()) < len(start) + _OF_A_PIECE or not _open_before(text, at, start):
                 continue
             if any(True for _ in _tokens_at(first.group(), [(0, len(start))])):
@@ -422,8 +396,8 @@ def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]
         yield from _growing(
             [(at, text[at:end])], [cell for place, line in rows for cell in _cells(line, place, column)[:1]]
         )
-    elif not rest.strip() and (label := _LABEL.match(before)):
-        counted = _COUNTS.sub("#", label["label"].lower())
+    elif not rest.strip() and (label := patterns.piece_label.match(before)):
+        counted = patterns.counting_word.sub("#", label["label"].lower())
         if "#" in counted:
             yield from _growing([(at, text[at:end])], list(_labelled(rows, counted)))
 
@@ -447,7 +421,7 @@ def _cells(row: str, place: int, column: int) -> list[tuple[int, str]]:
     for number, cell in enumerate(row.split("|")):
         match = None
         if number >= column:
-            match = _IN_CELL.fullmatch(cell)
+            match = patterns.piece_cell.fullmatch(cell)
         if match is not None:
             found.append((place + at + match.start("tail"), match["tail"]))
         elif number >= column:
@@ -462,11 +436,11 @@ def _labelled(rows: list[tuple[int, str]], counted: str) -> Iterator[tuple[int, 
     for place, line in rows:
         value = line.rstrip(" \t`\"'*\r")
         cut = max(value.rfind(sign) for sign in " \t`\"'*") + 1
-        label = _LABEL.match(value[:cut])
+        label = patterns.piece_label.match(value[:cut])
         if (
             label is None
-            or _COUNTS.sub("#", label["label"].lower()) != counted
-            or _PIECE.fullmatch(value[cut:]) is None
+            or patterns.counting_word.sub("#", label["label"].lower()) != counted
+            or patterns.token_piece.fullmatch(value[cut:]) is None
         ):
             return
         yield place + cut, value[cut:]
@@ -478,11 +452,6 @@ def _growing(pieces: list[tuple[int, str]], following: list[tuple[int, str]]) ->
         yield pieces
 
 
-# A value with blanks (or one sign) between its characters, or between groups of as many characters.
-_SPELT = lazy(
-    r"(?<![0-9A-Za-z_.+/=~-])(?:[0-9A-Za-z_](?P<sign>[ \t]{1,3}|[ \t]?[,|·:;][ \t]?)(?:[0-9A-Za-z_.+/=~-](?P=sign)){14,399}[0-9A-Za-z_.+/=~-]"
-    r"|(?:[0-9A-Za-z_.+/=~-]{4}[ \t]{1,3}){4,99}[0-9A-Za-z_.+/=~-]{1,4})(?![0-9A-Za-z_.+/=~-])"
-)
 # `a`: a character of a token; a space: a separator; `-`: the rest.
 _GROUPS = kinds_table({b"a": (string.digits + string.ascii_letters).encode() + b"_.+/=~-", b" ": b" \t,|:;"}, b"-")
 _GROUP = 4  # characters of a group
@@ -494,7 +463,7 @@ def _spelt_out(text: str) -> Iterator[Found]:
     kinds = plain(text).translate(_GROUPS)
     if b"a a a a " not in kinds and b"aaaa aaaa aaaa " not in kinds and b"a  a  a  " not in kinds:
         return
-    for match in _SPELT.finditer(text):
+    for match in patterns.spelt_out.finditer(text):
         gap = " \t" + (match["sign"] or "").strip()
         places_of = [at for at in range(*match.span()) if text[at] not in gap]
         size = _GROUP
@@ -512,11 +481,15 @@ def _spelt_out(text: str) -> Iterator[Found]:
 def continued(text: str, end: int) -> tuple[int, int] | None:
     """The span of the rest of a secret that ends at `end`: on the next line, in the next string or behind a `+`;
     None when it does not go on."""
-    follow = _REST.match(text, end) or _SEAM.match(text, end) or _SUM.match(text, end)
+    follow = (
+        patterns.next_line_rest.match(text, end)
+        or patterns.string_seam.match(text, end)
+        or patterns.sum_rest.match(text, end)
+    )
     if follow is None:
         return None
     rest = follow.group("tail")
-    random = _DIGIT_IN.search(rest) and is_varied(rest) and not is_words(rest) and entropy(rest) > 3.0
+    random = patterns.digit.search(rest) and is_varied(rest) and not is_words(rest) and entropy(rest) > 3.0
     if not random:
         return None
     return follow.span("tail")
@@ -546,4 +519,4 @@ def _distinct() -> tuple[str, ...]:
 
 def is_stub(value: str) -> bool:
     """Whether a value begins like a vendor's token but is too short to be one: `ghp_abc123`."""
-    return (len(value) < 24 and value.startswith(_distinct())) or _BOT.match(value) is not None
+    return (len(value) < 24 and value.startswith(_distinct())) or patterns.bot_number.match(value) is not None

@@ -16,21 +16,9 @@ from functools import cache
 
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets import checksums
-from gitmem.gate.detectors.secrets.rule_tables import lines
-from gitmem.lazy_patterns import lazy
+from gitmem.gate.detectors.secrets.rule_tables import lines, patterns, word_list
 
-_HINTS = (
-    "seed", "phrase", "mnemonic", "wallet", "words", "recover", "니모닉", "시드", "복구", "지갑", "シード", "リカバリー",
-    "ニーモニック", "ウォレット", "復元", "助记", "助記", "钱包",
-)  # fmt: skip
-_NAME = lazy(
-    r"(?:mnemonic|(?:seed|recovery|backup|wallet) ?(?:phrase|words?|seed)?|니모닉|(?:복구|시드) ?(?:구문|문구|단어)?|지갑"
-    r"|シード(?:フレーズ)?|(?:リカバリー|復元)フレーズ|ニーモニック|助记词|助記詞)[^\n]{0,40}\n?[^\na-z]{0,8}\Z"
-)
-_LISTED = lazy(r"1[.)] {1,2}[a-z]{3,8}[ \t]{0,2}\r?\n[ \t>]{0,6}2[.)] {1,2}[a-z]{3,8}[ \t]{0,2}\r?\n")
-_GAP = r"[ \t,|]{0,4}(?:\r?\n[ \t>|*-]{0,6})?(?:\d{1,2}[.):]?[ \t]{1,3})?(?<![a-z])"
-_ROW = lazy(rf"(?<![A-Za-z'])(?:[a-z]{{3,8}}+{_GAP}){{11,29}}[a-z]{{3,8}}(?![A-Za-z])")
-_WORD = lazy("[a-z]+")
+_HINTS = word_list("wallet hint")
 _LENGTHS = (24, 21, 18, 15, 12)
 _MAX_CHARACTERS_TO_ROW = 100  # characters behind a name within which the row begins
 _MAX_ROW_CHARACTERS = 30 * 24  # of a row
@@ -92,26 +80,23 @@ def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
 def seed_phrases(text: str, low: str) -> Iterator[tuple[int, int]]:
     """The spans of the seed phrases of a text; `low`: the text in lower case."""
     hints = places(low, present(low, _HINTS))
-    hints = sorted([*hints, *(at for at in places(low, ("1. ", "1) ")) if _LISTED.match(text, at))])
+    hints = sorted([*hints, *(at for at in places(low, ("1. ", "1) ")) if patterns.numbered_words.match(text, at))])
     judged = 0
     for first, last in _windows(hints, len(text)):
-        for match in _ROW.finditer(text, first, last):
+        for match in patterns.word_row.finditer(text, first, last):
             near = bisect_left(hints, match.start() - _MAX_CHARACTERS_TO_ROW)
             if near == len(hints) or hints[near] >= match.end():
                 continue
             judged += 1
-            named = _NAME.search(low, max(0, match.start() - 60), match.start()) is not None
-            span = _in_row(list(_WORD.finditer(text, *match.span())), named, judged <= _MAX_CHECKED_ROWS)
+            named = patterns.seed_phrase_before.search(low, max(0, match.start() - 60), match.start()) is not None
+            span = _in_row(list(patterns.lower_word.finditer(text, *match.span())), named, judged <= _MAX_CHECKED_ROWS)
             if span is not None:
                 yield span
-
-
-_BITCOIN = lazy(r"(?<![0-9A-Za-z])[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}(?![0-9A-Za-z])")
 
 
 def bitcoin_keys(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The spans of the Bitcoin keys with a right checksum in the `runs` of a text."""
     for start, end in runs:
-        for match in _BITCOIN.finditer(text, max(0, start - 1), end + 1) if end - start >= 51 else ():
+        for match in patterns.bitcoin_key.finditer(text, max(0, start - 1), end + 1) if end - start >= 51 else ():
             if checksums.wallet_key(match.group()):
                 yield match.span()

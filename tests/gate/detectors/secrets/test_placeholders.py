@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.gate.detectors.secrets import placeholders
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 
 
-@given(st.from_regex(re.compile(placeholders._SAMPLE.pattern, re.IGNORECASE | re.ASCII)))
+@given(st.from_regex(re.compile(patterns.placeholder.pattern, re.IGNORECASE | re.ASCII)))
 def test_every_sample_of_ascii_has_a_hint(value: str) -> None:
     if value.isascii():
         assert any(hint in value.lower() for hint in placeholders._SAMPLE_HINTS)

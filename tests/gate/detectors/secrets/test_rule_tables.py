@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 
 from gitmem.gate.detectors.registry import Text, load
 from gitmem.gate.detectors.secrets import password_pairs, rule_tables, service_names, shapes, tokens, vendors
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 
 FOLDER = Path(rule_tables.__file__).parent
 CACHED = (
-    vendors.tokens, shapes.shapes, shapes.literals_in_prose, shapes.literals_in_runs, service_names.service_names, password_pairs.commands,
+    vendors.tokens, shapes.shapes, shapes.literals_in_prose, shapes.literals_in_runs, service_names.service_names, password_pairs.commands, rule_tables._expressions,
     tokens._beginnings, tokens._by_two, tokens._opening, tokens._rows_of, tokens._token_pattern, tokens._shape_pattern,
 )  # fmt: skip
 
@@ -20,8 +22,8 @@ CACHED = (
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the tables in which a line can be added; what was read is forgotten before and after."""
-    for name in ("tokens.txt", "shapes.txt", "service_names.txt", "commands.txt"):
-        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
+    for file in FOLDER.glob("*.txt"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
     monkeypatch.setattr(rule_tables, "__file__", str(tmp_path / "rule_tables.py"))
     for function in CACHED:
         function.cache_clear()
@@ -97,3 +99,20 @@ def test_an_added_command_is_one_and_a_place_that_is_none_raises(table: Path) ->
     password_pairs.commands.cache_clear()
     with pytest.raises(ValueError, match=r"commands\.txt"):
         password_pairs.commands("options")
+
+
+def test_every_pattern_and_every_list_of_words_is_used_and_every_used_one_is_there() -> None:
+    source = "".join([file.read_text(encoding="utf-8") for file in FOLDER.glob("*.py")])
+    expressions = rule_tables._expressions()
+    inside = set(re.findall(r"<<(\w+)>>", "".join(expressions.values())))
+    assert set(re.findall(r"patterns\.([a-z]\w*)", source)) - {"txt"} | inside == set(expressions)
+    assert set(re.findall(r'word_list\("(.+?)"\)', source)) == set(rule_tables._word_lists())
+    for name in expressions:
+        getattr(patterns, name).search("")  # compiles
+
+
+def test_a_pattern_that_is_not_there_stops_the_detector(table: Path) -> None:
+    (table / "patterns.txt").write_text("digit\t[0-9]\n", encoding="utf-8")
+    rule_tables._expressions.cache_clear()
+    with pytest.raises(AttributeError):
+        rule_tables._Patterns().password_join.match("")

@@ -13,6 +13,7 @@ from gitmem.gate.detectors.secrets import assignments
 from gitmem.gate.detectors.secrets import tokens as tokens_of_text
 from gitmem.gate.detectors.secrets.checksums import base62_crc
 from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.secrets.secrets import secret_lines
 from gitmem.gate.detectors.secrets.shapes import shapes
 from gitmem.gate.detectors.secrets.vendors import tokens
@@ -335,7 +336,6 @@ def test_words_of_the_list_without_a_check_sum_or_a_name_pass() -> None:
 
 def test_no_more_is_looked_for_than_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text full of values costs what is told of it, not what it holds."""
-    from gitmem.gate.detectors.secrets import assignments
 
     judged: list[str] = []
     judge = assignments._judge
@@ -466,8 +466,8 @@ def test_what_only_ends_as_a_file_or_host_does_is_found(text: str) -> None:
 
 def test_a_path_of_many_words_is_read_in_one_way() -> None:
     words = "-".join(["monitoring"] * 8)
-    assert not assignments._NAMED_PATH.fullmatch(f"projects/{'/'.join([words] * 5)}/prod-DB7x")
-    assert assignments._NAMED_PATH.fullmatch("huggingface/deepseek-ai/DeepSeek-R1")
+    assert not patterns.named_path.fullmatch(f"projects/{'/'.join([words] * 5)}/prod-DB7x")
+    assert patterns.named_path.fullmatch("huggingface/deepseek-ai/DeepSeek-R1")
 
 
 @pytest.mark.parametrize(
