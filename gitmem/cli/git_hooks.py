@@ -24,9 +24,11 @@ from gitmem.config.loading import load
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.registry import DETECTORS
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, Source
+from gitmem.gate.existing_findings import findings_before
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import Report, findings_before, scan, scan_source, with_before, without_repeats
+from gitmem.gate.pushed_commits import NewCommits, RefUpdate
+from gitmem.gate.scan import Report, scan, without_repeats
 from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING, hooks_folder, remembered
 from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository
@@ -237,23 +239,26 @@ def report_cited_facts(repo: Repository) -> None:
 def scan_staged(repo: Repository, today: date, *, paths: Sequence[str] = (), merging: bool = False) -> Report:
     """Scan what is staged. `paths`: files whose staged content is scanned too, changed or not (the framework's
     --all-files). `merging`: the commit will be a merge."""
-    from gitmem.gate import sources
     from gitmem.gate.changes.staging import merge_heads
+    from gitmem.gate.files_before import files_before
+    from gitmem.gate.staged_files import staged_files
+    from gitmem.gate.tree_policies import staged_policy
 
-    policy = sources.staged_policy(repo, today, merging=merging)
-    report = scan_source(sources.staged(repo, policy, paths, merging=merging), policy, workers=WORKERS)
+    policy = staged_policy(repo, today, merging=merging)
+    report = scan(staged_files(repo, policy, paths, merging=merging), policy, workers=WORKERS)
     head = repo.head()
     if not head or not report.findings:
         return report
-    before = sources.before_of(repo, (head, *merge_heads(repo, merging=merging)), ())
-    return with_before(report, findings_before(report.findings, before, policy))
+    before = files_before(repo, (head, *merge_heads(repo, merging=merging)), ())
+    return report.with_before(findings_before(report.findings, before, policy))
 
 
 def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
     """Scan the message in `file`, and check the rules that a trailer of the message can satisfy, such as changes of old
     daily logs. Raises GitMemError if the file cannot be read."""
-    from gitmem.gate import redaction_record, sources
+    from gitmem.gate import redaction_record
     from gitmem.gate.changes.staging import change_findings, staged_change, staged_history
+    from gitmem.gate.tree_policies import staged_policy
     from gitmem.provenance import agent_trailers
 
     try:
@@ -261,7 +266,7 @@ def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
     except OSError as error:
         raise GitMemError(f"cannot read the message: {error.strerror}") from None
     user_config = repo.user_config()  # read once, since each call starts git
-    policy = sources.staged_policy(repo, today, user_config=user_config)
+    policy = staged_policy(repo, today, user_config=user_config)
     staging = staged_change(repo, policy)
     edited = os.environ.get("GIT_EDITOR") != ":"
     text = without_diff(
@@ -272,7 +277,7 @@ def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
     more += agent_trailers.check(repo, load(user_config), text)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
     policy = replace(policy, detectors=quick)
-    return scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], policy, more)
+    return scan(Source([Blob(MESSAGE, text.encode("utf-8", "replace"))], tuple(more)), policy)
 
 
 def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[str]]) -> str:
@@ -303,45 +308,47 @@ def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
 def scan_push(repo: Repository, today: date, *, remote: str) -> Report:
     """Scan the commits of a push that the remote lacks, and its annotated tags and notes. `remote`: the remote's name
     or address, "" if Git gives none."""
-    from gitmem.gate import sources
+    from gitmem.gate.pushed_commits import push_updates, pushed_commits
+    from gitmem.gate.tree_policies import pushed_policy
 
-    lines = sys.stdin.read().splitlines()
-    reports = [scan_tags_and_notes(repo, today, sources.push_updates(lines))]
-    walks = sources.pushed(repo, lines, remote)
-    reports += scan_walks(repo, walks, lambda base, tip: sources.pushed_policy(repo, base, tip, today))
+    updates = push_updates(sys.stdin.read().splitlines())
+    reports = [scan_tags_and_notes(repo, today, updates)]
+    new = pushed_commits(repo, updates, remote)
+    reports += scan_new_commits(repo, new, lambda base, tip: pushed_policy(repo, base, tip, today))
     return merged_reports(reports)
 
 
-def scan_walks(
-    repo: Repository, walks: Iterable[tuple[str, str, list[str]]], policy_of: Callable[[str, str], Policy]
+def scan_new_commits(
+    repo: Repository, refs: Iterable[NewCommits], policy_of: Callable[[str, str], Policy]
 ) -> list[Report]:
-    """Scan the commits of each walk. A walk is (base, tip, revisions that select its commits); `policy_of`: returns the
-    policy for a base and a tip."""
-    from gitmem.gate import sources
+    """Scan the new commits of each ref; one report a ref. `policy_of`: returns the policy for a base and a tip."""
+    from gitmem.gate.commit_files import files_of_commits
 
     reports = []
-    for base, tip, revs in walks:
+    for base, tip, revs in refs:
         policy = policy_of(base, tip)
-        reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=WORKERS))
+        reports.append(scan(files_of_commits(repo, revs, policy, base), policy, workers=WORKERS))
     return reports
 
 
-def scan_tags_and_notes(repo: Repository, today: date, updates: list[tuple[str, str, str]]) -> Report:
+def scan_tags_and_notes(repo: Repository, today: date, updates: list[RefUpdate]) -> Report:
     """Scan the annotated tags and the notes of a push, by the policy of HEAD's tree, since they have no tree of their
     own; by the default policy without HEAD."""
-    from gitmem.gate import sources, tags_and_notes
+    from gitmem.gate.tags_and_notes import pushed_tags_and_notes
+    from gitmem.gate.tree_policies import tree_policy
 
-    texts = tags_and_notes.pushed(repo, updates)
+    texts = pushed_tags_and_notes(repo, updates)
     policy = Policy(today=today)
     if head := repo.head():
-        policy = sources.tree_policy(repo, head, today)
-    return scan(texts, policy)
+        policy = tree_policy(repo, head, today)
+    return scan(Source(texts), policy)
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
     """Scan the range that the pre-commit framework names, and all other commits of local branches that the remote
     lacks: the framework names only the first ref of a push, and none at the first push to a remote."""
-    from gitmem.gate import sources
+    from gitmem.gate.pushed_commits import unpushed_commits
+    from gitmem.gate.tree_policies import pushed_policy
 
     named = os.environ.get("PRE_COMMIT_TO_REF", "")
     reports, tip = [], ""
@@ -349,37 +356,36 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
         reports, tip = [scan_named_range(repo, today)], repo.resolve(named)
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
     remote = os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
-    base = sources.default_branch(repo, remote)
-    walks = [(base, branch, revs) for branch, revs in sources.lacking(repo, remote, tip, start)]
-    reports += scan_walks(repo, walks, lambda base, tip: sources.pushed_policy(repo, base, tip, today))
+    new = unpushed_commits(repo, remote, tip, start)
+    reports += scan_new_commits(repo, new, lambda base, tip: pushed_policy(repo, base, tip, today))
     return merged_reports(reports)
 
 
 def scan_named_range(repo: Repository, today: date) -> Report:
     """Scan the range that the pre-commit framework names; without a start, all commits up to its end."""
-    from gitmem.gate import sources
+    from gitmem.gate.commit_files import files_of_new_commits
+    from gitmem.gate.tree_policies import pushed_policy
 
     tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
     base = ""
     if start.strip("0"):
         base = repo.resolve(start)
-    policy = sources.pushed_policy(repo, base, tip, today)
-    return scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=WORKERS)
+    policy = pushed_policy(repo, base, tip, today)
+    return scan(files_of_new_commits(repo, base, tip, policy), policy, workers=WORKERS)
 
 
 def scan_received(repo: Repository, today: date) -> Report:
     """On the server: scan what was pushed, with the settings and exceptions of the ref before the push, so that a push
     cannot add an exception for itself."""
-    from gitmem.gate import sources
+    from gitmem.gate.pushed_commits import received_commits, received_updates
+    from gitmem.gate.tree_policies import range_policy
     from gitmem.git.revision import CommitRange
 
-    lines = sys.stdin.read().splitlines()
-    reports = [scan_tags_and_notes(repo, today, sources.received_updates(lines))]
-    walks = sources.received(repo, lines)
-    reports += scan_walks(
-        repo, walks, lambda base, tip: sources.range_policy(repo, CommitRange(base, tip, base), today)
-    )
+    updates = received_updates(sys.stdin.read().splitlines())
+    reports = [scan_tags_and_notes(repo, today, updates)]
+    new = received_commits(repo, updates)
+    reports += scan_new_commits(repo, new, lambda base, tip: range_policy(repo, CommitRange(base, tip, base), today))
     return merged_reports(reports)
 
 
@@ -393,7 +399,7 @@ def merged_reports(reports: list[Report]) -> Report:
             skipped=tuple(dict.fromkeys((*whole.skipped, *report.skipped))),
             blobs=whole.blobs + report.blobs,
             bytes=whole.bytes + report.bytes,
-            allowed=(*whole.allowed, *report.allowed),
+            excepted=(*whole.excepted, *report.excepted),
             accepted=tuple(dict.fromkeys((*whole.accepted, *report.accepted))),
             before=tuple(dict.fromkeys((*whole.before, *report.before))),
         )

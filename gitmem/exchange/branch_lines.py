@@ -16,13 +16,13 @@ from enum import StrEnum
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
-from gitmem.gate import sources
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.examine import Blob, decode
+from gitmem.gate.examine import Blob, Source, decode
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redaction
 from gitmem.gate.scan import scan
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.memory.fact import encode
@@ -74,7 +74,7 @@ class GateLine:
 
 def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine]:
     """The new lines with a finding of the gate, by path and line."""
-    policy = sources.worktree_policy(repo, today)
+    policy = worktree_policy(repo, today)
     found: list[GateLine] = []
     for path, (before, after) in sorted(changed.items()):
         if after is None or before == after:
@@ -82,7 +82,7 @@ def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine
         old_lines = set(split_lines(before or b""))
         lines = split_lines(after)
         places: dict[tuple[int, int], list[Finding]] = {}
-        for finding in scan([Blob(path, after)], policy).findings:
+        for finding in scan(Source([Blob(path, after)]), policy).findings:
             first, last = _place(finding, lines)
             if any(line not in old_lines for line in lines[first - 1 : last]):
                 places.setdefault((first, last), []).append(finding)
@@ -109,7 +109,7 @@ def allow_line_plan(
     lines = split_lines(after)
 
     def found(policy: Policy) -> list[Finding]:
-        rows = scan([Blob(row.path, after)], policy).findings
+        rows = scan(Source([Blob(row.path, after)]), policy).findings
         return [each for each in rows if _place(each, lines) == (row.first, row.last)]
 
     return allow_found_plan(repo, config, found, row.path, decision)

@@ -23,7 +23,7 @@ from gitmem.exchange.agent_skills import skills
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
-from gitmem.gate.sources import tree_policy
+from gitmem.gate.tree_policies import tree_policy
 from gitmem.gate.withholding import screened, withheld
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository

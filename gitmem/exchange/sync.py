@@ -18,10 +18,11 @@ from datetime import date
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
-from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.redaction import refusal
-from gitmem.gate.scan import scan_source
+from gitmem.gate.scan import scan
+from gitmem.gate.tree_policies import staged_policy
+from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import merge_driver, transaction
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.objects import Entry
@@ -618,11 +619,11 @@ def _commit_memory(repo: Repository, config: Config, today: date) -> None:
         paths = _uncommitted(repo, config)
         if not paths:
             return
-        policy = sources.staged_policy(repo, today)
+        policy = staged_policy(repo, today)
         assert repo.root is not None
         present = [path for path in paths if (repo.root / path).is_file()]
         if present:
-            report = scan_source(sources.paths(repo, present, policy), policy)
+            report = scan(work_tree_files(repo, present, policy), policy)
             if report.blocked:
                 error = refusal([finding for finding in report.findings if finding.severity is Severity.BLOCK])
                 raise Refused(f"{_finding(error)}; nothing was committed or synced", "git mem scan shows it")

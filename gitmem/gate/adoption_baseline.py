@@ -1,47 +1,57 @@
-"""Makes the baseline of a repository that adopts the gate: the findings of HEAD, by rule, path and fingerprint.
+"""Makes the baseline of a repository that adopts the gate: a list of the findings that its HEAD has already.
 
-The baseline is a part of `.gitmem-allow.toml` (`gate/exceptions.py`) and accepts nothing that a change adds
-(`gate/scan.py`). This module makes the rows; it writes no file.
+The baseline is a part of `.gitmem-allow.toml` (`gate/exceptions.py`). Each row names a finding by path, rule and
+fingerprint. The baseline accepts nothing that a later change adds (`gate/existing_findings.py`). This module makes the
+rows; it writes no file.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from gitmem.gate import exceptions, sources
+from gitmem.gate import exceptions
+from gitmem.gate.commit_files import files_of_commit
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.exceptions import BaselineRow
+from gitmem.gate.existing_findings import baseline_rows
 from gitmem.gate.policy import Policy
-from gitmem.gate.scan import rows_of_file, scan_source
+from gitmem.gate.scan import scan
 from gitmem.git.repository import Repository
 
 
 def rows_of_head(repo: Repository, policy: Policy, salt: str, *, workers: int = 2) -> list[BaselineRow]:
-    """The blocking findings of HEAD's files that no exception covers, fingerprints under `salt`; [] without a HEAD."""
+    """The baseline rows for HEAD: one for each blocking finding in its files that no exception covers, sorted.
+
+    `salt`: the salt of the fingerprints. `workers`: processes to scan in. [] for a repository without a commit.
+    """
     head = repo.head()
     if not head:
         return []
     salted = replace(policy, allow=replace(policy.allow, salt=salt, baseline=frozenset()))
-    report = scan_source(sources.files_of_commit(repo, head, salted), salted, workers=workers)
+    report = scan(files_of_commit(repo, head, salted), salted, workers=workers)
     blocking = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
     return sorted({BaselineRow(f.path, f.rule, f.fingerprint) for f in blocking})
 
 
 def gone_rows(repo: Repository, policy: Policy) -> frozenset[BaselineRow]:
-    """The rows of the baseline whose finding is gone from the file of HEAD at their path; all rows without a HEAD.
-    Reads only the files that the rows name."""
+    """The rows of the policy's baseline that are outdated: HEAD has no such finding at their path any more.
+
+    Only the files that the rows name are read. Without a HEAD all rows count as outdated.
+    """
     baseline, head = policy.allow.baseline, repo.head()
     if not baseline or not head:
         return baseline
     blobs = repo.blobs(head, sorted({row.path for row in baseline}))
     texts = dict(repo.read_many(dict.fromkeys(blobs.values())))
-    found = [rows_of_file(path, [data], policy) for path, oid in blobs.items() if (data := texts.get(oid)) is not None]
+    found = [baseline_rows(path, [data], policy) for path, oid in blobs.items() if (data := texts.get(oid)) is not None]
     return baseline.difference(*found)
 
 
 def accepting_head(repo: Repository, policy: Policy, text: str, salt: str) -> tuple[str, list[BaselineRow]]:
-    """(`text` with the findings of HEAD as its baseline, the rows of it); `text`: that of `.gitmem-allow.toml`, ""
-    for no file. `salt`: for a new file; an existing one keeps its own."""
+    """Make the findings of HEAD the baseline: return (new text of `.gitmem-allow.toml`, its baseline rows).
+
+    `text`: the text of the file now, "" for no file. `salt`: the salt of a new file; an existing file keeps its own.
+    """
     if text.strip():
         salt = exceptions.parse(text).salt
     rows = rows_of_head(repo, policy, salt)

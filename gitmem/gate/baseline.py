@@ -1,7 +1,7 @@
-"""Imports a team's `.secrets.baseline` (the format of detect-secrets) as exceptions.
+"""Imports a team's `.secrets.baseline` (the file of the program detect-secrets) as exceptions of the gate.
 
-Such a baseline names each secret by the SHA-1 of its value. The secrets that our detectors find in the same file are
-hashed the same way, and only a secret with the same hash becomes an exception; no rule is excepted as a whole.
+Such a baseline has the SHA-1 of each known secret. The values that our detectors find in the same file are hashed in
+the same way, and only a value with the same hash becomes an exception. No rule is excepted as a whole.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one row. `findings`: those to except. `why`: why there is none, "" when there are some."""
+    """The result for one row. `findings`: the findings for which exceptions are to be made. `why`: the reason why there
+    are none, "" when there are some."""
 
     row: Row
     findings: tuple[Finding, ...] = ()
@@ -66,10 +67,11 @@ def _row(path: str, row: dict[str, Any]) -> Row:
 def outcomes(
     rows: Sequence[Row], look: Callable[[str], Inspection | str], policy: Policy, salt: Policy
 ) -> Iterator[Outcome]:
-    """The outcome of each row of a baseline.
+    """Look up each row of a baseline among the gate's findings; yields one outcome a row, in order.
 
-    `look`: returns the findings of a file, or the reason why the file was not scanned. `policy`: its exceptions are in
-    force now. `salt`: the policy that supplies the salt of new fingerprints.
+    `look`: scans a path and returns the inspection, or a text with the reason why the file was not scanned. `policy`:
+    its exceptions are in force now. `salt`: the policy whose salt new fingerprints get. A row that is marked as a
+    secret in use never gets an exception.
     """
     seen: dict[str, Inspection | str] = {}
     for row in rows:
@@ -95,7 +97,8 @@ def outcomes(
 
 
 def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
-    """The secrets that have the row's hash: those on its line, or anywhere where lines have moved since."""
+    """The matches that are secrets with the row's hash: those on its line, else anywhere in the file, since lines
+    move."""
     secrets = [match for match in inspection.matches if match.secret]
     here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
     lines = inspection.text.raw.split("\n")
@@ -130,7 +133,7 @@ def _sha1(word: str) -> str:
 
 
 def as_value(outcomes: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
-    """The JSON of docs/json.md."""
+    """The JSON of docs/json.md, "allow"."""
     taken = [json_object(finding, "path line rule fingerprint") for outcome in outcomes for finding in outcome.findings]
     left = [(outcome.row, outcome.why) for outcome in outcomes if outcome.why]
     rows = [{"path": row.path, "line": row.line, "type": row.type, "why": why} for row, why in left]

@@ -1,6 +1,7 @@
-"""Runs the detectors on one text and makes findings of their matches: place, masked excerpt, fingerprint.
+"""Runs the detectors on one text, and makes findings of their matches: place, masked excerpt, fingerprint.
 
-Fails closed: a detector that raises becomes a finding that blocks. No finding holds a secret.
+A *match* is what a detector returns; a *finding* is what a person sees. The module fails closed: a detector that raises
+becomes a finding that blocks. No finding has a secret in its text.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from gitmem.gate.detectors import registry, rule_file
 from gitmem.gate.detectors.finding import Finding, Severity
@@ -48,7 +50,8 @@ class Blob:
 class Before:
     """The files as they were before a change.
 
-    `texts`: returns the bytes of a path in each parent that had it. `gone`: the paths that the change deletes or moves.
+    `texts`: a function from a path to the bytes that each parent commit had there; empty for a new path. `gone`: the
+    paths that the change deletes or moves.
     """
 
     texts: Callable[[str], Sequence[bytes]]
@@ -57,29 +60,30 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What to scan.
+    """The input of a scan.
 
-    `blobs`: read lazily while they are scanned. `findings`: findings about the change as a whole. `before`: the files
-    before the change, so that the baseline accepts nothing that the change adds; None when no change is scanned or
-    nothing was there before. `ids`: returns the oids of all commits (`Policy.ids`); called only when a value may be
-    one.
+    `blobs`: an iterator reads them while they are scanned. `findings`: findings about the change as a whole, without
+    fingerprints. `before`: the files before the change, so that the baseline accepts nothing that the change adds; None
+    when no change is scanned or nothing was there before. `ids`: returns the oids of all commits (`Policy.ids`); called
+    only when a value may be one.
     """
 
-    blobs: Iterator[Blob]
+    blobs: Iterable[Blob]
     findings: tuple[Finding, ...] = ()
     before: Before | None = None
     ids: Callable[[], frozenset[str]] | None = None
 
 
 def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
-    """All findings of one blob, exceptions not yet applied."""
+    """All findings of one blob, before exceptions. A blob that could not be read gives one blocking finding
+    (UNSCANNABLE)."""
     if blob.skipped:
         return [finding_of_blob(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
     text, problem = decode(blob.data)
     own = examine(text, blob.path, policy, binary=bool(problem))
     findings = [replace(finding, commit=blob.commit) for finding in own]
     if problem:
-        return [*findings, not_text(blob, problem, policy)]
+        return [*findings, finding_of_non_text(blob, problem, policy)]
     return findings
 
 
@@ -105,21 +109,40 @@ def decode(data: bytes) -> tuple[str, str]:
     return text, ""
 
 
+class DetectorFailure(NamedTuple):
+    """A detector that raised. `detector`: its name. `error`: the name of the exception's class."""
+
+    detector: str
+    error: str
+
+
+class DetectorRun(NamedTuple):
+    """The result of running all detectors on one text.
+
+    `matches`: sorted by place, without repeats. `limit_reached`: whether a detector reached `Text.most` matches and was
+    stopped, so that the text was not scanned to its end.
+    """
+
+    matches: list[Match]
+    failures: list[DetectorFailure]
+    limit_reached: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What the detectors found in one text.
+    """The matches in one text, with the caches for making findings of them.
 
     `matches`: in order of place. `secrets`: the half-open ranges of `text.raw` that must be masked, sorted, without
-    overlaps. `failed`: (detector, name of the exception) for each detector that raised. `unread`: whether a detector
-    reached MAX_MATCHES and was stopped. `cached`: the matches of each detector that ignores `Text.exhaustive`; they are
-    reused when masking scans the text again. `masked_lines`: cache of `masked_line`.
+    overlaps. `failures`, `limit_reached`: as in `DetectorRun`. `cached`: detector -> its matches, for detectors that
+    ignore `Text.exhaustive`; they are reused when masking scans the text again. `masked_lines`: cache of
+    `masked_line`.
     """
 
     text: Text
     matches: list[Match]
     secrets: list[tuple[int, int]]
-    failed: list[tuple[str, str]]
-    unread: bool = False
+    failures: list[DetectorFailure]
+    limit_reached: bool = False
     cached: dict[str, list[Match]] = field(default_factory=dict)
     masked_lines: dict[tuple[int, int], str] = field(default_factory=dict)
 
@@ -141,24 +164,26 @@ def inspect(
     most: int | None = MAX_MATCHES,
     scores: dict[tuple[str, str, str], float] | None = None,
 ) -> Inspection:
-    """Run the policy's detectors on a text as the file at `path`. A secret inside another secret is dropped.
+    """Run the policy's detectors on a text, as if it were the file at `path`. A secret inside another secret is
+    dropped.
 
-    `exhaustive`, `most` and `scores`: as in `Text`; masking passes `exhaustive`, since it needs every place.
+    `exhaustive`, `most` and `scores`: as in `Text`. Masking passes `exhaustive`, because it must find every place. A
+    text with NUL bytes is scanned a second time without them.
     """
     scope = _scope_of(path, policy)
     subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most, scores=scores)
     cached: dict[str, list[Match]] = {}
-    matches, failed, unread = run(subject, policy, cached)
+    matches, failures, limit_reached = run_detectors(subject, policy, cached)
     if "\0" in text:  # a secret that NUL bytes split is found in the text without them
         places = [at for at, c in enumerate(text) if c != "\0"]
         without_nul = Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive, most=most)
-        more_matches, more_failed, more_unread = run(without_nul, policy)
-        unread = unread or more_unread
-        matches += [_with_nul(match, places) for match in more_matches]
-        failed += more_failed
+        more = run_detectors(without_nul, policy)
+        limit_reached = limit_reached or more.limit_reached
+        matches += [_with_nul(match, places) for match in more.matches]
+        failures += more.failures
     if policy.ids:
         matches = [match for match in matches if not _is_commit_id(match, text, policy)]
-    return _inspection(subject, matches, failed, unread, cached)
+    return _inspection(subject, DetectorRun(matches, failures, limit_reached), cached)
 
 
 def _is_commit_id(match: Match, text: str, policy: Policy) -> bool:
@@ -170,21 +195,19 @@ def _is_commit_id(match: Match, text: str, policy: Policy) -> bool:
 
 
 def inspect_exhaustively(inspection: Inspection, policy: Policy) -> Inspection:
-    """Scan an inspected text again for every match, each at its smallest.
+    """Scan an inspected text again with `Text.exhaustive`: every match, each as small as possible. Masking needs that.
 
-    The first inspection must have had no limit on matches (`most` None) and its text no NUL. Detectors that ignore
+    Precondition: the first inspection had no limit on matches (`most` None), and its text no NUL. Detectors that ignore
     `Text.exhaustive` do not run again.
     """
     subject = inspection.text.exhaustively()
-    return _inspection(subject, *run(subject, policy, dict(inspection.cached)), inspection.cached)
+    return _inspection(subject, run_detectors(subject, policy, dict(inspection.cached)), inspection.cached)
 
 
-def _inspection(
-    subject: Text, matches: list[Match], failed: list[tuple[str, str]], unread: bool, cached: dict[str, list[Match]]
-) -> Inspection:
-    matches = _distinct(matches)
+def _inspection(subject: Text, run: DetectorRun, cached: dict[str, list[Match]]) -> Inspection:
+    matches = _distinct(run.matches)
     secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
-    return Inspection(subject, matches, secrets, failed, unread, cached)
+    return Inspection(subject, matches, secrets, run.failures, run.limit_reached, cached)
 
 
 def _scope_of(path: str, policy: Policy) -> Scope:
@@ -196,11 +219,12 @@ def _scope_of(path: str, policy: Policy) -> Scope:
 
 
 def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> list[Finding]:
-    """The findings of one text before exceptions, in order of place.
+    """The findings of one text before exceptions, in order of place. `binary`: the text was decoded from bytes that are
+    not UTF-8 text.
 
-    At most MAX_FINDINGS are reported one by one: those that block before those that warn, and the first findings of
-    every rule before the second ones. One more finding counts the others, since each fingerprint is slow to compute.
-    More than MAX_CONTROL_FINDINGS control characters of a `binary` file are only counted as well.
+    At most MAX_FINDINGS are reported one by one, because each fingerprint is slow to compute: findings that block
+    first, and the first finding of every rule before the second of any. One more finding counts the rest. Of a `binary`
+    file more than MAX_CONTROL_FINDINGS control characters are only counted as well.
     """
     inspection = inspect(text, path, policy)
     shown = inspection.matches
@@ -213,11 +237,11 @@ def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> li
         shown = sorted(ranked[:MAX_FINDINGS], key=lambda match: match.start)
         hidden = [*ranked[MAX_FINDINGS:], *hidden]
     findings = [finding_of(match, inspection, policy) for match in shown]
-    if inspection.unread:
-        findings.append(unread(text, path, policy))
+    if inspection.limit_reached:
+        findings.append(finding_of_match_limit(text, path, policy))
     elif hidden:
         findings.append(_finding_of_the_rest(hidden, path, policy, text))
-    return findings + [failure(name, error, path, policy) for name, error in inspection.failed]
+    return findings + [finding_of_failure(failure, path, policy) for failure in inspection.failures]
 
 
 def _ranked(matches: Sequence[Match]) -> list[Match]:
@@ -230,21 +254,21 @@ def _ranked(matches: Sequence[Match]) -> list[Match]:
     return [match for _, _, match in sorted(order, key=lambda row: row[:2])]
 
 
-def failure(name: str, error: str, path: str, policy: Policy) -> Finding:
-    """The blocking finding for a detector that raised `error` (the name of its exception)."""
-    words = f"the detector '{name}' failed ({error}), so nothing is let through"
+def finding_of_failure(failure: DetectorFailure, path: str, policy: Policy) -> Finding:
+    """The blocking finding for a detector that raised, at the file `path`."""
+    words = f"the detector '{failure.detector}' failed ({failure.error}), so nothing is let through"
     return finding_of_blob("scanner-failed", Blob(path, b""), words, policy)
 
 
-def unread(text: str, path: str, policy: Policy) -> Finding:
-    """The blocking finding for a text that hit the match limit and was not scanned to the end; its fingerprint is of
-    the whole text."""
+def finding_of_match_limit(text: str, path: str, policy: Policy) -> Finding:
+    """The blocking finding for a text in which a detector reached the match limit, so that it was not scanned to its
+    end. The fingerprint is of the whole text."""
     words = "more findings in this file than can be counted: they are no notes"
     return finding_of_blob("more-findings", Blob(path, b"", oid=_digest([text])), words, policy)
 
 
-def not_text(blob: Blob, problem: str, policy: Policy) -> Finding:
-    """The blocking finding for bytes that are not UTF-8 text; `problem` is that of `decode`."""
+def finding_of_non_text(blob: Blob, problem: str, policy: Policy) -> Finding:
+    """The blocking finding for a blob whose bytes are not UTF-8 text. `problem`: the problem that `decode` returned."""
     return finding_of_blob("not-text", blob, problem, policy)
 
 
@@ -267,19 +291,16 @@ def _digest(texts: Iterable[str]) -> str:
     return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def run(
-    text: Text, policy: Policy, cached: dict[str, list[Match]] | None = None
-) -> tuple[list[Match], list[tuple[str, str]], bool]:
-    """(matches, (detector, name of its exception) for each that raised, whether one was stopped at `text.most`
-    matches).
+def run_detectors(text: Text, policy: Policy, cached: dict[str, list[Match]] | None = None) -> DetectorRun:
+    """Run the policy's detectors, and the rules of `--rules`, on one text.
 
-    `cached`: matches of detectors that do not run again; `run` adds those of each detector that did not read
-    `text.exhaustive`. Never raises for what a detector or a rule of `--rules` does. With `text.most` None no detector
-    is stopped.
+    `cached`: detector -> matches of detectors that do not run again; `run_detectors` adds those of each detector that
+    did not read `text.exhaustive`. An exception in a detector or a rule is never raised: it becomes a failure of the
+    result. Each detector is stopped at `text.most` matches; with None none is stopped.
     """
     matches: list[Match] = []
-    failed: list[tuple[str, str]] = []
-    unread = False
+    failures: list[DetectorFailure] = []
+    limit_reached = False
     if cached is None:
         cached = {}
     for name in policy.detectors or registry.DETECTORS:
@@ -292,19 +313,21 @@ def run(
             matches += matches_of
             if not text.asked:
                 cached[name] = matches_of
-            unread = unread or len(matches_of) == text.most
+            limit_reached = limit_reached or len(matches_of) == text.most
         except Exception as error:  # noqa: BLE001 - fails closed: the caller makes a blocking finding of it
-            failed.append((name, type(error).__name__))
+            failures.append(DetectorFailure(name, type(error).__name__))
     if policy.rules:
         try:
             matches += list(rule_file.find(text, policy.rules))
-        except Exception as error:  # noqa: BLE001 - as above: rules are a person's own, and may not end
-            failed.append(("rules", type(error).__name__))
-    return sorted(set(matches), key=lambda m: (m.start, m.end, m.rule, m.message)), failed, unread
+        except Exception as error:  # noqa: BLE001 - as for detectors: a person's own pattern may never end
+            failures.append(DetectorFailure("rules", type(error).__name__))
+    ordered = sorted(set(matches), key=lambda m: (m.start, m.end, m.rule, m.message))
+    return DetectorRun(ordered, failures, limit_reached)
 
 
 def _with_nul(match: Match, places: list[int]) -> Match:
-    """A match in the text without NULs, moved to the text with them; `places`: the offset there of each character."""
+    """A match in the text without NULs, moved to the text with NULs. `places`: for each character of the former its
+    offset in the latter."""
     if not places:
         return replace(match, start=0, end=0)
     start = end = places[min(match.start, len(places) - 1)]
@@ -314,7 +337,8 @@ def _with_nul(match: Match, places: list[int]) -> Match:
 
 
 def _distinct(matches: Sequence[Match]) -> list[Match]:
-    """The matches without secrets inside another secret that is at least as severe: one token is one finding."""
+    """The matches without each secret that lies inside another secret of at least its severity: one token is one
+    finding."""
     kept: list[Match] = []
     reach = reach_blocking = -1  # where the secrets kept so far end; all begin no later than the next one
     for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule, m.message)):
@@ -329,7 +353,7 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
 
 
 def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
-    """A match as a finding: place, masked excerpt, fingerprint."""
+    """Make a finding of a match: its line and column, a masked excerpt and the fingerprint."""
     text = inspection.text
     line, column = text.line_of(match.start)
     end_line, end_column = text.line_of(max(match.start, match.end - 1))
@@ -342,10 +366,11 @@ def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
 
 
 def identity(inspection: Inspection, match: Match) -> str:
-    """The text that a match's fingerprint is computed from: the matched text with its `context`.
+    """The text from which a match's fingerprint is computed: the matched text and `Match.context` characters after it.
 
-    For values that can be guessed (passwords, phone numbers) it is the path and the masked line; for a match with
-    `unread`, the path and the whole text.
+    A public fingerprint of a value that can be guessed (a password, a phone number) would reveal it. For such a rule
+    the identity is therefore the path and the masked line. For a match with `Match.unread` it is the path and the whole
+    text.
     """
     text = inspection.text
     if match.unread:
@@ -361,14 +386,15 @@ def with_fingerprint(finding: Finding, text: str, policy: Policy) -> Finding:
 
 
 def finding_of_blob(rule: str, blob: Blob, message: str, policy: Policy) -> Finding:
-    """A finding about a blob as a whole."""
+    """A blocking finding about a blob as a whole, at line 1. Its fingerprint is of the path, the message and the
+    oid."""
     finding = Finding(rule, Severity.BLOCK, blob.path, 1, 1, 1, 1, message, commit=blob.commit)
     return with_fingerprint(finding, f"{blob.path}\0{message}\0{blob.oid}", policy)
 
 
 def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
-    """The match with up to EXCERPT_CHARACTERS of its lines on each side, secrets masked; at most about 200
-    characters."""
+    """The match with up to EXCERPT_CHARACTERS of its lines on each side, secrets masked; about 200 characters at most.
+    `…` at an end shows that the line goes on."""
     first, last = _line_around(raw, match.start, match.end)
     start = max(first, match.start - EXCERPT_CHARACTERS)
     end = min(last, max(match.end, match.start + 1) + EXCERPT_CHARACTERS)
@@ -400,7 +426,7 @@ def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _touching(secrets: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """The ranges that overlap start..end; `secrets` are sorted and do not overlap."""
+    """The ranges of `secrets` that overlap start..end. Precondition: `secrets` is sorted and without overlaps."""
     first = max(0, bisect_right(secrets, (start, start)) - 1)
     last = bisect_right(secrets, (end, end))
     return [(a, b) for a, b in secrets[first:last] if a < end and b > start]
@@ -410,8 +436,8 @@ WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]*")
 
 
 def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
-    """`raw[start:end]` with each secret masked, up to the end of its word; with `nothing` no character of it is
-    shown."""
+    """`raw[start:end]` with each secret replaced by its mask, together with the rest of the word after the secret.
+    `nothing`: True shows no character of a secret, False its first ones (`mask`)."""
     out, at = [], start
     for a, b in _touching(secrets, start, end):
         if b <= at:
@@ -428,8 +454,10 @@ def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]
 
 
 def mask(secret: str, *, nothing: bool = False) -> str:
-    """`ghp_ab[…]`: the first four to six characters of a secret and never more than a quarter; nothing of one below 16
-    characters or with `nothing`, nor of one that begins with other than printable ASCII."""
+    """The mask of a secret: its first four to six characters, never more than a quarter, and `[…]` (`ghp_ab[…]`).
+
+    Only `[…]` for a secret under 16 characters, for one whose beginning is not printable ASCII, and with `nothing`.
+    """
     shown = min(6, len(secret) // 4)
     head = secret[:shown]
     if nothing or shown < 4 or not (head.isascii() and head.isprintable()):
@@ -438,7 +466,7 @@ def mask(secret: str, *, nothing: bool = False) -> str:
 
 
 def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Half-open ranges, sorted, those that overlap or touch joined."""
+    """Half-open ranges, sorted, in which ranges that overlap or touch are joined into one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

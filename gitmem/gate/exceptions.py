@@ -1,9 +1,9 @@
-"""The reviewed exceptions and the baseline of `.gitmem-allow.toml`, and fingerprints. Pure: text in, values out.
+"""Reads and writes `.gitmem-allow.toml`: the reviewed exceptions, and the baseline. Also computes fingerprints. Pure.
 
-An exception covers one rule at one path, gives a reason and ends on a day. It is for one finding, or for all findings
-that the rule had in that file when the exception was made; no exception is for a rule everywhere. The baseline lists
-the findings that the repository had when it was adopted. The caller decides which tree the file is read from (hooks:
-the staged one; CI: the base branch); this module never sees a repository.
+An exception covers one rule at one path, gives a reason and ends on a day. It covers either one finding, or all
+findings that the rule had in that file when the exception was made. No exception covers a rule everywhere. The baseline
+lists the findings that the repository had when it adopted the gate. The caller decides from which tree the file is read
+(hooks: the staged one; CI: the base branch).
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Entry:
         return not self.fingerprint
 
     def expired(self, today: date) -> bool:
+        """Whether the exception's last day is before `today`. An exception without an end never expires."""
         return self.until is not None and today > self.until
 
 
@@ -70,8 +71,8 @@ class Allowlist:
     baseline: frozenset[BaselineRow] = frozenset()
 
     def covers(self, finding: Finding) -> Entry | None:
-        """The exception for this finding (rule, path and fingerprint), expired or not; of several, the one that ends
-        last. None when there is none."""
+        """The exception for exactly this finding (rule, path and fingerprint), expired or not; None without one. Of
+        several it is the one that ends last."""
         covering = [
             entry
             for entry in self.entries
@@ -81,7 +82,8 @@ class Allowlist:
         return max(covering, key=lambda entry: entry.until or date.max, default=None)
 
     def softens(self, finding: Finding, today: date) -> bool:
-        """Whether an exception for this rule in this file is in force, so that a finding made after it only warns."""
+        """Whether an exception for this rule in this file is in force. A finding that came later than the exception
+        then warns in place of blocking."""
         return any(
             entry.for_file and (entry.rule, entry.path) == (finding.rule, finding.path) and not entry.expired(today)
             for entry in self.entries
@@ -90,10 +92,12 @@ class Allowlist:
 
 @lru_cache(maxsize=4096)
 def fingerprint(salt: str, rule: str, text: str) -> str:
-    """The stable name of a finding, LENGTH hex digits: scrypt (RFC 7914; N 2048, r 8, p 1) over rule and text.
+    """The stable name of a finding, LENGTH hex digits: scrypt (RFC 7914; N 2048, r 8, p 1) over `rule` and `text`, with
+    `salt`.
 
-    Slow on purpose: the file is public, and nobody should be able to test millions of guesses of a token. Values that
-    can be guessed all the same (passwords, PINs, phone numbers) are never part of `text`: see `examine.identity`.
+    The function is slow on purpose: the fingerprints are public, and nobody should be able to test millions of guesses
+    of a token. A value that can be guessed all the same (a password, a PIN, a phone number) must not be in `text`: see
+    `examine.identity`.
     """
     import hashlib  # loads OpenSSL: only what was found needs it
 
@@ -171,7 +175,8 @@ def _entry(number: int, row: object) -> Entry:
 
 
 def _keys(for_file: bool) -> tuple[str, ...]:
-    """The keys whose values are texts in the table of an exception; `for_file`: whether it is for a rule in a file."""
+    """The keys of an exception's table whose values are texts. `for_file`: whether the exception is for a rule in a
+    file."""
     if for_file:
         return ("rule", "path", "reason")
     return ("fingerprint", "rule", "path", "reason")
@@ -192,7 +197,8 @@ HEADER = """\
 
 
 def with_entry(text: str, entry: Entry, salt: str) -> str:
-    """The text of the file with one more exception, everything else unchanged. `salt`: written only into a new file."""
+    """The text of the file with one more exception at its end; everything else stays as it is. `salt`: written into a
+    new file only."""
     body = text
     if not text.strip():
         body = f"{HEADER}salt = {_quote(salt)}\n"

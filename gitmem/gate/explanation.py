@@ -1,7 +1,7 @@
-"""Explains the gate's verdict on one line: what was read there, the evidence, the findings, and how each could pass.
-Pure.
+"""Explains the gate's verdict on one line: how the detectors read it, the evidence, the findings, and how each finding
+could be made to pass. Pure.
 
-All that is shown is masked: the line, its normalised form, and what is decoded from it.
+Everything that is shown is masked: the line, its normalised form, and texts that are decoded from it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.folding import normalise
 from gitmem.gate.detectors.text import Evidence, Text
-from gitmem.gate.examine import Inspection, failure, finding_of, inspect, unread
+from gitmem.gate.examine import Inspection, finding_of, finding_of_failure, finding_of_match_limit, inspect
+from gitmem.gate.excepted_findings import apply_exceptions
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
 from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import one_line
 from gitmem.gate.reports.text import finding_lines
 from gitmem.gate.reports.value import finding_value
-from gitmem.gate.scan import apply_exceptions
 from gitmem.gate.shell_word import shell_word
 from gitmem.messages import Message
 
@@ -65,7 +65,7 @@ class Explanation:
 
 
 def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Finding] = ()) -> Explanation:
-    """The explanation of one line. `more`: findings about the file's bytes (`examine.not_text`).
+    """The explanation of one line. `more`: findings about the file's bytes (`examine.finding_of_non_text`).
 
     The findings are those of a scan of the file that touch the line or are about the file as a whole; a sentence that
     a scan reports only at another line counts too. Raises GitMemError when the text has no such line.
@@ -82,7 +82,7 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
         end = starts[line] - 1
     findings = [*_on_the_line(inspection, start, end, policy), *_of_the_file(inspection, policy), *more]
     evidence: list[Evidence] = []
-    if not inspection.failed:
+    if not inspection.failures:
         evidence = [e for e in registry.evidence(inspection.text) if e.start <= end and e.end > start]
     return Explanation(
         path,
@@ -96,7 +96,8 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
 
 
 def _on_the_line(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[Finding]:
-    """The findings that touch the line, and those that a scan reports only where the same sentence stands first."""
+    """The findings that touch the line. A scan reports some sentences only at their first place; a repetition of such a
+    sentence on this line counts too."""
     here = [match for match in inspection.matches if match.start <= end and max(match.end, match.start + 1) > start]
     yield from (finding_of(match, inspection, policy) for match in here)
     reported = {(match.rule, inspection.text.raw[match.start : match.end]) for match in inspection.matches}
@@ -110,16 +111,16 @@ def _on_the_line(inspection: Inspection, start: int, end: int, policy: Policy) -
 
 
 def _of_the_file(inspection: Inspection, policy: Policy) -> Iterator[Finding]:
-    """The findings about the file as a whole: a detector that failed, or reached the match limit."""
+    """The findings about the file as a whole: a detector that failed, or that reached the match limit."""
     path = inspection.text.path
-    yield from (failure(name, error, path, policy) for name, error in inspection.failed)
-    if inspection.unread:
-        yield unread(inspection.text.raw, path, policy)
+    yield from (finding_of_failure(failure, path, policy) for failure in inspection.failures)
+    if inspection.limit_reached:
+        yield finding_of_match_limit(inspection.text.raw, path, policy)
 
 
 def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[tuple[str, str]]:
     """(how, text): the masked line, its normalised form where that differs, and each text that is decoded from it."""
-    if inspection.unread or inspection.failed:
+    if inspection.limit_reached or inspection.failures:
         yield "line", "[not shown: not all of the text could be read for secrets]"
         return
     from gitmem.gate.detectors.injection.decoding import decoded
@@ -168,7 +169,7 @@ def _excerpt(text: str, around_instruction: bool = False) -> str:
 
 def _judged(finding: Finding, policy: Policy) -> Judged:
     """The finding with the severity that a scan would give it, the exception for it, and the ways to make it pass."""
-    kept, _ = apply_exceptions([finding], policy)
+    kept = apply_exceptions([finding], policy).counting
     entry = policy.allow.covers(finding)
     if entry is not None:
         until = "without an end"

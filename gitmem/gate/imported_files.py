@@ -1,9 +1,8 @@
-"""Finds the files of a tree that agents read only because another file names them: by `@path` in a file that agents
-read, as instructions in the settings of a host, or by lying beside a SKILL.md. Reads only the files that can name
-others.
+"""Finds the files of a tree that agents read only because another file names them.
 
-A file found by mistake costs one scan; a missed one is never scanned. So settings are searched for strings instead of
-parsed, and paths are compared without regard to case.
+A file is named by `@path` in a file that agents read, as instructions in a host's settings, or by lying below the
+folder of a SKILL.md. Only the files that can name others are read. A file found by mistake costs one scan; a missed one
+is never scanned. So settings are searched for strings instead of parsed, and paths are compared without regard to case.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from gitmem.agent_paths import IMPORTING
+from gitmem.gate.blob_reading import BlobPlace
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
@@ -54,8 +54,8 @@ class _Tree:
 
 
 def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]:
-    """The paths among `entries` that agents read because another file names them. Paths outside the tree are
-    ignored."""
+    """The paths among `entries` (the listing of one tree) that agents read because another file names them. A path that
+    is not among `entries` is ignored."""
     tree = _Tree(entries)
     files = tree.files
     names = {path: path.rpartition("/")[2].casefold() for path in files}
@@ -161,3 +161,20 @@ def _strings(value: str) -> Iterable[str]:
             yield str(json.loads(f'"{double}"'))
         except ValueError:
             yield double
+
+
+def newly_imported(
+    repo: Repository,
+    parents: Sequence[str],
+    entries: Sequence[Entry],
+    wanted: Sequence[BlobPlace] = (),
+    commit: str = "",
+) -> list[BlobPlace]:
+    """The unchanged files of a tree that agents read from now on, because a changed file of the tree names them.
+
+    `parents`: the oids of the commits before the change. `entries`: the listing of the tree after the change. `wanted`:
+    blobs that are scanned anyway; they are left out. `commit`: the commit of the tree, "" for the staged tree.
+    """
+    imported_before = frozenset().union(*(imported_files(repo, repo.entries(oid)) for oid in parents))
+    new = imported_files(repo, entries) - imported_before - {place.path for place in wanted}
+    return [BlobPlace(entry.path, entry.oid, commit) for entry in entries if entry.path in new]

@@ -51,8 +51,8 @@ def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:
 
 
 def passed(common_dir: Path, hook: str) -> None:
-    """Delete the record of a refused commit after a commit passes, and of a refused push after a push (`pre-push`)
-    passes."""
+    """Delete the record after a later success: of a refused commit when a commit passes, of a refused push when a push
+    (`hook` is `pre-push`) passes."""
     last = read(common_dir)
     if last is not None and (last.hook in PUSHES) == (hook in PUSHES):
         (common_dir / "gitmem" / NAME).unlink(missing_ok=True)

@@ -1,5 +1,5 @@
-"""Makes an exception for the finding that a fingerprint names, and the text of the exceptions file with it. Reads
-only; the caller writes or commits."""
+"""Makes the exception for a finding that a person names by its fingerprint, and the new text of the exceptions file.
+The module only reads; the caller writes or commits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitmem.gate import exceptions
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Source
 from gitmem.gate.policy import Policy
-from gitmem.gate.scan import scan_source
+from gitmem.gate.scan import scan
 from gitmem.git.transaction import Reading
 from gitmem.messages import Message
 
@@ -27,9 +27,10 @@ def exceptions_text(reading: Reading) -> str:
 
 
 def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Entry], salt: str) -> bytes:
-    """The bytes of the exceptions file with more entries, whose fingerprints are under `salt`.
+    """The bytes of the exceptions file with more entries. `made`: the entries. `salt`: the salt of their fingerprints.
 
-    Raises Changed when the file no longer has the salt of `before`, the text for which the entries were made.
+    Raises Changed when another process changed the file's salt meanwhile: `before` is the text for which the entries
+    were made, and their fingerprints would not match.
     """
     current = exceptions_text(reading)
     old_salt = exceptions.parse(before).salt
@@ -41,12 +42,12 @@ def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Ent
 
 
 def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt: str) -> exceptions.Entry:
-    """An exception for the finding whose fingerprint begins with `wanted`, with its fingerprint under `salt`; its
-    reason and end are empty.
+    """The exception for the finding whose fingerprint begins with `wanted`. Its fingerprint is under `salt`; its reason
+    is "" and its end None, for the caller to set.
 
-    `places`: searched in order. `printed`: the salts under which a scan may have printed the fingerprint: that of the
-    file and that of a repository without one, since a scan may have run before the first exception was made. Raises
-    UsageError when several findings match, GitMemError when none does.
+    `places`: the places to search, in order. `printed`: the salts under which a scan may have printed the fingerprint:
+    that of the file, and that of a repository without the file, since the scan may have run before the first exception
+    was made. Raises UsageError when several findings match, GitMemError when none does.
     """
     salts = list(dict.fromkeys(printed))
     for policy, read in places:
@@ -70,7 +71,7 @@ def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt:
 
 def _findings_named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
     """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
-    named = [f for f in scan_source(source, policy).findings if f.fingerprint.startswith(wanted)]
+    named = [f for f in scan(source, policy).findings if f.fingerprint.startswith(wanted)]
     if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
         raise UsageError(Message("'{}' is the beginning of several", wanted), "give all of the fingerprint")
     return list({(f.rule, f.path): f for f in reversed(named)}.values())[::-1]
@@ -79,7 +80,7 @@ def _findings_named(wanted: str, policy: Policy, source: Source) -> list[Finding
 def _same_finding(finding: Finding, policy: Policy, source: Source) -> Finding:
     """The same finding with the fingerprint under another policy's salt."""
     blobs = (blob for blob in source.blobs if (blob.path, blob.commit) == (finding.path, finding.commit))
-    report = scan_source(replace(source, blobs=blobs), policy)
+    report = scan(replace(source, blobs=blobs), policy)
     return next(f for f in report.findings if _is_same_finding(f, finding))
 
 

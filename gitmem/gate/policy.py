@@ -61,8 +61,8 @@ class Policy:
     encryption: str = ""
 
     def concerns(self, path: str) -> bool:
-        """Whether the gate scans this path: memory, a path that some file system would take for memory, or a file
-        that agents read. Other text files below memory/ are scanned too, since an agent that lists the folder may
+        """Whether the gate scans the file at this path: memory, a path that some file system would open as memory, or a
+        file that agents read. Other text files below memory/ are scanned too, since an agent that lists the folder may
         open them."""
         folded = canonical(path)
         beside = folded.endswith(".mdc") and self.remembers(path[:-1])
@@ -71,16 +71,16 @@ class Policy:
         return self.remembers(path) or agents_read(path) or path in self.imported or beside
 
     def instructs(self, path: str) -> bool:
-        """Whether instructions belong in this file, so that an instruction there only warns."""
+        """Whether the file at this path is meant to hold instructions, so that an instruction in it only warns."""
         return holds_instructions(path) or (path in self.imported and kind(path) is Kind.OTHER)
 
     def remembers(self, path: str) -> bool:
-        """Whether this path is memory, or some file system would take it for memory."""
+        """Whether this path is memory, or a file system that ignores case or Unicode form would open it as memory."""
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
 
     def holds(self, path: str) -> bool:
-        """Whether a link or submodule at `path` would be a part of memory: in a folder of memory, or in one that the
-        settings name. A glob without a folder (`paths = ["*.md"]`) does not count."""
+        """Whether a link or submodule at `path` would be a part of memory, because it is in a folder of memory or in
+        one that a glob of the settings names. A glob without a folder (`paths = ["*.md"]`) does not count."""
         return self._is_placed(path) or self._is_placed(f"{path.rstrip('/')}/x.md")
 
     def _is_placed(self, path: str) -> bool:
@@ -89,10 +89,9 @@ class Policy:
         return is_memory(path, layout) or is_memory(canonical(path), layout)
 
     def guides(self, path: str) -> bool:
-        """Whether a link or submodule at `path` would stand for instruction files of agents, outside memory.
-
-        Such a link is common (CLAUDE.md to AGENTS.md), and no finding when its target is scanned.
-        """
+        """Whether a link or submodule at `path`, outside memory, would take the place of files that agents read as
+        instructions. Such a link is common (CLAUDE.md to AGENTS.md), and is not a finding when its target is
+        scanned."""
         own = (Kind.OTHER, Kind.INSTRUCTIONS)
         return leads_to_instructions(path) and kind(path) in own and kind(f"{path.rstrip('/')}/x.md") in own
 
@@ -109,7 +108,8 @@ UPPER = {name.casefold(): name for name in (*INSTRUCTIONS, "MEMORY.md")}
 
 
 def canonical(path: str) -> str:
-    """The path as a file system that folds case and normalises Unicode spells it: `Memory/X.MD` -> `memory/x.md`."""
+    """The spelling of a path under which a file system that ignores case and Unicode form would open it: `Memory/X.MD`
+    -> `memory/x.md`. The names of INSTRUCTIONS and MEMORY.md keep their capitals."""
     folded = unicodedata.normalize("NFC", path).casefold()
     head, _, name = folded.rpartition("/")
     if head == ".claude" and name in UPPER:

@@ -1,8 +1,8 @@
-"""Masks in a text what the gate finds, until it finds nothing: a scan of the result has no finding. Pure.
+"""Masks the matches of the gate in a text, until a scan of the result has no finding. Pure.
 
-A mask replaces exactly what a detector matched: a value, a sentence, a line. Our own writers call `refuse_or_mask`
-before they write: it refuses the text, or masks secrets and personal data, as `mem.onSecret` and `mem.onPersonal`
-say. A mask names the rule and holds nothing of the text that it replaces.
+A mask replaces exactly the matched text: a value, a sentence, a line. It names the rule and contains nothing of that
+text. Our own writers call `refuse_or_mask` before they write: it refuses the text, or masks secrets and personal data,
+as `mem.onSecret` and `mem.onPersonal` say.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.detectors.text import Match
-from gitmem.gate.examine import Inspection, failure, finding_of, inspect, inspect_exhaustively
+from gitmem.gate.examine import Inspection, finding_of, finding_of_failure, inspect, inspect_exhaustively
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.messages import Message
@@ -62,15 +62,16 @@ class Redaction:
         return sum(mask.characters for mask in self.masks)
 
     def excessive(self, size: int) -> bool:
-        """Whether more of a text of `size` characters was masked than is allowed without asking."""
+        """Whether too much of a text of `size` characters was masked to write it without asking: more than ALWAYS
+        characters and more than SHARE of the text, or the whole text."""
         return self.whole or self.characters > max(ALWAYS, size * SHARE)
 
 
 def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) -> str:
-    """`text` with every match replaced by its mask; with `only_secrets`, only secrets and personal data are.
+    """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data.
 
-    What an exception covers stays. Line ends stay, so line numbers do not change. Raises Refused when masking single
-    lines is not enough, and when a detector fails, since its matches would stay.
+    A match that an exception covers stays. Line ends stay, so that line numbers do not change. Raises Refused when
+    masking single lines is not enough, and when a detector fails, since its matches would stay.
     """
     redacted = redaction(text, path, policy, only_secrets=only_secrets)
     if redacted.whole:
@@ -81,10 +82,8 @@ def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) 
 def redaction(
     text: str, path: str, policy: Policy, *, only_secrets: bool = False, leave: Collection[str] = ()
 ) -> Redaction:
-    """As `redact`, with what was replaced. `leave`: rules whose matches stay.
-
-    When masking single lines is not enough, the whole text becomes one mask (`Redaction.whole`).
-    """
+    """Like `redact`, but returns also what was replaced, and does not raise when masking single lines is not enough:
+    the whole text then becomes one mask (`Redaction.whole`). `leave`: rules whose matches stay."""
     if only_secrets:
         policy = _of_secrets(policy)
     draft = _Draft(text.replace("\0", "\ufffd"))
@@ -119,11 +118,12 @@ def _of_secrets(policy: Policy) -> Policy:
 def _to_mask(
     text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str], scores: Scores
 ) -> tuple[Inspection, list[Match]]:
-    """(inspection, matches to mask); no match when a scan of the text has no finding. Raises Refused when a detector
-    failed.
+    """One scan for masking: (inspection, matches to mask). No match means that a scan of the text has no finding.
+    Raises Refused when a detector failed.
 
-    A scan reports every place of a secret, but may report other matches only once; when it has such matches, the text
-    is scanned a second time for all places. `scores`: kept from round to round, since most sentences do not change.
+    A scan reports every place of a secret, but other matches perhaps only once. When it has such matches, the text is
+    scanned a second time for all places. `scores`: a cache that is kept from round to round, since most sentences do
+    not change.
     """
     inspection = inspect(text, path, policy, most=None, scores=scores)
     matches = _uncovered(inspection, policy, only_secrets, leave)
@@ -134,10 +134,11 @@ def _to_mask(
 
 
 def _uncovered(inspection: Inspection, policy: Policy, only_secrets: bool, leave: Collection[str]) -> list[Match]:
-    """The matches of an inspection that no exception in force covers. Raises Refused when a detector failed."""
+    """The matches of an inspection that no exception in force covers. `only_secrets`, `leave`: as in `redaction`.
+    Raises Refused when a detector failed."""
     path = inspection.text.path
-    if inspection.failed:
-        raise refusal([failure(name, error, path, policy) for name, error in inspection.failed])
+    if inspection.failures:
+        raise refusal([finding_of_failure(failure, path, policy) for failure in inspection.failures])
     matches = [m for m in inspection.matches if (m.secret or not only_secrets) and m.rule not in leave]
     excepted = {entry.rule for entry in policy.allow.entries if entry.path == path}
     return [m for m in matches if m.rule not in excepted or not _is_excepted(m, inspection, policy)]
@@ -149,7 +150,8 @@ def _is_excepted(match: Match, inspection: Inspection, policy: Policy) -> bool:
 
 
 def _mask(match: Match, text: str) -> str:
-    """What replaces a match: the detector's own mask, unless that shows the first characters of the secret."""
+    """The text that replaces a match: the detector's own mask, unless that begins like the secret; else
+    `[redacted:RULE]`."""
     mask = match.mask
     if mask and mask[:2] != text[match.start : match.start + 2] and len(mask) > 2:
         return mask
@@ -242,16 +244,16 @@ def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
 
 
 def refuse_or_mask_text(text: str, path: str, config: Config, policy: Policy | None = None) -> str:
-    """The text of `refuse_or_mask`: what may be written to `path`. Raises Refused, never quoting what it found."""
+    """Like `refuse_or_mask`, but returns the text only."""
     return refuse_or_mask(text, path, config, policy).text
 
 
 def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None = None) -> Redaction:
-    """The text that may be written to `path`, masked where the settings say so, and what was masked.
+    """The text that may be written to `path`, with secrets and personal data masked as the settings say, and the masks.
 
     Secrets are masked with `mem.onSecret` = `mask`, else refused. Personal data is masked; with `mem.onPersonal` =
-    `keep` only the kinds of it that block. Anything else that blocks is refused. Without `policy` no exception is in
-    force. Raises Refused, which never quotes the text.
+    `keep` only the kinds that block a commit are. Any other match that blocks is refused. `policy`: None for a policy
+    without exceptions. Raises Refused, whose message never quotes the text.
     """
     if not _is_text(text):
         raise Refused("not written: it is no UTF-8 text", "write it as UTF-8")
@@ -277,8 +279,8 @@ def _is_text(text: str) -> bool:
 
 
 def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Redaction:
-    """As `refuse_or_mask`, for a `path` that had the text `old`: a line stays unmasked when `old` has it too and
-    masking `old` would change it in the same way, since this change did not add it. Raises Refused."""
+    """Like `refuse_or_mask`, for a file that had the text `old`. A line that is in `old` too, and would be masked there
+    in the same way, stays unmasked, since this change did not add it. Raises Refused."""
     redacted = refuse_or_mask(text, path, config)
     if not old or not redacted.masks:
         return redacted
@@ -322,8 +324,8 @@ def masked_rules(masks: Sequence[Mask]) -> str:
 
 
 def masked_words(masks: Sequence[Mask]) -> str:
-    """What a command reports of its masks, "" without any: the rules, and how to keep personal data when a setting
-    allows it; personal data that blocks a commit is always masked."""
+    """The sentence with which a command reports its masks, "" without any: the rules, and the setting that keeps
+    personal data, if there is one. No setting keeps personal data that blocks a commit."""
     if not masks:
         return ""
     keep = "no setting keeps what blocks a commit"
@@ -333,7 +335,7 @@ def masked_words(masks: Sequence[Mask]) -> str:
 
 
 def endless(redacted: Redaction) -> Refused:
-    """The refusal of a text that could only be masked as a whole."""
+    """The error for a text that could only be masked as a whole."""
     rules = ", ".join(dict.fromkeys(mask.rule for mask in redacted.masks))
     return Refused(
         Message("not written: {}, and masking it does not end", rules), "git mem scan says where; say it otherwise"
@@ -346,7 +348,7 @@ def mask_counts(masks: Sequence[Mask]) -> dict[str, int]:
 
 
 def refusal(findings: Sequence[Finding]) -> Refused:
-    """The refusal to write a text, with rule and line of three findings at most and what to do."""
+    """The error for a text that must not be written: rule and line of the first three findings, and what to do."""
     what = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))
     more = ""
     if len(findings) > 3:

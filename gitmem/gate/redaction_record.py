@@ -1,7 +1,8 @@
-"""Records the daily logs that `redact` has masked, so that commit-msg adds the `Memory-Rewrite` trailer by itself.
+"""Remembers which daily logs `git mem redact` has masked, so that the commit-msg hook can explain the change by itself.
 
-`redact` records the oid of the blob that it made. When a staged log with past lines changed is such a blob,
-commit-msg adds the trailer to the message; no other change gets one.
+A daily log is append-only: a commit that changes its past lines needs a `Memory-Rewrite` trailer. `redact` records the
+oid of each blob that it made. When the staged log is such a blob, commit-msg adds the trailer to the message; no other
+change gets one.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def _recorded_rewrites(repo: Repository) -> list[str]:
 
 
 def drop_explained(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
-    """The findings without those about recorded blobs; if there was one, the message file gets the trailer."""
+    """Remove the findings whose staged file is a recorded blob. If there was one, the trailer is added to the file
+    `message`."""
     if not findings:
         return findings
     recorded = set(_recorded_rewrites(repo))

@@ -1,10 +1,10 @@
-"""What a person must do about a finding: the remedies of rules that no mask mends; the advice to rotate a secret."""
+"""What a person must do about a finding: a remedy for each rule whose matches no mask can mend, and the advice to
+rotate a secret."""
 
 from __future__ import annotations
 
 from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.scan import IN_NAME
 
 ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
 
@@ -31,7 +31,7 @@ REMEDIES = registry.REMEDIES | {
 
 
 def remedy(finding: Finding) -> str:
-    """What a person must do about a finding that `git mem redact` cannot mend, "" for one that it can."""
-    if finding.message.startswith(IN_NAME):
+    """The remedy for a finding, as a sentence; "" for a finding that `git mem redact` can mask."""
+    if finding.in_file_name:
         return "give the file another name: git mv"
     return REMEDIES.get(finding.rule, "")

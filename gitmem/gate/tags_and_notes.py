@@ -1,6 +1,7 @@
-"""Reads the messages of annotated tags and Git's notes (git-notes(1)), which are published beside commits.
+"""Reads the messages of annotated tags, and Git's notes (git-notes(1)), which are published with the commits.
 
-They are scanned as commit messages are, each under the oid of its tag object or of the commit of the notes.
+Both are scanned like commit messages: as blobs with the path MESSAGE, whose `commit` is the oid of the tag object or of
+the commit of the notes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from gitmem.gate.examine import Blob
 from gitmem.gate.policy import MESSAGE
+from gitmem.gate.pushed_commits import RefUpdate
 from gitmem.git.ranges import tag_objects, tags, touched
 from gitmem.git.repository import Repository
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
@@ -16,8 +18,8 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES
 NOTES = "refs/notes/"
 
 
-def about(repo: Repository, commits: Collection[str]) -> Iterator[Blob]:
-    """The messages of the tags of these commits, and every version of the notes to them."""
+def tags_and_notes_of(repo: Repository, commits: Collection[str]) -> Iterator[Blob]:
+    """The messages of the annotated tags of these commits (oids), and every version of the notes to them."""
     yield from _tag_messages(repo, [oid for oid, commit in tags(repo) if commit in commits])
     tips = [oid for name, oid in repo.refs(NOTES) if name.startswith(NOTES)]
     for commit, path, oid in _versions_of_notes(repo, tips):
@@ -25,15 +27,15 @@ def about(repo: Repository, commits: Collection[str]) -> Iterator[Blob]:
             yield from _note(repo, commit, oid)
 
 
-def pushed(repo: Repository, updates: Iterable[tuple[str, str, str]]) -> Iterator[Blob]:
-    """The tag messages and notes that a push adds. `updates`: (ref at the remote, new oid, old oid), zeros for none."""
-    rows = [row for row in updates if row[1].strip("0")]
-    yield from _tag_messages(repo, [new for _, new, _ in rows])
-    for name, new, old in rows:
-        if name.startswith(NOTES):
-            revs = [new]
-            if old.strip("0") and repo.sizes([old]):
-                revs.append(f"^{old}")
+def pushed_tags_and_notes(repo: Repository, updates: Iterable[RefUpdate]) -> Iterator[Blob]:
+    """The messages of the annotated tags, and the versions of notes, that a push adds. `updates`: the pushed refs."""
+    kept = [update for update in updates if update.new.strip("0")]
+    yield from _tag_messages(repo, [update.new for update in kept])
+    for update in kept:
+        if update.ref.startswith(NOTES):
+            revs = [update.new]
+            if update.old.strip("0") and repo.sizes([update.old]):
+                revs.append(f"^{update.old}")
             for commit, _, oid in _versions_of_notes(repo, revs):
                 yield from _note(repo, commit, oid)
 

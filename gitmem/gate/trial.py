@@ -1,4 +1,4 @@
-"""A trial: which of the existing commits the gate would have refused. Pure: a report in, values and text out."""
+"""A trial: which existing commits the gate would have refused. Pure: from a report to values and text."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_LISTED_COMMITS = 20  # commits whose findings the text lists; JSON has all
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on one commit. `findings`: those that no earlier commit of the trial had, since a mask or an
-    exception would have answered the earlier one. `repeats`: whether the commit has others."""
+    """The verdict on one commit. `findings`: those that no earlier commit of the trial had; an earlier one would have
+    been masked or excepted. `repeats`: whether the commit also has findings of earlier commits."""
 
     commit: str
     findings: tuple[Finding, ...]
@@ -29,6 +29,7 @@ class Verdict:
 
     @property
     def refused(self) -> bool:
+        """Whether one of the findings blocks."""
         return any(finding.severity is Severity.BLOCK for finding in self.findings)
 
 
@@ -42,10 +43,12 @@ class Trial:
 
     @property
     def refused(self) -> list[Verdict]:
+        """The verdicts with a blocking finding, oldest commit first."""
         return [verdict for verdict in self.verdicts if verdict.refused]
 
     @property
     def warned(self) -> list[Verdict]:
+        """The verdicts with warnings only, oldest commit first."""
         return [verdict for verdict in self.verdicts if verdict.findings and not verdict.refused]
 
 
@@ -61,9 +64,10 @@ class Group:
 
 
 def trial_of(report: Report, commits: Sequence[str], stood: Collection[BaselineRow] = ()) -> Trial:
-    """A verdict on each of `commits` (oids, oldest first) from the report of their scan.
+    """Make the verdicts on commits from the report of their scan. `commits`: their oids, oldest first.
 
-    `stood`: findings that the files had before the first commit; they count for none, since adoption accepts them.
+    `stood`: baseline rows of the findings that the files had before the first commit; they do not count, since adoption
+    accepts them.
     """
     by_commit: dict[str, list[Finding]] = {oid: [] for oid in commits}
     for finding in report.findings:
@@ -78,7 +82,8 @@ def trial_of(report: Report, commits: Sequence[str], stood: Collection[BaselineR
 
 
 def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding], str]) -> list[Group]:
-    """The blocking findings grouped by the name that `by` returns, the group with most commits first."""
+    """Group the blocking findings of refused commits, the group with most commits first. `by`: returns the name of a
+    finding's group. `among`: returns the value of a finding that `Group.among` lists."""
     grouped: dict[str, list[Finding]] = {}
     for verdict in trial.refused:
         for finding in verdict.findings:
@@ -104,7 +109,7 @@ def group_of(finding: Finding) -> str:
 
 
 def as_value(trial: Trial) -> dict[str, Any]:
-    """The JSON of docs/json.md."""
+    """The JSON of docs/json.md, "scan --trial"."""
     return {
         "commits": len(trial.verdicts),
         "refused": len(trial.refused),

@@ -1,4 +1,4 @@
-"""Shows a text that was never scanned without the lines and names that the gate would block."""
+"""Removes from a text that was never scanned the lines and names that the gate would block, before a model sees it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ALLOWED_RULES = frozenset(PERSONAL)  # rules that do not withhold a name: a per
 
 @lru_cache(maxsize=4096)
 def screened(text: str) -> str:
-    """A short string that others wrote (an author, a branch, a tag, a subject) on one line, to be shown to a model;
-    WITHHELD_NAME when it holds a secret or reads as an instruction."""
+    """A short string that others wrote (an author, a branch, a tag, a subject), on one line, as a model may see it:
+    WITHHELD_NAME in its place when it has a secret or reads as an instruction."""
     line = " ".join(text.split())
     if _PLAIN.fullmatch(line):
         return line
@@ -31,18 +31,19 @@ def screened(text: str) -> str:
 
 
 def without_blocked(lines: Sequence[str], path: str) -> list[str]:
-    """The lines, each line with a blocking finding replaced by WITHHELD; all lines for a finding about the text as a
-    whole.
+    """The lines with each line that has a blocking finding replaced by WITHHELD; all lines are replaced for a finding
+    about the text as a whole.
 
-    `path`: the path of the text, `MESSAGE` for a commit message. The repository's exceptions and settings do not count.
+    `path`: the path of the text, `MESSAGE` for a commit message. Exceptions and settings of the repository do not
+    count.
     """
     found = examine("\n".join(lines), path, Policy())
     return withheld(lines, [finding for finding in found if finding.severity is Severity.BLOCK])
 
 
 def withheld(lines: Sequence[str], findings: Iterable[Finding]) -> list[str]:
-    """The lines, each that a finding touches replaced by WITHHELD; all lines for a finding about the text as a
-    whole."""
+    """The lines with each line that a finding touches replaced by WITHHELD; all lines are replaced for a finding about
+    the text as a whole."""
     shown = list(lines)
     for finding in findings:
         numbers = range(finding.line - 1, finding.end_line)

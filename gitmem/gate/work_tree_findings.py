@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from gitmem.gate import sources
 from gitmem.gate.adoption_baseline import gone_rows
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.examine import Blob, scan_blob
+from gitmem.gate.examine import Blob, Source, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import Read, Report, scan
+from gitmem.gate.tree_policies import worktree_policy
+from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.repository import Repository
 
 MAX_SCANNED_BYTES = 2 << 20  # bytes that are scanned: about a second
@@ -34,8 +35,8 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The part of the work tree to scan. `more`: findings about the files as a whole. `whole`: whether `blobs` are
-    all files."""
+    """The part of the work tree that is scanned. `more`: findings about the files as a whole. `whole`: whether `blobs`
+    are all files."""
 
     policy: Policy
     blobs: tuple[Blob, ...]
@@ -44,16 +45,17 @@ class Contents:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A value that changes whenever the report of a scan would: the policy, `more`, and a hash of each file."""
+        """A value that is equal for two `Contents` only if their scans give the same report: the policy, `more`, and a
+        hash of each file. Callers use it as the key of a cache."""
         read = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
         return self.policy, read, self.more
 
     def scanned(self, read: Read = scan_blob) -> Report:
-        """The gate's report; `read`: as in `scan`."""
-        return scan(iter(self.blobs), self.policy, self.more, read=read)
+        """Scan these files. `read`: scans one blob in place of `scan_blob`."""
+        return scan(Source(self.blobs, self.more), self.policy, read=read)
 
     def counts(self, report: Report) -> Counts:
-        """The counts of the report of these contents."""
+        """Count the findings of `report`, which `scanned` returned."""
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         mode = "standard"
         if self.policy.strict:
@@ -64,9 +66,9 @@ class Contents:
 def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Contents:
     """The first `most` bytes of the work tree's files that the gate scans. Raises GitMemError when it cannot read
     them."""
-    policy = sources.worktree_policy(repo, today)
+    policy = worktree_policy(repo, today)
     left = [most]
-    source = sources.paths(repo, [], policy)
+    source = work_tree_files(repo, [], policy)
     blobs = tuple(_within_budget((blob for blob in source.blobs if policy.concerns(blob.path)), left))
     return Contents(policy, blobs, tuple(source.findings), left[0] >= 0)
 

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 from gitmem.config import TRACKED, Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
+from gitmem.gate.commit_files import files_of_commits
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import Mask, refuse_or_mask
-from gitmem.gate.scan import scan_source
-from gitmem.gate.sources import commits
+from gitmem.gate.scan import scan
 from gitmem.git.opening import Repository, discover, open_repository
 from gitmem.git.transaction import position, replaced, writer
 from gitmem.git.worktree import read_bytes
@@ -431,7 +431,7 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
     try:
         head = other.head()
         assert head is not None
-        report = scan_source(commits(other, [head], policy), policy)
+        report = scan(files_of_commits(other, [head], policy), policy)
     finally:
         other.close()
     blocking = [finding for finding in report.findings if finding.severity is Severity.BLOCK]

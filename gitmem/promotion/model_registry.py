@@ -78,7 +78,7 @@ def promotion_model(
 def model_setting(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Setting, Policy]:
     """(setting for `open_model`, policy of the gate for the work tree, by which the model's input is redacted)."""
     from gitmem.gate.redaction import redact
-    from gitmem.gate.sources import worktree_policy
+    from gitmem.gate.tree_policies import worktree_policy
     from gitmem.git.worktree import state_dir
     from gitmem.models.language import Setting
 

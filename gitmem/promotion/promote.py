@@ -320,7 +320,7 @@ def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
     from gitmem.gate.examine import inspect
 
     inspection = inspect(text, path, policy)
-    if inspection.failed:
+    if inspection.failures:
         return "scanner-failed"
     return next((m.rule for m in inspection.matches if m.severity is Severity.BLOCK or m.secret), "")
 

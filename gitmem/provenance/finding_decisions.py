@@ -8,12 +8,14 @@ from datetime import date
 
 from gitmem.config import Config
 from gitmem.errors import Changed, Refused, UsageError
-from gitmem.gate import exceptions, sources
+from gitmem.gate import exceptions
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import decode
 from gitmem.gate.new_exception import entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction, refuse_or_mask_text
+from gitmem.gate.tree_policies import worktree_policy
+from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.memory.fact import encode
@@ -30,7 +32,7 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
     uncommitted edits, UsageError when a mask removes no finding, Refused when the masks would cover more than half of
     the file.
     """
-    policy = sources.worktree_policy(repo, today)
+    policy = worktree_policy(repo, today)
 
     def plan(reading: Reading) -> CommitDraft[None]:
         text, _ = decode(reading.committed(path))
@@ -58,7 +60,7 @@ def allow_plan(
     fingerprint, path = finding
 
     def entries(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
-        places = [(policy, lambda: sources.paths(repo, [path], policy))]
+        places = [(policy, lambda: work_tree_files(repo, [path], policy))]
         return [entry_of(fingerprint, places, [exceptions.parse(text).salt, exceptions.NO_SALT], salt)]
 
     return _exceptions_plan(repo, config, entries, path, (reason, until, today, salt))
@@ -104,7 +106,7 @@ def _exceptions_plan(
     text = exceptions_text(Reading(repo))
     if text.strip():
         salt = exceptions.parse(text).salt
-    policy = sources.worktree_policy(repo, today)
+    policy = worktree_policy(repo, today)
     entries = [replace(entry, reason=reason, until=until) for entry in entries_of(text, policy, salt)]
 
     def plan(reading: Reading) -> CommitDraft[None]:

@@ -3,14 +3,14 @@ the gate, and the recall of search. Everything is counted from Git; reads only."
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from gitmem.config import Config
 from gitmem.errors import OutsideRepository, UsageError
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, Source
 from gitmem.git.objects import Commit
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes
@@ -121,15 +121,16 @@ def findings(
     The newest periods are scanned first, until `max_bytes` are read; older periods get None, and so do all when `head`
     is "". Raises GitMemError when the gate cannot scan.
     """
-    from gitmem.gate import sources
+    from gitmem.gate.commit_files import files_of_commits
     from gitmem.gate.scan import scan, without_repeats
+    from gitmem.gate.tree_policies import tree_policy
 
     if not head:
         return [None] * len(among)
-    policy = sources.tree_policy(repo, head, today)
+    policy = tree_policy(repo, head, today)
     remaining = max_bytes
 
-    def limited(blobs: Iterator[Blob]) -> Iterator[Blob]:
+    def limited(blobs: Iterable[Blob]) -> Iterator[Blob]:
         nonlocal remaining
         for blob in blobs:
             remaining -= len(blob.data)
@@ -142,8 +143,8 @@ def findings(
         revs = [period.commit]
         if period.base:
             revs.append(f"^{period.base}")
-        source = sources.commits(repo, revs, policy)
-        report = without_repeats(scan(limited(source.blobs), policy, source.findings))
+        source = files_of_commits(repo, revs, policy)
+        report = without_repeats(scan(Source(limited(source.blobs), source.findings), policy))
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         found[index] = Findings(blocking, len(report.findings) - blocking)
     return found

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from gitmem.errors import GitFailed, GitMemError, Refused, UsageError
-from gitmem.gate import sources
+from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.reports.finding_words import blocking_words
 from gitmem.gate.reports.markdown import code
-from gitmem.gate.scan import scan_source
+from gitmem.gate.scan import scan
+from gitmem.gate.tree_policies import daily_patterns, range_policy
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.write import run_git
@@ -130,9 +131,9 @@ def publish(
     if client is None or forge is None:
         return Published(branch, base, head, link, None)
     # The description is masked, since it quotes removed facts too and the gate scans only what the branch adds.
-    policy = sources.range_policy(repo, span._replace(tip=head), today)
+    policy = range_policy(repo, span._replace(tip=head), today)
     changes = masked(tuple(fact_changes(repo, span.base, head, layout, today, authors=False)), policy)
-    body = describe(changes, forge, head, proposal.notes, sources.daily_patterns(repo, span.base or head))
+    body = describe(changes, forge, head, proposal.notes, daily_patterns(repo, span.base or head))
     title = proposal.title or _title(repo, head, changes)
     pull = client.open_or_update(head=branch, base=base, title=title, body=body)
     return Published(branch, base, head, link, pull)
@@ -148,8 +149,8 @@ def through_the_gate(repo: Repository, span: CommitRange, today: date) -> None:
     """Scan every version in a range, as CI would. Raises Refused when the gate blocks; the message names the rule, the
     place and the commit."""
     base, head, _ = span
-    policy = sources.range_policy(repo, span, today)
-    report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
+    policy = range_policy(repo, span, today)
+    report = scan(files_of_new_commits(repo, base, head, policy), policy)
     if report.blocked:
         option = "--history"
         if base:

@@ -273,8 +273,8 @@ class View:
             words.append(f"**{blocking} blocking**")
         if warnings:
             words.append(counted(warnings, "warning"))
-        if report.allowed:
-            words.append(f"{len(report.allowed)} excepted")
+        if report.excepted:
+            words.append(f"{len(report.excepted)} excepted")
         if report.before:
             words.append(f"{len(report.before)} there before this change")
         what = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"

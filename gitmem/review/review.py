@@ -15,13 +15,18 @@ from datetime import datetime
 from enum import StrEnum
 
 from gitmem.config import Config
-from gitmem.gate import sources
+from gitmem.gate.blob_reading import BlobPlace, read_blobs
+from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Before
+from gitmem.gate.examine import Source as Scanned
+from gitmem.gate.existing_findings import findings_before
+from gitmem.gate.files_before import files_before
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction
 from gitmem.gate.remedies import remedy
-from gitmem.gate.scan import Report, findings_before, scan, scan_source, with_before, without_repeats
+from gitmem.gate.scan import Report, scan, without_repeats
+from gitmem.gate.tree_policies import daily_patterns, range_policy
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
@@ -139,8 +144,8 @@ def review(
     """
     base, head, _ = span
     today = now.date()
-    policy = sources.range_policy(repo, span, today)
-    found = without_repeats(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
+    policy = range_policy(repo, span, today)
+    found = without_repeats(scan(files_of_new_commits(repo, base, head, policy), policy))
     report = _set_base_findings_apart(repo, base, head, found, policy)
     extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
     layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
@@ -148,7 +153,7 @@ def review(
     changes = fact_changes(repo, base, head, layout, today)
     changes = with_facts_removed_by_merge(repo, changes, merges, layout, today)
     # The judge's patterns, so that a change cannot declare its own files to be logs.
-    daily = sources.daily_patterns(repo, span.judge or base or head)
+    daily = daily_patterns(repo, span.judge or base or head)
     other = other_changes(repo, base, head, layout, daily)
     other = replace(other, texts=with_texts_removed_by_merge(repo, other.texts, merges, layout, daily))
     verdict = verify(repo, base, head, policy=True, globs=layout.extra)
@@ -198,8 +203,8 @@ def _fingerprints_at(repo: Repository, head: str, report: Report, policy: Policy
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
     if not paths:
         return frozenset()
-    places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()]
-    found = scan(sources.read(repo, places, policy), policy).findings
+    places = [BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()]
+    found = scan(Scanned(read_blobs(repo, places, policy)), policy).findings
     return frozenset(finding.fingerprint for finding in found)
 
 
@@ -231,9 +236,9 @@ def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Rep
     if not base or not report.findings:
         return report
     old_path_of = renames(repo, base, head, repo.changes(base, head))
-    files = sources.before_of(repo, [base], ())
+    files = files_before(repo, [base], ())
     before = Before(lambda path: files.texts(old_path_of.get(path, path)))
-    return with_before(report, findings_before(report.findings, before, policy))
+    return report.with_before(findings_before(report.findings, before, policy))
 
 
 def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:

@@ -18,7 +18,7 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import Report
-from gitmem.gate.sources import worktree_policy
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.gate.work_tree_findings import Contents, contents
 from gitmem.git.worktree import state_dir
 from gitmem.memory.new_statements import memory_bytes

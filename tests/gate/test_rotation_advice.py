@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.detectors.personal.pii import RULES
 from gitmem.gate.detectors.registry import DETECTORS, PERSONAL, examples
 from gitmem.gate.reports.github import as_annotations
@@ -15,8 +16,8 @@ from gitmem.gate.reports.gitlab import as_sast
 from gitmem.gate.reports.markdown import as_markdown
 from gitmem.gate.reports.sarif import as_sarif
 from gitmem.gate.reports.text import as_text
-from gitmem.gate.scan import scan_source
-from gitmem.gate.sources import commits_beyond, range_policy
+from gitmem.gate.scan import scan
+from gitmem.gate.tree_policies import range_policy
 from gitmem.git.opening import open_repository
 from gitmem.git.revision import CommitRange
 from tests.harness import Repo
@@ -39,7 +40,7 @@ def said_everywhere(repo: Repo) -> list[str]:
     opened = open_repository(repo.path, os.environ)
     base, tip = (repo.git("rev-parse", name).strip() for name in ("HEAD~1", "HEAD"))
     policy = range_policy(opened, CommitRange(base, tip), date(2026, 1, 2))
-    report = scan_source(commits_beyond(opened, base, tip, policy), policy)
+    report = scan(files_of_new_commits(opened, base, tip, policy), policy)
     opened.close()
     then = datetime(2026, 1, 2, tzinfo=UTC)
     forms = [as_text(report, str), as_annotations(report, str), as_sarif(report, "1"), as_markdown(report, str, "x")]

@@ -11,7 +11,7 @@ import pytest
 
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import DETECTORS, examples
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import scan
 from gitmem.git.hook_files import BODIES, MAY_HOLD
@@ -33,7 +33,7 @@ MORE = [
 
 
 def is_refused(text: str) -> bool:
-    report = scan([Blob(MESSAGE, text.encode("utf-8", "replace"))], replace(Policy(), detectors=QUICK))
+    report = scan(Source([Blob(MESSAGE, text.encode("utf-8", "replace"))]), replace(Policy(), detectors=QUICK))
     return any(finding.severity is Severity.BLOCK for finding in report.findings)
 
 

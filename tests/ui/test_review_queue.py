@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.config import Config
-from gitmem.gate.sources import worktree_policy
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.opening import open_repository
 from gitmem.memory.fact import fact_id
 from gitmem.promotion.promote import Request

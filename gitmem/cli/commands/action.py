@@ -27,7 +27,8 @@ from gitmem.cli.terminal import escape, say, write
 from gitmem.config import TRACKED, Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, ModelUnavailable, UnknownRevision
-from gitmem.gate import exceptions, sources
+from gitmem.gate import exceptions
+from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.policy import MESSAGE, Policy
@@ -38,7 +39,8 @@ from gitmem.gate.reports.markdown import as_markdown as scan_markdown
 from gitmem.gate.reports.markdown import code
 from gitmem.gate.reports.sarif import as_sarif
 from gitmem.gate.reports.text import as_text as scan_text
-from gitmem.gate.scan import Report, scan_source
+from gitmem.gate.scan import Report, scan
+from gitmem.gate.tree_policies import range_policy
 from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange, towards
@@ -200,10 +202,10 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     started = now()
     brought = commits_of(repo, read_event())
     base, tip, _ = brought
-    policy = sources.range_policy(repo, brought, started.date())
+    policy = range_policy(repo, brought, started.date())
     if plugins:
         policy = replace(policy, detectors=WITH_PLUGINS)
-    result = without_repeats(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
+    result = without_repeats(scan(files_of_new_commits(repo, base, tip, policy), policy, workers=2))
     write(scan_text(result, escape) if in_gitlab() else as_annotations(result, escape))
     text = scan_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
     summarise(text)

@@ -18,14 +18,20 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Changed, GitMemError, UsageError
-from gitmem.gate import adoption_baseline, baseline, exceptions, sources
+from gitmem.gate import adoption_baseline, baseline, exceptions
 from gitmem.gate.baseline import Outcome
+from gitmem.gate.blob_reading import BlobPlace, read_blobs
+from gitmem.gate.commit_files import files_of_commits, files_of_new_commits, parse_range
 from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
 from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
 from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exceptions
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import scan_source
+from gitmem.gate.pushed_commits import oids_of_all_refs
+from gitmem.gate.scan import scan
 from gitmem.gate.shell_word import shell_word
+from gitmem.gate.staged_files import staged_files
+from gitmem.gate.tree_policies import range_policy, staged_policy, worktree_policy
+from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.objects import LINKS
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading
@@ -153,7 +159,7 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
     def find(known: str, salt: str) -> list[exceptions.Entry]:
         prints: dict[str, None] = {}
         for policy, source in _versions(repo, path, today):
-            findings = scan_source(source, replace(policy, allow=exceptions.Allowlist(salt))).findings
+            findings = scan(source, replace(policy, allow=exceptions.Allowlist(salt))).findings
             prints.update((f.fingerprint, None) for f in findings if (f.rule, f.path) == (rule, path))
         if not prints:
             raise GitMemError(f"the gate finds no {rule} in '{path}'", f"git mem scan {shell_word(path)}")
@@ -172,11 +178,11 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
 
 def _versions(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy, Source]]:
     """The file in the work tree, and as it is staged if it is; each with its policy."""
-    work, staged = sources.worktree_policy(repo, today), sources.staged_policy(repo, today)
-    yield work, sources.paths(repo, [path], work)
+    work, staged = worktree_policy(repo, today), staged_policy(repo, today)
+    yield work, work_tree_files(repo, [path], work)
     entry = next((entry for entry in repo.staged() if entry.path == path and entry.mode not in LINKS), None)
     if entry is not None:
-        yield staged, Source(sources.read(repo, [sources.BlobPlace(path, entry.oid)], staged))
+        yield staged, Source(read_blobs(repo, [BlobPlace(path, entry.oid)], staged))
 
 
 def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
@@ -186,7 +192,7 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
         rows = baseline.parse(read_regular(Path(options.baseline)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
         raise GitMemError(f"cannot read '{options.baseline}'", "it must be a baseline of detect-secrets") from None
-    policy = sources.worktree_policy(repo, today)
+    policy = worktree_policy(repo, today)
     outcomes: list[Outcome] = []
 
     def find(known: str, salt: str) -> list[exceptions.Entry]:
@@ -212,7 +218,7 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
 
 def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> None:
     """Replace the baseline by the findings of HEAD."""
-    policy = sources.worktree_policy(repo, today)
+    policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
     _replace_file(repo, text, new, options.dry_run)
@@ -232,7 +238,7 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
 
 def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
     """Drop the rows of the baseline whose finding HEAD no longer has."""
-    policy = sources.worktree_policy(repo, today)
+    policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     gone = sorted(adoption_baseline.gone_rows(repo, policy))
     left = policy.allow.baseline.difference(gone)
@@ -268,7 +274,7 @@ def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:
         return "the gate does not read that file"
     try:
         assert repo.root is not None
-        (blob,) = sources.paths(repo, [relative(repo.root, path)], policy).blobs
+        (blob,) = work_tree_files(repo, [relative(repo.root, path)], policy).blobs
     except (GitMemError, ValueError):
         return "there is no such file here"
     return blob.skipped or inspect(decode(blob.data)[0], blob.path, policy)
@@ -315,19 +321,19 @@ def _excepted(
 def _places(repo: Repository, today: date, span: str | None, history: bool) -> list[Place]:
     """Where a finding is looked for: in what is staged and the message being written, in the work tree, in the range
     `span` ("" or None for none), and in all of history if `history`."""
-    staged, work = sources.staged_policy(repo, today), sources.worktree_policy(repo, today)
+    staged, work = staged_policy(repo, today), worktree_policy(repo, today)
 
     def staged_now() -> Source:
-        source = sources.staged(repo, staged)
+        source = staged_files(repo, staged)
         return replace(source, blobs=chain(source.blobs, _message(repo)))
 
-    places: list[Place] = [(staged, staged_now), (work, lambda: sources.paths(repo, [], work))]
+    places: list[Place] = [(staged, staged_now), (work, lambda: work_tree_files(repo, [], work))]
     if span:
-        chosen = sources.span(repo, span)
-        ranged = sources.range_policy(repo, chosen, today)
-        places.append((ranged, lambda: sources.commits_beyond(repo, chosen.base, chosen.tip, ranged)))
+        chosen = parse_range(repo, span)
+        ranged = range_policy(repo, chosen, today)
+        places.append((ranged, lambda: files_of_new_commits(repo, chosen.base, chosen.tip, ranged)))
     if history and repo.head():
-        places.append((work, lambda: sources.commits(repo, sources.everything(repo), work)))
+        places.append((work, lambda: files_of_commits(repo, oids_of_all_refs(repo), work)))
     return places
 
 

@@ -20,9 +20,10 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now, settings
 from gitmem.errors import Exit, NotARepository, UsageError
-from gitmem.gate import adoption_baseline, exceptions, sources
+from gitmem.gate import adoption_baseline, exceptions
 from gitmem.gate.exceptions import FILE as ALLOWED
 from gitmem.gate.new_exception import exceptions_text
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.opening import discover, open_repository
 from gitmem.git.transaction import Draft, Reading
 from gitmem.git.transaction import write as write_files
@@ -193,7 +194,7 @@ def accept_head(root: Path) -> int:
     """Write the findings of HEAD to the gate's baseline, unless it has one. Returns their number."""
     repo = open_repository(root, os.environ)
     try:
-        policy = sources.worktree_policy(repo, now().date())
+        policy = worktree_policy(repo, now().date())
         if policy.allow.baseline:
             return 0
         text = exceptions_text(Reading(repo))

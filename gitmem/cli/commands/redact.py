@@ -13,13 +13,16 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, Refused
-from gitmem.gate import redaction_record, sources
+from gitmem.gate import redaction_record
+from gitmem.gate.blob_reading import BlobPlace, read_blobs
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob, decode, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, STRUCTURAL_DETECTORS, Redaction, redaction
 from gitmem.gate.remedies import remedy
 from gitmem.gate.scan import scan_text
+from gitmem.gate.tree_policies import staged_policy, worktree_policy
+from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import undo_record
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.opening import Repository
@@ -53,10 +56,10 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
     names = [inside(repo, path) for path in paths]
     planned: list[Plan] = []
     if staged:
-        policy = sources.staged_policy(repo, today)
+        policy = staged_policy(repo, today)
         planned += _staged(repo, names, policy)
     else:
-        policy = sources.worktree_policy(repo, today)
+        policy = worktree_policy(repo, today)
     planned += _files(repo, names, policy, must=not staged)
     masked = [plan for plan in planned if plan.rules]
     if not force and not dry_run:
@@ -129,7 +132,7 @@ def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> It
     assert repo.root is not None
     present = [name for name in names if must or (repo.root / name).exists()]
     if present:
-        for blob in sources.paths(repo, present, policy).blobs:
+        for blob in work_tree_files(repo, present, policy).blobs:
             yield _plan(blob, "work tree", None, policy)
 
 
@@ -139,7 +142,7 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
     for entry in entries:
         if entry.mode in LINKS or not (entry.path in names or policy.concerns(entry.path)):
             continue
-        for blob in sources.read(repo, [sources.BlobPlace(entry.path, entry.oid)], policy):
+        for blob in read_blobs(repo, [BlobPlace(entry.path, entry.oid)], policy):
             yield _plan(blob, "staged", entry, policy)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -17,18 +17,25 @@ from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, json_text, page, paint_severities, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.gate import explanation, sources, trial
+from gitmem.gate import explanation, trial
+from gitmem.gate.commit_files import files_of_last_commits, files_of_new_commits, files_with_tags_and_notes, parse_range
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
-from gitmem.gate.examine import Before, Blob, Source, decode, not_text
+from gitmem.gate.examine import Before, Blob, Source, decode, finding_of_non_text
 from gitmem.gate.exceptions import Entry
+from gitmem.gate.existing_findings import baseline_rows
+from gitmem.gate.files_before import files_before_commit
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.gate.pushed_commits import oids_of_all_refs
 from gitmem.gate.reports.github import as_annotations
 from gitmem.gate.reports.sarif import as_sarif
 from gitmem.gate.reports.text import as_text
 from gitmem.gate.reports.value import as_value
-from gitmem.gate.scan import Report, rows_of_file, scan_source, without_repeats
+from gitmem.gate.scan import Report, scan, without_repeats
+from gitmem.gate.staged_files import staged_files
+from gitmem.gate.tree_policies import range_policy, staged_policy, tree_policy, worktree_policy
+from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative
 from gitmem.plural import counted
@@ -133,7 +140,7 @@ def command(**given: Any) -> int:
         source = replace(source, blobs=_with_message(source.blobs, options.message))
     if options.history:
         source = replace(source, blobs=_counted(source.blobs))
-    report = without_repeats(scan_source(source, policy, workers=WORKERS))
+    report = without_repeats(scan(source, policy, workers=WORKERS))
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form, accepted=options.everything)
@@ -146,23 +153,23 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
     """The source that the options name, and its policy. Without options: all memory files of the work tree."""
     today = now().date()
     if options.staged:
-        policy = sources.staged_policy(repo, today)
-        source = sources.staged(repo, policy)
+        policy = staged_policy(repo, today)
+        source = staged_files(repo, policy)
     elif options.span:
-        chosen = sources.span(repo, options.span)
-        policy = sources.range_policy(repo, chosen, today)
-        source = sources.commits_beyond(repo, chosen.base, chosen.tip, policy)
+        chosen = parse_range(repo, options.span)
+        policy = range_policy(repo, chosen, today)
+        source = files_of_new_commits(repo, chosen.base, chosen.tip, policy)
     elif options.history:
         policy = _policy_of_head(repo, today)
-        source = Source(iter(()))
+        source = Source(())
         if repo.head():
-            source = sources.whole_commits(repo, sources.everything(repo), policy)
+            source = files_with_tags_and_notes(repo, oids_of_all_refs(repo), policy)
     elif options.message and not options.paths:
-        policy = sources.staged_policy(repo, today)
-        source = Source(iter(()))
+        policy = staged_policy(repo, today)
+        source = Source(())
     else:
-        policy = sources.worktree_policy(repo, today)
-        source = sources.paths(repo, [inside(repo, path) for path in options.paths], policy)
+        policy = worktree_policy(repo, today)
+        source = work_tree_files(repo, [inside(repo, path) for path in options.paths], policy)
     return policy, source
 
 
@@ -170,7 +177,7 @@ def _policy_of_head(repo: Repository, today: date) -> Policy:
     """The policy of HEAD's tree; the default one without a commit."""
     head = repo.head()
     if head:
-        return sources.tree_policy(repo, head, today)
+        return tree_policy(repo, head, today)
     return Policy(today=today)
 
 
@@ -185,13 +192,13 @@ def inside(repo: Repository, path: str) -> str:
     return place
 
 
-def _with_message(blobs: Iterator[Blob], name: str) -> Iterator[Blob]:
+def _with_message(blobs: Iterable[Blob], name: str) -> Iterator[Blob]:
     """The commit message in the file `name` ("-": standard input), then the blobs."""
     yield Blob(MESSAGE, read_input(Path(name), sys.stdin.buffer))
     yield from blobs
 
 
-def _counted(blobs: Iterator[Blob]) -> Iterator[Blob]:
+def _counted(blobs: Iterable[Blob]) -> Iterator[Blob]:
     """Yield the blobs, with a counter on stderr if that is a terminal."""
     show = sys.stderr.isatty()
     for number, blob in enumerate(blobs, 1):
@@ -226,14 +233,14 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
     name, _, number = place.rpartition(":")
     if not name or not number.isdecimal() or form not in ("text", "json"):
         raise UsageError(f"'{place}' is not a line of a file", "git mem scan --explain FILE:LINE, as text or --json")
-    policy = sources.worktree_policy(repo, now().date())
-    (blob,) = list(sources.paths(repo, [inside(repo, name)], policy).blobs) or [Blob(name, b"", skipped="no file")]
+    policy = worktree_policy(repo, now().date())
+    (blob,) = list(work_tree_files(repo, [inside(repo, name)], policy).blobs) or [Blob(name, b"", skipped="no file")]
     if blob.skipped:
         raise GitMemError(f"'{name}' is not read: {blob.skipped}")
     text, problem = decode(blob.data)
     more: list[Finding] = []
     if problem:
-        more.append(not_text(blob, problem, policy))
+        more.append(finding_of_non_text(blob, problem, policy))
     explained = explanation.explain(text, blob.path, int(number), policy, more)
     if form == "json":
         write_json(explanation.as_value(explained))
@@ -250,13 +257,13 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     if form not in ("text", "json"):
         raise UsageError(f"a trial has no format '{form}'", "--format text or --json")
     policy = _policy_of_head(repo, now().date())
-    source, commits = sources.last_commits(repo, number, policy)
-    report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
+    source, commits = files_of_last_commits(repo, number, policy)
+    report = scan(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
     before = Before(lambda path: ())
     if commits:
-        before = sources.before_commit(repo, commits[0])
+        before = files_before_commit(repo, commits[0])
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
-    found_before = {row for path in paths for row in rows_of_file(path, before.texts(path), policy)}
+    found_before = {row for path in paths for row in baseline_rows(path, before.texts(path), policy)}
     result = trial.trial_of(report, commits, found_before)
     if form == "json":
         write_json(trial.as_value(result))
@@ -269,9 +276,9 @@ def show_audit(repo: Repository, form: str) -> int:
     """Print every exception with its state, active or ended. Returns 1 if one has ended, else 0."""
     today = now().date()
     if repo.root:
-        policy = sources.worktree_policy(repo, today)
+        policy = worktree_policy(repo, today)
     else:
-        policy = sources.tree_policy(repo, repo.head() or "", today)
+        policy = tree_policy(repo, repo.head() or "", today)
     rows = [(entry, "ended" if entry.expired(today) else "active") for entry in policy.allow.entries]
     if form == "json":
         write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})

@@ -11,7 +11,7 @@ from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.errors import Exit
-from gitmem.gate.sources import range_paths
+from gitmem.gate.tree_policies import range_memory_paths
 from gitmem.git.revision import split_range
 from gitmem.json_values import json_object, json_value
 from gitmem.plural import counted
@@ -41,7 +41,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     chosen = split_range(repo, span)
     globs = config.memory_paths
     if chosen.base:
-        globs = range_paths(repo, chosen)
+        globs = range_memory_paths(repo, chosen)
     verdict = verify.verify(repo, chosen.base, chosen.tip, policy=policy, globs=globs)
     for note in verdict.notes:
         say(f"note: {note}")

@@ -25,7 +25,7 @@ class Finding:
     finding about a file or a change as a whole. `start`, `end`: half-open character offsets into the decoded text, -1
     when the finding has no place. `commit`: the oid of the commit, "" outside scans of commits. `fingerprint`: the
     stable name that exceptions use; the scan fills it in. `secret`: whether it is a secret that its owner can rotate
-    (a token, a password).
+    (a token, a password). `in_file_name`: whether the match is in the name of the file, not in its text.
     """
 
     rule: str
@@ -42,6 +42,7 @@ class Finding:
     commit: str = ""
     fingerprint: str = ""
     secret: bool = False
+    in_file_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,8 @@ def summary(report: Report) -> str:
     if report.findings:
         counts = f"{blocks} blocking, {warns} warning"
     excepted = ""
-    if report.allowed:
-        excepted = f", {len(report.allowed)} excepted"
+    if report.excepted:
+        excepted = f", {len(report.excepted)} excepted"
     if report.accepted:
         excepted += f", {len(report.accepted)} accepted at adoption (--all shows them)"
     return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excepted}"

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
-from gitmem.gate.sources import worktree_policy
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.transaction import commit_nothing
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise

@@ -1,0 +1,65 @@
+"""Finds out which findings a file had before a change. The baseline accepts only such findings, and reports count them
+apart."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.examine import Before, Blob, scan_blob
+from gitmem.gate.exceptions import BaselineRow
+from gitmem.gate.file_names import scan_file_names
+from gitmem.gate.policy import MESSAGE, Policy
+
+
+def accepted_findings(findings: Iterable[Finding], policy: Policy, before: Before | None) -> dict[Finding, None]:
+    """The findings that have a row in the baseline and were there before the change, in order (a dict used as an
+    ordered set).
+
+    A finding in a file that the change moves is looked up at the old path. Without `before` the baseline alone decides.
+    """
+    baseline = policy.allow.baseline
+    if not baseline:
+        return {}
+    moved = {(row.rule, row.fingerprint): row for row in baseline if before is not None and row.path in before.gone}
+    rows: dict[Finding, BaselineRow] = {}
+    for finding in findings:
+        row = BaselineRow(finding.path, finding.rule, finding.fingerprint)
+        if row not in baseline:
+            row = moved.get((finding.rule, finding.fingerprint), row)
+        if row in baseline:
+            rows[finding] = row
+    if before is None:
+        return dict.fromkeys(rows)
+    paths = {row.path for row in rows.values()}
+    rows_before = {path: baseline_rows(path, before.texts(path), policy) for path in paths}
+    return {finding: None for finding, row in rows.items() if row in rows_before[row.path]}
+
+
+def baseline_rows(path: str, versions: Iterable[bytes], policy: Policy) -> set[BaselineRow]:
+    """The rows that a baseline would have for one file: a row for each finding in `versions` of its text, and in its
+    name. Empty when the versions have no finding."""
+    found = [finding for data in versions for finding in scan_blob(Blob(path, data), policy)]
+    if found:
+        found += scan_file_names({path: ""}, policy).findings
+    return {BaselineRow(path, finding.rule, finding.fingerprint) for finding in found}
+
+
+def findings_before(findings: Iterable[Finding], before: Before, policy: Policy) -> list[Finding]:
+    """The findings that their file had before the change at least as often as now, in order.
+
+    Findings in commit messages, in file names and about the change as a whole are never among them.
+    """
+    groups: dict[BaselineRow, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.path != MESSAGE and finding.start >= 0 and not finding.in_file_name:
+            groups[BaselineRow(finding.path, finding.rule, finding.fingerprint)].append(finding)
+    counts: Counter[BaselineRow] = Counter()
+    for path in {row.path for row in groups}:
+        most: Counter[BaselineRow] = Counter()
+        for data in before.texts(path):  # one text for each parent of a merge; the parent with most findings counts
+            own = scan_blob(Blob(path, data), policy)
+            most |= Counter(BaselineRow(path, one.rule, one.fingerprint) for one in own)
+        counts.update(most)
+    return [one for row, group in groups.items() if len(group) <= counts[row] for one in group]
