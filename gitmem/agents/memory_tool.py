@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
-from gitmem.gate.quoting import allowed_name, neutral, plain, without_secrets
+from gitmem.gate.quoting import allowed_name, escaped, unescaped, without_secrets
 from gitmem.gate.redaction import masked_rules, refuse_or_mask, refuse_or_mask_change
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
@@ -66,7 +66,7 @@ def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *,
     or an invisible character. `read_only`: refuse the commands that write.
     """
     try:
-        return Answer(neutral(_answer(repo, config, command, read_only)))
+        return Answer(escaped(_answer(repo, config, command, read_only)))
     except _Failure as failure:
         words = str(failure)
     except OutsideRepository:
@@ -77,7 +77,7 @@ def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *,
         words = str(error.strerror)
     except UnicodeError:
         words = "the path or the text is no Unicode text"
-    return Answer(neutral(words), is_error=True)
+    return Answer(escaped(words), is_error=True)
 
 
 def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_only: bool) -> str:
@@ -389,7 +389,7 @@ def _only_place(path: str, text: str, old: str, new: str) -> tuple[int, int, str
     A model copies `old` from an answer of `view`, where markup is spelled out and carriage returns are missing; so it
     is also looked for with plain markup, with carriage returns, and with both. The new text is spelled the same way.
     """
-    for spell in (str, plain, _with_returns, lambda value: _with_returns(plain(value))):
+    for spell in (str, unescaped, _with_returns, lambda value: _with_returns(unescaped(value))):
         if spell(old) in text:
             old, new = spell(old), spell(new)
             break

@@ -134,7 +134,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     if result.report.blocked:
         last_refusal.record(repo.common_dir, result.hook, blocking_words(result.report), now())
         return Exit.FINDINGS
-    last_refusal.passed(repo.common_dir, result.hook)
+    last_refusal.delete_after_success(repo.common_dir, result.hook)
     return Exit.DONE
 
 
@@ -272,7 +272,7 @@ def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
     text = without_diff(
         data.decode("utf-8", "replace"), edited=edited, staged=lambda: staged_lines(repo, staging.changes)
     )
-    more = redaction_record.drop_explained(repo, file, staged_history(repo, staging, text, policy))
+    more = redaction_record.without_recorded_rewrites(repo, file, staged_history(repo, staging, text, policy))
     more += change_findings(repo, staging, policy)
     more += agent_trailers.check(repo, load(user_config), text)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)

@@ -81,11 +81,11 @@ def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
         return ""
     if not any("exception" in line for line in lines):
         return ""
-    from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
+    from gitmem.gate.quoting import HIDDEN, escaped, without_secrets
 
     ended = ended_exceptions(parse_lines(lines).facts, when.date())[:MAX_EXCEPTIONS]
     rows = [
-        f"- {neutral(' '.join(fact.text[:200].split()))} (MEMORY.md:{fact.line}, until {day})" for day, fact in ended
+        f"- {escaped(' '.join(fact.text[:200].split()))} (MEMORY.md:{fact.line}, until {day})" for day, fact in ended
     ]
     if rows:
         rows = [row for row in without_secrets(rows) if row != HIDDEN]
@@ -130,12 +130,12 @@ def _values(
     """The working values of the project and of this session that this agent may see; "" for none."""
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
-    from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
+    from gitmem.gate.quoting import HIDDEN, escaped, without_secrets
 
     open_values = Store(repo.common_dir, config.profile).list("", when, Owner(session, config.agent))[:MAX_VALUES]
     open_values = [value for value in open_values if of_text(value.text, known()) is State.HOLDS]
     open_values = [value for value in open_values if _is_new(value.text, held)]
-    rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
+    rows = [f"- {escaped(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     if rows:
         rows = [row for row in without_secrets(rows) if row != HIDDEN]
     if not rows:

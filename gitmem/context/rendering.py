@@ -10,7 +10,7 @@ from gitmem.context.code_marks import mark as code_mark
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.context.pieces import Piece
-from gitmem.gate.quoting import END, LEAD, mark, neutral, passage, shown_name, without_secrets
+from gitmem.gate.quoting import END, LEAD, escaped, passage, passage_mark, shown_name, without_secrets
 from gitmem.memory.code_state import CodeState
 from gitmem.plural import counted
 
@@ -119,7 +119,7 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
         if bare:
             body = ""
         else:
-            body = neutral("\n".join(without_secrets(said.split("\n"))))
+            body = escaped("\n".join(without_secrets(said.split("\n"))))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
     note = ", ".join(filter(None, (_layer(first), first.scope if first.scope != "project" else "")))
     given = _pieces(parts)
@@ -129,7 +129,7 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
     if first.scope != "project":
         commit = commits.get(first.scope, "")
     if bare:
-        return mark(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n"
+        return passage_mark(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n"
     if given:
         text = _statements(parts, given)
     else:

@@ -24,7 +24,7 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.gate.tree_policies import tree_policy
-from gitmem.gate.withholding import screened, withheld
+from gitmem.gate.withholding import name_for_model, withhold_lines
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
@@ -131,7 +131,7 @@ def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], 
 def _safe(path: str, text: str, policy: Policy) -> str:
     """The text without the lines that the gate would block."""
     findings = [found for found in scan_text(text, path, policy) if found.severity is Severity.BLOCK]
-    return "\n".join(withheld(text.split("\n"), findings))
+    return "\n".join(withhold_lines(text.split("\n"), findings))
 
 
 class _Maker:
@@ -299,7 +299,7 @@ class _History:
         events: dict[str, datetime] = {}
         for reviewed in filter(None, (commit, self._merges[commit.oid])):
             for name in reviewers(reviewed):
-                events.setdefault(f"human:{_name(screened(name.partition('<')[0]))}", reviewed.commit_date)
+                events.setdefault(f"human:{_name(name_for_model(name.partition('<')[0]))}", reviewed.commit_date)
         return list(events.items())
 
 
@@ -310,7 +310,7 @@ def actor(commit: Commit, agent: str = "") -> str:
         return f"process:{_name(agent)}"
     if agent:
         return f"{_name(agent)}/unknown"
-    return f"human:{_name(screened(commit.author.name))}"
+    return f"human:{_name(name_for_model(commit.author.name))}"
 
 
 def _model(spec: str) -> str:

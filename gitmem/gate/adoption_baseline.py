@@ -19,7 +19,7 @@ from gitmem.gate.scan import scan
 from gitmem.git.repository import Repository
 
 
-def rows_of_head(repo: Repository, policy: Policy, salt: str, *, workers: int = 2) -> list[BaselineRow]:
+def baseline_of_head(repo: Repository, policy: Policy, salt: str, *, workers: int = 2) -> list[BaselineRow]:
     """The baseline rows for HEAD: one for each blocking finding in its files that no exception covers, sorted.
 
     `salt`: the salt of the fingerprints. `workers`: processes to scan in. [] for a repository without a commit.
@@ -33,7 +33,7 @@ def rows_of_head(repo: Repository, policy: Policy, salt: str, *, workers: int = 
     return sorted({BaselineRow(f.path, f.rule, f.fingerprint) for f in blocking})
 
 
-def gone_rows(repo: Repository, policy: Policy) -> frozenset[BaselineRow]:
+def outdated_rows(repo: Repository, policy: Policy) -> frozenset[BaselineRow]:
     """The rows of the policy's baseline that are outdated: HEAD has no such finding at their path any more.
 
     Only the files that the rows name are read. Without a HEAD all rows count as outdated.
@@ -47,12 +47,12 @@ def gone_rows(repo: Repository, policy: Policy) -> frozenset[BaselineRow]:
     return baseline.difference(*found)
 
 
-def accepting_head(repo: Repository, policy: Policy, text: str, salt: str) -> tuple[str, list[BaselineRow]]:
+def with_baseline_of_head(repo: Repository, policy: Policy, text: str, salt: str) -> tuple[str, list[BaselineRow]]:
     """Make the findings of HEAD the baseline: return (new text of `.gitmem-allow.toml`, its baseline rows).
 
     `text`: the text of the file now, "" for no file. `salt`: the salt of a new file; an existing file keeps its own.
     """
     if text.strip():
         salt = exceptions.parse(text).salt
-    rows = rows_of_head(repo, policy, salt)
+    rows = baseline_of_head(repo, policy, salt)
     return exceptions.with_baseline(text, rows, salt), rows

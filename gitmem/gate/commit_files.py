@@ -16,10 +16,10 @@ from gitmem.gate.blob_reading import BlobPlace, read_blobs
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
-from gitmem.gate.changes.merge_losses import before_merge, dropped
+from gitmem.gate.changes.merge_losses import dropped_paths, oid_in_merge_base
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
-from gitmem.gate.changes.staging import counts
-from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_loss
+from gitmem.gate.changes.staging import is_checked_path
+from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_settings_loss
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.files_before import files_before
@@ -99,7 +99,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
             reasoned.add(commit.oid)
     if not messages:
         return Source(())
-    lost = dropped(repo, merges, base, lambda path: counts(path, policy))
+    lost = dropped_paths(repo, merges, base, lambda path: is_checked_path(path, policy))
     changes = dict(touched(repo, messages))
     changed = [
         commit_change(oid, [*changes.get(oid, ()), *lost.get(oid, ())], policy)
@@ -117,7 +117,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     )
     findings = [*_findings_of(repo, changed, policy), *_rewritten(repo, changed, merges, reasoned, policy)]
     rows = [(row, change.commit) for change in changed for row in change.settings]
-    findings += range_loss(repo, rows, base, tip)
+    findings += range_settings_loss(repo, rows, base, tip)
     if base and may_narrow(policy.layouts):
         findings += layout_loss(repo, repo.merge_base(base, tip) or base, tip, tip)
     before = None
@@ -128,7 +128,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
 
 def files_of_commit(repo: Repository, commit: str, policy: Policy) -> Source:
     """The source of all files of one commit's tree that the gate scans, without findings about a change."""
-    entries = [e for e in repo.entries(commit) if e.mode not in LINKS and policy.concerns(e.path)]
+    entries = [e for e in repo.entries(commit) if e.mode not in LINKS and policy.scans(e.path)]
     return Source(read_blobs(repo, (BlobPlace(e.path, e.oid) for e in entries), policy), ids=partial(commit_ids, repo))
 
 
@@ -176,7 +176,7 @@ class CommitChange:
 
 def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) -> CommitChange:
     """Sort the changed paths of one commit by how the gate checks them. Reads nothing."""
-    moved = {change.new_oid for change in changes if change.added and policy.remembers(change.path)}
+    moved = {change.new_oid for change in changes if change.added and policy.is_memory(change.path)}
     findings: list[Finding] = []
     wanted: list[BlobPlace] = []
     attributes: list[BlobPlace] = []
@@ -194,17 +194,17 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
         if is_attributes(change.path):
             attributes.append(BlobPlace(change.path, change.new_oid, commit, change.mode))
         if change.mode in LINKS:
-            if change.mode == SYMLINK and policy.guides(change.path):
+            if change.mode == SYMLINK and policy.is_place_of_instructions(change.path):
                 links.append(BlobPlace(change.path, change.new_oid, commit))
             continue
-        if policy.concerns(change.path):
+        if policy.scans(change.path):
             wanted.append(BlobPlace(change.path, change.new_oid, commit))
     rewrites = [
         change
         for change in changes
         if change.olds and policy.keeps_history(change.path) and (change.new_oid or not moved & set(change.olds))
     ]
-    added = tuple(change.path for change in changes if change.added and policy.concerns(change.path))
+    added = tuple(change.path for change in changes if change.added and policy.scans(change.path))
     return CommitChange(
         commit, tuple(wanted), tuple(attributes), tuple(links), added, tuple(rewrites),
         settings=tuple(change for change in changes if change.path == TRACKED),
@@ -239,8 +239,9 @@ def _rewritten(
     for change in changed:
         if change.commit not in reasoned:
             for file in change.rewrites:
-                then = before_merge(repo, merges.get(change.commit, ()), file.path)
-                yield from history_findings(repo, file.path, file.olds, file.new_oid, policy, change.commit, then)
+                then = oid_in_merge_base(repo, merges.get(change.commit, ()), file.path)
+                versions = rules.FileVersions(file.path, file.olds, file.new_oid, then)
+                yield from history_findings(repo, versions, policy, change.commit)
 
 
 def _once(rows: Iterable[BlobPlace]) -> Iterator[BlobPlace]:

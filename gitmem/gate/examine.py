@@ -47,15 +47,15 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class FilesBefore:
     """The files as they were before a change.
 
-    `texts`: a function from a path to the bytes that each parent commit had there; empty for a new path. `gone`: the
+    `texts`: a function from a path to the bytes that each parent commit had there; empty for a new path. `removed`: the
     paths that the change deletes or moves.
     """
 
     texts: Callable[[str], Sequence[bytes]]
-    gone: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Source:
 
     blobs: Iterable[Blob]
     findings: tuple[Finding, ...] = ()
-    before: Before | None = None
+    before: FilesBefore | None = None
     ids: Callable[[], frozenset[str]] | None = None
 
 
@@ -213,7 +213,7 @@ def _inspection(subject: Text, run: DetectorRun, cached: dict[str, list[Match]])
 def _scope_of(path: str, policy: Policy) -> Scope:
     if path == MESSAGE:
         return Scope.MESSAGE
-    if policy.instructs(path):
+    if policy.expects_instructions(path):
         return Scope.INSTRUCTIONS
     return Scope.MEMORY
 

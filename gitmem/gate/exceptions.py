@@ -23,8 +23,8 @@ from gitmem.messages import Message
 
 FILE = ".gitmem-allow.toml"
 NO_SALT = "git-mem"  # salt of a repository without exceptions: its fingerprints are stable, but not private
-LIFETIME = timedelta(days=180)  # how long an exception made without --until is in force
-LENGTH = 20  # hex digits of a fingerprint: 80 bits
+EXCEPTION_LIFETIME = timedelta(days=180)  # how long an exception made without --until is in force
+FINGERPRINT_DIGITS = 20  # hex digits of a fingerprint: 80 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def fingerprint(salt: str, rule: str, text: str) -> str:
     import hashlib  # loads OpenSSL: only what was found needs it
 
     words = f"{rule}\0{unicodedata.normalize('NFC', text)}".encode("utf-8", "surrogatepass")
-    return hashlib.scrypt(words, salt=salt.encode(), n=2048, r=8, p=1, dklen=LENGTH // 2).hex()
+    return hashlib.scrypt(words, salt=salt.encode(), n=2048, r=8, p=1, dklen=FINGERPRINT_DIGITS // 2).hex()
 
 
 def parse(text: str) -> Allowlist:

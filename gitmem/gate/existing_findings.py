@@ -7,13 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.examine import Before, Blob, scan_blob
+from gitmem.gate.examine import Blob, FilesBefore, scan_blob
 from gitmem.gate.exceptions import BaselineRow
 from gitmem.gate.file_names import scan_file_names
 from gitmem.gate.policy import MESSAGE, Policy
 
 
-def accepted_findings(findings: Iterable[Finding], policy: Policy, before: Before | None) -> dict[Finding, None]:
+def accepted_findings(findings: Iterable[Finding], policy: Policy, before: FilesBefore | None) -> dict[Finding, None]:
     """The findings that have a row in the baseline and were there before the change, in order (a dict used as an
     ordered set).
 
@@ -22,7 +22,7 @@ def accepted_findings(findings: Iterable[Finding], policy: Policy, before: Befor
     baseline = policy.allow.baseline
     if not baseline:
         return {}
-    moved = {(row.rule, row.fingerprint): row for row in baseline if before is not None and row.path in before.gone}
+    moved = {(row.rule, row.fingerprint): row for row in baseline if before is not None and row.path in before.removed}
     rows: dict[Finding, BaselineRow] = {}
     for finding in findings:
         row = BaselineRow(finding.path, finding.rule, finding.fingerprint)
@@ -46,7 +46,7 @@ def baseline_rows(path: str, versions: Iterable[bytes], policy: Policy) -> set[B
     return {BaselineRow(path, finding.rule, finding.fingerprint) for finding in found}
 
 
-def findings_before(findings: Iterable[Finding], before: Before, policy: Policy) -> list[Finding]:
+def findings_before(findings: Iterable[Finding], before: FilesBefore, policy: Policy) -> list[Finding]:
     """The findings that their file had before the change at least as often as now, in order.
 
     Findings in commit messages, in file names and about the change as a whole are never among them.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitmem.errors import GitMemError, Refused
 from gitmem.gate.detectors import registry
@@ -30,38 +30,45 @@ MAX_SHOWN_CHARACTERS = 400  # characters of a text that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A finding on the line. `exception`: the state of the exception for it, "" for none. `ways`: what would make it
-    pass."""
+class ExplainedFinding:
+    """A finding on the line. `exception`: the state of the exception for it as a sentence, "" for none. `passes`:
+    whether an exception in force covers it. `ways`: sentences, each with one way to make the finding pass; () when it
+    passes or its exception has ended."""
 
     finding: Finding
     exception: str
     ways: tuple[str, ...]
+    passes: bool = False
+
+
+class ReadText(NamedTuple):
+    """A text that the detectors read for the line, masked. `how`: how it was obtained ("line", "without disguise", or
+    the name of an encoding)."""
+
+    how: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The gate's verdict on one line.
 
-    `line`: from 1. `scope`: the value of `Scope` of the file. `scanned`: whether the gate scans the file at all.
-    `read`: (how, text) for each text that was read for the line. `judged`: the findings.
+    `line`: its number, from 1. `scope`: the value of `Scope` of the file. `scanned`: whether the gate scans the file at
+    all. `read`: the texts that the detectors read for the line. `evidence`: the values by which detectors decided.
     """
 
     path: str
     line: int
     scope: str
     scanned: bool
-    read: tuple[tuple[str, str], ...]
+    read: tuple[ReadText, ...]
     evidence: tuple[Evidence, ...]
-    judged: tuple[Judged, ...]
+    findings: tuple[ExplainedFinding, ...]
 
     @property
     def blocks(self) -> bool:
         """Whether a finding blocks that no exception in force covers."""
-        return any(
-            each.finding.severity is Severity.BLOCK and not each.exception.startswith("excepted")
-            for each in self.judged
-        )
+        return any(each.finding.severity is Severity.BLOCK and not each.passes for each in self.findings)
 
 
 def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Finding] = ()) -> Explanation:
@@ -88,10 +95,10 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
         path,
         line,
         inspection.text.scope.value,
-        policy.concerns(path),
+        policy.scans(path),
         tuple(_read(inspection, start, end, policy)),
         tuple(evidence),
-        tuple(_judged(finding, policy) for finding in findings),
+        tuple(_explained(finding, policy) for finding in findings),
     )
 
 
@@ -118,24 +125,25 @@ def _of_the_file(inspection: Inspection, policy: Policy) -> Iterator[Finding]:
         yield finding_of_match_limit(inspection.text.raw, path, policy)
 
 
-def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[tuple[str, str]]:
-    """(how, text): the masked line, its normalised form where that differs, and each text that is decoded from it."""
+def _read(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[ReadText]:
+    """The texts that detectors read for the line at start..end: the masked line, its normalised form if that differs,
+    and each text that is decoded from it."""
     if inspection.limit_reached or inspection.failures:
-        yield "line", "[not shown: not all of the text could be read for secrets]"
+        yield ReadText("line", "[not shown: not all of the text could be read for secrets]")
         return
     from gitmem.gate.detectors.injection.decoding import decoded
 
     shown = inspection.masked_line(start, end)
-    yield "line", _excerpt(shown)
+    yield ReadText("line", _excerpt(shown))
     plain, _ = normalise(shown)
     if plain != shown:
-        yield "without disguise", _excerpt(plain)
+        yield ReadText("without disguise", _excerpt(plain))
     for view in decoded(inspection.text.raw):
         if view.start <= end and view.end > start and view.text:
             if any(first < view.end and last > view.start for first, last in inspection.secrets):
-                yield view.kind, "[not shown: a secret]"
+                yield ReadText(view.kind, "[not shown: a secret]")
             else:
-                yield view.kind, _excerpt(_masked(view.text, policy), around_instruction=True)
+                yield ReadText(view.kind, _excerpt(_masked(view.text, policy), around_instruction=True))
 
 
 def _masked(text: str, policy: Policy) -> str:
@@ -153,7 +161,7 @@ def _excerpt(text: str, around_instruction: bool = False) -> str:
         return text
     start = 0
     if around_instruction:
-        from gitmem.gate.detectors.injection.injection import judge
+        from gitmem.gate.detectors.injection.sentence_judge import judge
 
         subject = Text(text)
         match = next(judge(subject), None)
@@ -167,21 +175,21 @@ def _excerpt(text: str, around_instruction: bool = False) -> str:
     return shown
 
 
-def _judged(finding: Finding, policy: Policy) -> Judged:
+def _explained(finding: Finding, policy: Policy) -> ExplainedFinding:
     """The finding with the severity that a scan would give it, the exception for it, and the ways to make it pass."""
-    kept = apply_exceptions([finding], policy).counting
     entry = policy.allow.covers(finding)
+    counting = next(iter(apply_exceptions([finding], policy).counting), finding)
     if entry is not None:
         until = "without an end"
         if entry.until:
             until = entry.until.isoformat()
         if entry.expired(policy.today):
-            return Judged(kept[0], f"ended {until}", ())
-        return Judged(finding, f"excepted until {until}", ())
+            return ExplainedFinding(counting, f"ended {until}", ())
+        return ExplainedFinding(finding, f"excepted until {until}", (), passes=True)
     exception = ""
     if policy.allow.softens(finding, policy.today):
         exception = "its rule is excepted in this file; it came later"
-    return Judged(kept[0], exception, tuple(_ways(finding)))
+    return ExplainedFinding(counting, exception, tuple(_ways(finding)))
 
 
 def _ways(finding: Finding) -> Iterator[str]:
@@ -207,7 +215,7 @@ def as_value(explanation: Explanation) -> dict[str, Any]:
         "evidence": [{"rule": each.rule, "values": dict(each.values)} for each in explanation.evidence],
         "findings": [
             {**finding_value(each.finding), "exception": each.exception, "passes": list(each.ways)}
-            for each in explanation.judged
+            for each in explanation.findings
         ],
     }
 
@@ -224,12 +232,12 @@ def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:
         for each in explanation.evidence:
             lines.append(f"  {each.rule}: " + ", ".join(f"{name} {value}" for name, value in each.values))
     title = "findings"
-    if not explanation.judged:
+    if not explanation.findings:
         title = "no findings: the line passes"
     lines += ["", title]
-    for judged in explanation.judged:
-        lines += [f"  {line}" for line in finding_lines(judged.finding, escape)]
-        if judged.exception:
-            lines += [f"    {judged.exception}"]
-        lines += [f"    to pass: {one_line(way, escape)}" for way in judged.ways]
+    for explained in explanation.findings:
+        lines += [f"  {line}" for line in finding_lines(explained.finding, escape)]
+        if explained.exception:
+            lines += [f"    {explained.exception}"]
+        lines += [f"    to pass: {one_line(way, escape)}" for way in explained.ways]
     return "\n".join(lines) + "\n"

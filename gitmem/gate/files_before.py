@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gitmem.gate.examine import Before
+from gitmem.gate.examine import FilesBefore
 from gitmem.git.objects import (
     LINKS,
 )
@@ -12,7 +12,7 @@ from gitmem.git.repository import Repository
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
-def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> Before:
+def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> FilesBefore:
     """The files before a change. `commits`: the parents of the change. `gone`: the paths that the change deletes or
     moves."""
 
@@ -22,10 +22,10 @@ def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) 
         sizes = repo.sizes(list(oids))
         return [repo.read(oid) for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
 
-    return Before(texts, frozenset(gone))
+    return FilesBefore(texts, frozenset(gone))
 
 
-def files_before_commit(repo: Repository, commit: str) -> Before:
+def files_before_commit(repo: Repository, commit: str) -> FilesBefore:
     """The files before one commit, as its first parent has them; no files for a root commit."""
     row = next(iter(repo.log([commit], limit=1)))
     return files_before(repo, row.parents[:1], ())

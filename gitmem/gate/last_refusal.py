@@ -50,7 +50,7 @@ def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:
         return
 
 
-def passed(common_dir: Path, hook: str) -> None:
+def delete_after_success(common_dir: Path, hook: str) -> None:
     """Delete the record after a later success: of a refused commit when a commit passes, of a refused push when a push
     (`hook` is `pre-push`) passes."""
     last = read(common_dir)

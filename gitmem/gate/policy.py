@@ -60,25 +60,25 @@ class Policy:
     imported: frozenset[str] = frozenset()
     encryption: str = ""
 
-    def concerns(self, path: str) -> bool:
+    def scans(self, path: str) -> bool:
         """Whether the gate scans the file at this path: memory, a path that some file system would open as memory, or a
         file that agents read. Other text files below memory/ are scanned too, since an agent that lists the folder may
         open them."""
         folded = canonical(path)
-        beside = folded.endswith(".mdc") and self.remembers(path[:-1])
+        beside = folded.endswith(".mdc") and self.is_memory(path[:-1])
         if folded.startswith("memory/"):
             beside = folded.endswith((*TEXT_ENDINGS, *NOTE_ENDINGS)) or "." not in folded.rpartition("/")[2]
-        return self.remembers(path) or agents_read(path) or path in self.imported or beside
+        return self.is_memory(path) or agents_read(path) or path in self.imported or beside
 
-    def instructs(self, path: str) -> bool:
+    def expects_instructions(self, path: str) -> bool:
         """Whether the file at this path is meant to hold instructions, so that an instruction in it only warns."""
         return holds_instructions(path) or (path in self.imported and kind(path) is Kind.OTHER)
 
-    def remembers(self, path: str) -> bool:
+    def is_memory(self, path: str) -> bool:
         """Whether this path is memory, or a file system that ignores case or Unicode form would open it as memory."""
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
 
-    def holds(self, path: str) -> bool:
+    def is_place_of_memory(self, path: str) -> bool:
         """Whether a link or submodule at `path` would be a part of memory, because it is in a folder of memory or in
         one that a glob of the settings names. A glob without a folder (`paths = ["*.md"]`) does not count."""
         return self._is_placed(path) or self._is_placed(f"{path.rstrip('/')}/x.md")
@@ -88,7 +88,7 @@ class Policy:
         layout = Layout(extra=named)
         return is_memory(path, layout) or is_memory(canonical(path), layout)
 
-    def guides(self, path: str) -> bool:
+    def is_place_of_instructions(self, path: str) -> bool:
         """Whether a link or submodule at `path`, outside memory, would take the place of files that agents read as
         instructions. Such a link is common (CLAUDE.md to AGENTS.md), and is not a finding when its target is
         scanned."""

@@ -23,7 +23,7 @@ def scan_in_processes(blobs: Iterable[Blob], policy: Policy, workers: int) -> It
     if "fork" in multiprocessing.get_all_start_methods():
         how = "fork"
     context = multiprocessing.get_context(how)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(policy,)) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_set_policy, initargs=(policy,)) as pool:
         waiting: deque[tuple[list[Blob], Future[list[list[Finding]]]]] = deque()
         try:
             for chunk in _chunks(blobs):
@@ -53,7 +53,7 @@ def _chunks(blobs: Iterable[Blob]) -> Iterator[list[Blob]]:
         yield chunk
 
 
-def _start(policy: Policy) -> None:
+def _set_policy(policy: Policy) -> None:
     _policy[:] = [policy]
 
 

@@ -75,7 +75,7 @@ def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) 
     """
     redacted = redaction(text, path, policy, only_secrets=only_secrets)
     if redacted.whole:
-        raise endless(redacted)
+        raise refusal_of_whole_mask(redacted)
     return redacted.text
 
 
@@ -260,7 +260,7 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
     policy = policy or Policy()
     redacted, kept_rules = _mask_as_set(text, path, config, policy)
     if redacted.whole:
-        raise endless(redacted)
+        raise refusal_of_whole_mask(redacted)
     findings = scan_text(redacted.text, path, replace(policy, strict=False))
     is_strict = config.gate == "strict"
     blocking = [f for f in findings if f.severity is Severity.BLOCK or (is_strict and f.rule not in kept_rules)]
@@ -334,7 +334,7 @@ def masked_words(masks: Sequence[Mask]) -> str:
     return f"masked: {masked_rules(masks)}; {keep}"
 
 
-def endless(redacted: Redaction) -> Refused:
+def refusal_of_whole_mask(redacted: Redaction) -> Refused:
     """The error for a text that could only be masked as a whole."""
     rules = ", ".join(dict.fromkeys(mask.rule for mask in redacted.masks))
     return Refused(

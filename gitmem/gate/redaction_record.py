@@ -49,7 +49,7 @@ def _recorded_rewrites(repo: Repository) -> list[str]:
     return [row for row in rows if isinstance(row, str)]
 
 
-def drop_explained(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
+def without_recorded_rewrites(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
     """Remove the findings whose staged file is a recorded blob. If there was one, the trailer is added to the file
     `message`."""
     if not findings:

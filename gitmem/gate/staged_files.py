@@ -34,11 +34,11 @@ def staged_files(repo: Repository, policy: Policy, names: Sequence[str] = (), *,
     wanted = [
         BlobPlace(change.path, change.new_oid)
         for change in (*staging.changes, *staging.dropped)
-        if change.status not in "DU" and change.new_mode not in LINKS and policy.concerns(change.path)
+        if change.status not in "DU" and change.new_mode not in LINKS and policy.scans(change.path)
     ]
     if names:
         more = set(names) - {row.path for row in wanted}
-        entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
+        entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.scans(e.path)]
         wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
     if policy.imported:
         wanted += newly_imported(repo, staging.parents, repo.staged(), wanted)
@@ -62,4 +62,4 @@ def _stored_in_clear(repo: Repository, wanted: Sequence[BlobPlace]) -> Iterator[
     rows = [row for row in wanted if is_git_crypt_filter(filters.get(row.path, ""))]
     for row, data in zip(rows, repo.stored([row.oid for row in rows]), strict=True):
         if data and not is_encrypted(data):  # git-crypt leaves an empty file as it is
-            yield rules.finding("stored-in-clear", row.path, rules.RULES["stored-in-clear"])
+            yield rules.change_finding("stored-in-clear", row.path, rules.RULES["stored-in-clear"])

@@ -18,7 +18,7 @@ _ALLOWED_RULES = frozenset(PERSONAL)  # rules that do not withhold a name: a per
 
 
 @lru_cache(maxsize=4096)
-def screened(text: str) -> str:
+def name_for_model(text: str) -> str:
     """A short string that others wrote (an author, a branch, a tag, a subject), on one line, as a model may see it:
     WITHHELD_NAME in its place when it has a secret or reads as an instruction."""
     line = " ".join(text.split())
@@ -38,10 +38,10 @@ def without_blocked(lines: Sequence[str], path: str) -> list[str]:
     count.
     """
     found = examine("\n".join(lines), path, Policy())
-    return withheld(lines, [finding for finding in found if finding.severity is Severity.BLOCK])
+    return withhold_lines(lines, [finding for finding in found if finding.severity is Severity.BLOCK])
 
 
-def withheld(lines: Sequence[str], findings: Iterable[Finding]) -> list[str]:
+def withhold_lines(lines: Sequence[str], findings: Iterable[Finding]) -> list[str]:
     """The lines with each line that a finding touches replaced by WITHHELD; all lines are replaced for a finding about
     the text as a whole."""
     shown = list(lines)

@@ -58,16 +58,16 @@ def work_tree_files(repo: Repository, names: Sequence[str], policy: Policy) -> S
     findings = [*rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]
     for path, mode in files:
         findings += rules.check_entry(path, mode, policy)
-        if mode == SYMLINK and policy.guides(path):
+        if mode == SYMLINK and policy.is_place_of_instructions(path):
             findings += rules.check_link(path, os.readlink(repo.root / path), policy)
     return Source(_files(repo.root, files, policy), tuple(findings), ids=partial(commit_ids, repo))
 
 
 def _is_checked(root: Path, path: str, policy: Policy) -> bool:
     """Whether the gate scans the file at this path of the work tree, or has a rule about the link or folder there."""
-    if policy.concerns(path):
+    if policy.scans(path):
         return True
-    stands_for = policy.holds(path.rstrip("/")) or policy.guides(path)
+    stands_for = policy.is_place_of_memory(path.rstrip("/")) or policy.is_place_of_instructions(path)
     return stands_for and _mode(root / path) in LINKS
 
 
@@ -75,8 +75,8 @@ def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Findi
     """A finding for each folder above these paths that is a Git repository of its own."""
     folders = sorted({"/".join(path.split("/")[:n]) for path in chosen for n in range(1, path.count("/") + 1)})
     for folder in folders:
-        if not policy.guides(folder) and (root / folder / ".git").exists():
-            yield rules.finding("submodule", folder, "a repository of its own inside memory: it is not read")
+        if not policy.is_place_of_instructions(folder) and (root / folder / ".git").exists():
+            yield rules.change_finding("submodule", folder, "a repository of its own inside memory: it is not read")
 
 
 def _mode(place: Path) -> int | None:
@@ -97,7 +97,7 @@ def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iter
     out."""
     for path, mode in files:
         if mode != REGULAR:
-            if not policy.holds(path) and not policy.guides(path):
+            if not policy.is_place_of_memory(path) and not policy.is_place_of_instructions(path):
                 yield Blob(path, b"", skipped="a symbolic link, not followed")
             continue
         try:

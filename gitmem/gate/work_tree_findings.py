@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
-from gitmem.gate.adoption_baseline import gone_rows
+from gitmem.gate.adoption_baseline import outdated_rows
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob, Source, scan_blob
 from gitmem.gate.policy import Policy
@@ -69,7 +69,7 @@ def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Co
     policy = worktree_policy(repo, today)
     left = [most]
     source = work_tree_files(repo, [], policy)
-    blobs = tuple(_within_budget((blob for blob in source.blobs if policy.concerns(blob.path)), left))
+    blobs = tuple(_within_budget((blob for blob in source.blobs if policy.scans(blob.path)), left))
     return Contents(policy, blobs, tuple(source.findings), left[0] >= 0)
 
 
@@ -77,7 +77,7 @@ def counts(repo: Repository, today: date) -> Counts:
     """The findings in the work tree's first MAX_SCANNED_BYTES bytes. Raises GitMemError when the gate cannot read
     it."""
     read = contents(repo, today)
-    return replace(read.counts(read.scanned()), gone=len(gone_rows(repo, read.policy)))
+    return replace(read.counts(read.scanned()), gone=len(outdated_rows(repo, read.policy)))
 
 
 def _within_budget(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:

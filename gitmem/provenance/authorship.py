@@ -118,9 +118,9 @@ def is_agent(person: Person) -> bool:
 
 def named(person: Person) -> str:
     """`Name <e-mail>` for people and models; a placeholder when it holds a secret or reads as an instruction."""
-    from gitmem.gate.withholding import screened  # loads every detector
+    from gitmem.gate.withholding import name_for_model  # loads every detector
 
-    return screened(f"{person.name} <{person.email}>")
+    return name_for_model(f"{person.name} <{person.email}>")
 
 
 def _parse_person(text: str) -> Person:

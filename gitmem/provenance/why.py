@@ -132,9 +132,9 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     answer = _answer(path, fact, origin, block)
     looked = list(answer.reviewers)
     if origin and (merge := reviewed_merge(repo, at, origin)):
-        from gitmem.gate.withholding import screened
+        from gitmem.gate.withholding import name_for_model
 
-        looked += map(screened, reviewers(merge))
+        looked += map(name_for_model, reviewers(merge))
     answer = replace(
         answer, reviewers=tuple(dict.fromkeys(looked)), sources=sources, support=attribution.support,
         words=attribution.words, problem=problem, edit=attribution.edit, notes=tuple(notes),
@@ -254,7 +254,7 @@ def _trailers_of(commit: Commit | None) -> list[trailers.Trailer]:
 
 def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:
     """The answer as far as the commit and its trailers tell it; sources and support are added later."""
-    from gitmem.gate.withholding import screened  # loads every detector
+    from gitmem.gate.withholding import name_for_model  # loads every detector
 
     def first(key: str) -> str:
         return next(iter(trailers.values(block, key)), "")
@@ -262,15 +262,15 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
     agent = first(trailers.AGENT)
     answer = Answer(
         path, fact.line, fact.end, fact.text, fact.trail, commit="", author="", date=None,
-        agent=screened(agent or agent_of(path)), reason=screened(first(trailers.REASON)), reviewers=(),
+        agent=name_for_model(agent or agent_of(path)), reason=name_for_model(first(trailers.REASON)), reviewers=(),
         model=first(trailers.MODEL), sources=(),
     )  # fmt: skip
     if commit is None:
         return answer
     return replace(
         answer, commit=commit.oid, author=named(commit.author), date=commit.author_date,
-        agent=screened(agent or agent_of_commit(commit) or agent_of(path)),
-        reviewers=tuple(map(screened, reviewers(commit))),
+        agent=name_for_model(agent or agent_of_commit(commit) or agent_of(path)),
+        reviewers=tuple(map(name_for_model, reviewers(commit))),
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from gitmem.config import Config
 from gitmem.gate.blob_reading import BlobPlace, read_blobs
 from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.examine import Before
+from gitmem.gate.examine import FilesBefore
 from gitmem.gate.examine import Source as Scanned
 from gitmem.gate.existing_findings import findings_before
 from gitmem.gate.files_before import files_before
@@ -237,7 +237,7 @@ def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Rep
         return report
     old_path_of = renames(repo, base, head, repo.changes(base, head))
     files = files_before(repo, [base], ())
-    before = Before(lambda path: files.texts(old_path_of.get(path, path)))
+    before = FilesBefore(lambda path: files.texts(old_path_of.get(path, path)))
     return report.with_before(findings_before(report.findings, before, policy))
 
 

@@ -17,7 +17,7 @@ from gitmem.gate import exceptions
 from gitmem.gate.changes.ignored_memory import NAME as IGNORE
 from gitmem.gate.changes.ignored_memory import newly_ignored
 from gitmem.gate.changes.layout_loss import layout_loss
-from gitmem.gate.changes.text_rules import loss_between
+from gitmem.gate.changes.text_rules import settings_loss
 from gitmem.git.objects import REGULAR, Change
 from gitmem.git.repository import Repository
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
@@ -66,7 +66,7 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
         if decides(change.path) and not (name == ATTRIBUTES and _adds_only_harmless_lines(repo, change)):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
-                lost = "; ".join(row.message for row in loss_between(repo, base, head))
+                lost = "; ".join(row.message for row in settings_loss(repo, base, head))
             if change.path == exceptions.FILE:
                 lost = _newly_accepted(repo, base, head)
             changes.append(SettingsChange(change.path, what, lost))

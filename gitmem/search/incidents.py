@@ -13,7 +13,7 @@ from datetime import date
 from typing import NamedTuple
 
 from gitmem.gate.quoting import one_line
-from gitmem.gate.withholding import screened
+from gitmem.gate.withholding import name_for_model
 from gitmem.json_values import json_keys
 from gitmem.memory.outline import outline
 from gitmem.memory.statements import Form, Statement, note_name, statements
@@ -134,7 +134,7 @@ def _shown(text: str) -> str:
     line = " ".join(text.split())
     if len(line) > MAX_LINE_CHARACTERS:
         line = line[:MAX_LINE_CHARACTERS] + "…"
-    return one_line(screened(line))
+    return one_line(name_for_model(line))
 
 
 def _places(hit: Hit) -> list[tuple[str, int, int]]:

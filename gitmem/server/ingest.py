@@ -16,7 +16,7 @@ from typing import Any, cast
 from gitmem import system
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, TooManyFiles, UnknownRevision
-from gitmem.gate.withholding import screened
+from gitmem.gate.withholding import name_for_model
 from gitmem.git.opening import Repository
 from gitmem.git.revision import resolve_at
 from gitmem.index.blob_indexer import BlobIndexer, Work
@@ -235,7 +235,7 @@ class Ingest:
 
 def _ref_names(names: Sequence[str]) -> str:
     """The short names of the first three refs and the number of the others. Each name is screened for a model."""
-    shown = ", ".join(screened(name.removeprefix("refs/heads/").removeprefix("refs/tags/")) for name in names[:3])
+    shown = ", ".join(name_for_model(name.removeprefix("refs/heads/").removeprefix("refs/tags/")) for name in names[:3])
     if len(names) > 3:
         return f"{shown} and {len(names) - 3} more"
     return shown

@@ -36,13 +36,13 @@ def test_an_instruction_is_explained_by_its_parts_and_its_score_beside_the_thres
     assert values["blocks from"] == round(scorer.load().block, 3) and float(values["score"]) > float(
         values["blocks from"]
     )
-    assert found.blocks and not any("backticks" in way for way in found.judged[0].ways)  # they make no order pass
-    assert any(f"--rule injection-instruction --file {PATH}" in way for way in found.judged[0].ways)
+    assert found.blocks and not any("backticks" in way for way in found.findings[0].ways)  # they make no order pass
+    assert any(f"--rule injection-instruction --file {PATH}" in way for way in found.findings[0].ways)
 
 
 def test_a_line_that_passes_says_so() -> None:
     found = explain(f"{ORDER}\n\nfine\n", PATH, 3, POLICY)
-    assert not found.blocks and found.judged == () and "the line passes" in as_text(found, str)
+    assert not found.blocks and found.findings == () and "the line passes" in as_text(found, str)
 
 
 def test_disguised_and_encoded_text_is_shown_as_it_was_read() -> None:
@@ -63,7 +63,7 @@ def test_no_secret_is_shown_plain_encoded_or_disguised(secret: str) -> None:
     for number in range(len(lines)):
         found = explain("\n\n".join(lines) + "\n", PATH, 2 * number + 1, POLICY)
         said = json.dumps(as_value(found)) + as_text(found, str)
-        assert found.judged and secret[8:16] not in said, number
+        assert found.findings and secret[8:16] not in said, number
 
 
 def test_exceptions_are_told_and_what_they_cover_does_not_block() -> None:
@@ -71,9 +71,9 @@ def test_exceptions_are_told_and_what_they_cover_does_not_block() -> None:
     covered = Entry(finding.fingerprint, finding.rule, PATH, "why", date(2026, 3, 1))
     allow = Allowlist(POLICY.allow.salt, (covered,))
     found = explain(ORDER, PATH, 1, Policy(allow=allow, today=date(2026, 3, 1)))
-    assert found.judged[0].exception == "excepted until 2026-03-01" and not found.blocks
+    assert found.findings[0].exception == "excepted until 2026-03-01" and not found.blocks
     late = explain(ORDER, PATH, 1, Policy(allow=allow, today=date(2026, 3, 2)))
-    assert late.judged[0].exception == "ended 2026-03-01" and late.blocks
+    assert late.findings[0].exception == "ended 2026-03-01" and late.blocks
 
 
 def test_a_line_that_is_not_there_is_an_error() -> None:
@@ -96,22 +96,22 @@ def test_the_command_answers_as_text_and_as_json(repo: Repo) -> None:
 def test_a_finding_behind_the_sixtieth_is_explained_on_its_line() -> None:
     keys = "".join(f"key {GITHUB[:-3]}{number:03d}\n\n" for number in range(100, 170))
     found = explain(keys + ORDER, PATH, 141, POLICY)
-    assert found.blocks and "injection-instruction" in {judged.finding.rule for judged in found.judged}
+    assert found.blocks and "injection-instruction" in {judged.finding.rule for judged in found.findings}
 
 
 def test_a_sentence_that_a_scan_tells_once_is_explained_at_each_of_its_places() -> None:
     text = f"fine\n\n{ORDER}\n\nfine\n\n{ORDER}\n\nfine\n"
     (told,) = examine(text, PATH, POLICY)
     for line in (3, 7):
-        (judged,) = explain(text, PATH, line, POLICY).judged
+        (judged,) = explain(text, PATH, line, POLICY).findings
         assert judged.finding.fingerprint == told.fingerprint
-    assert explain(text, PATH, 5, POLICY).judged == ()
+    assert explain(text, PATH, 5, POLICY).findings == ()
 
 
 def test_a_strict_gate_is_explained_as_it_judges() -> None:
     mild = "전화: 010-2345-6789"
-    assert not explain(mild, PATH, 1, POLICY).blocks and explain(mild, PATH, 1, POLICY).judged
-    (judged,) = explain(mild, PATH, 1, replace(POLICY, strict=True)).judged
+    assert not explain(mild, PATH, 1, POLICY).blocks and explain(mild, PATH, 1, POLICY).findings
+    (judged,) = explain(mild, PATH, 1, replace(POLICY, strict=True)).findings
     assert judged.finding.severity is Severity.BLOCK and "strict" in judged.finding.message
 
 
@@ -126,7 +126,7 @@ def test_a_scorer_that_cannot_be_read_is_said_and_blocks_on_every_line(monkeypat
     scorer.load.cache_clear()
     found = explain(f"fine\n{ORDER}\n", PATH, 2, POLICY)
     scorer.load.cache_clear()
-    assert found.blocks and "scanner-failed" in {judged.finding.rule for judged in found.judged}
+    assert found.blocks and "scanner-failed" in {judged.finding.rule for judged in found.findings}
     assert found.evidence == ()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.gate.quoting import HIDDEN, fence, neutral, passage, shown_name
+from gitmem.gate.quoting import HIDDEN, escaped, fence, passage, shown_name
 from gitmem.gate.withholding import WITHHELD_NAME
 
 
@@ -28,8 +28,8 @@ def test_a_breakout_is_defused(text: str) -> None:
 
 
 def test_remote_images_are_not_rendered_and_hidden_characters_are_shown() -> None:
-    assert "![" not in neutral("![x](https://a.example/p.png?d=1)")
-    assert neutral("a\u202eb\U000e0041c\x1b[2J") == "a\\u202eb\\U000e0041c\\u001b[2J"
+    assert "![" not in escaped("![x](https://a.example/p.png?d=1)")
+    assert escaped("a\u202eb\U000e0041c\x1b[2J") == "a\\u202eb\\U000e0041c\\u001b[2J"
 
 
 def test_ordinary_text_is_left_as_it_is() -> None:
@@ -41,7 +41,7 @@ def test_ordinary_text_is_left_as_it_is() -> None:
         f"England {flag}!",
         "x <- y",
     ):
-        assert neutral(text) == text
+        assert escaped(text) == text
 
 
 def test_a_path_cannot_leave_its_attribute() -> None:
@@ -77,7 +77,7 @@ def test_a_line_with_a_secret_does_not_leave_and_the_lines_keep_their_numbers() 
 
 @pytest.mark.parametrize("hidden", ["\u180e", "ᅟ", "ᅠ", "ㅤ", "\ufff9", "\ufffa", "\ufffb"])
 def test_fillers_and_annotation_marks_are_shown(hidden: str) -> None:
-    assert neutral(f"a{hidden}b") == f"a\\u{ord(hidden):04x}b"
+    assert escaped(f"a{hidden}b") == f"a\\u{ord(hidden):04x}b"
 
 
 @pytest.mark.parametrize(

@@ -52,13 +52,13 @@ def in_framework(path: str) -> bool:
 def test_scanner_shell_filter_and_pre_commit_agree(repo: Repo) -> None:
     repo.commit("start")
     for path in (*AGENTS, *MEMORY):
-        assert POLICY.concerns(path), path
+        assert POLICY.scans(path), path
         assert in_framework(path), path
     for path in ELSEWHERE:
-        assert not POLICY.concerns(path), path
+        assert not POLICY.scans(path), path
         assert not in_framework(path), path
     for path in LINKS:
-        assert POLICY.holds(path) or POLICY.guides(path), path
+        assert POLICY.is_place_of_memory(path) or POLICY.is_place_of_instructions(path), path
         assert in_framework(path), path
     assert passing(repo, [*AGENTS, *MEMORY, *ELSEWHERE]) == [*AGENTS, *MEMORY]
     assert passing(repo, LINKS, "120000") == LINKS
@@ -68,7 +68,7 @@ def test_the_users_own_paths_pass_the_shell_filter_too(repo: Repo) -> None:
     repo.commit("start")
     repo.git("config", "--global", "mem.memoryPaths", "notes/*.txt")
     assert passing(repo, ["notes/a.txt"]) == ["notes/a.txt"]
-    assert Policy(layouts=(Layout(extra=("notes/*.txt",)),)).concerns("notes/a.txt")
+    assert Policy(layouts=(Layout(extra=("notes/*.txt",)),)).scans("notes/a.txt")
 
 
 def test_what_agents_read_is_scanned_and_not_indexed() -> None:

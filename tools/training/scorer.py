@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gitmem.gate.detectors.injection import features, scorer, weights
-from gitmem.gate.detectors.injection.injection import in_context, noted_in
+from gitmem.gate.detectors.injection.sentence_judge import in_context, noted_in
 from gitmem.gate.detectors.injection.structure import tokens, units_of, without_markup
 from gitmem.gate.detectors.injection.word_classes import class_buckets
 from gitmem.gate.detectors.text import Text

@@ -111,7 +111,7 @@ def command(**given: Any) -> None:
     if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
     today = now().date()
-    last = today + exceptions.LIFETIME
+    last = today + exceptions.EXCEPTION_LIFETIME
     if options.until:
         last = exceptions.parse_date(options.until)
     if last < today:
@@ -220,7 +220,7 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
     """Replace the baseline by the findings of HEAD."""
     policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
-    new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
+    new, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
     _replace_file(repo, text, new, options.dry_run)
     added = sorted(set(rows) - policy.allow.baseline)
     gone = 0
@@ -240,7 +240,7 @@ def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
     """Drop the rows of the baseline whose finding HEAD no longer has."""
     policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
-    gone = sorted(adoption_baseline.gone_rows(repo, policy))
+    gone = sorted(adoption_baseline.outdated_rows(repo, policy))
     left = policy.allow.baseline.difference(gone)
     if gone:
         _replace_file(repo, text, exceptions.with_baseline(text, left, policy.allow.salt), options.dry_run)
@@ -270,7 +270,7 @@ def _replace_file(repo: Repository, text: str, new: str, dry_run: bool) -> None:
 
 def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:
     """The findings in a file of the work tree, or the reason why the file was not scanned."""
-    if not policy.concerns(path):
+    if not policy.scans(path):
         return "the gate does not read that file"
     try:
         assert repo.root is not None

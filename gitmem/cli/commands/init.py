@@ -198,7 +198,7 @@ def accept_head(root: Path) -> int:
         if policy.allow.baseline:
             return 0
         text = exceptions_text(Reading(repo))
-        new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
+        new, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
         if rows:
             write_files(repo, lambda _: Draft({exceptions.FILE: new.encode()}, None))
         return len(rows)

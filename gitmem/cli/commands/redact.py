@@ -140,7 +140,7 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
     """The plans for the staged content of files, or of all memory files below folders."""
     entries = [e for e in repo.staged() if any(n in ("", e.path) or e.path.startswith(f"{n}/") for n in names)]
     for entry in entries:
-        if entry.mode in LINKS or not (entry.path in names or policy.concerns(entry.path)):
+        if entry.mode in LINKS or not (entry.path in names or policy.scans(entry.path)):
             continue
         for blob in read_blobs(repo, [BlobPlace(entry.path, entry.oid)], policy):
             yield _plan(blob, "staged", entry, policy)

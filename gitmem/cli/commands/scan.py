@@ -22,7 +22,7 @@ from gitmem.gate.commit_files import files_of_last_commits, files_of_new_commits
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
-from gitmem.gate.examine import Before, Blob, Source, decode, finding_of_non_text
+from gitmem.gate.examine import Blob, FilesBefore, Source, decode, finding_of_non_text
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.existing_findings import baseline_rows
 from gitmem.gate.files_before import files_before_commit
@@ -259,7 +259,7 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     policy = _policy_of_head(repo, now().date())
     source, commits = files_of_last_commits(repo, number, policy)
     report = scan(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
-    before = Before(lambda path: ())
+    before = FilesBefore(lambda path: ())
     if commits:
         before = files_before_commit(repo, commits[0])
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}

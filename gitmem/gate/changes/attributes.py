@@ -1,7 +1,8 @@
-"""The rule against a `.gitattributes` that gives a scanned file other text on disk than in the repository. Pure.
+"""The rule against a `.gitattributes` by which a file that the gate scans has another text on disk than in the
+repository. Pure.
 
-`working-tree-encoding` and `filter` do that, set on the line or by a macro (gitattributes(5)). Git reads macros only
-from the top-level file, in any order, and applies them in every .gitattributes.
+The attributes `working-tree-encoding` and `filter` do that, set on the line itself or by a macro (gitattributes(5)).
+Git reads macros only from the top-level file, in any order, and applies them in every .gitattributes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitmem.agent_paths import FILES
-from gitmem.gate.changes.rules import finding
+from gitmem.gate.changes.rules import change_finding
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import Policy, canonical
 from gitmem.paths import AGENT_ENDINGS
@@ -36,13 +37,13 @@ def is_attributes(path: str) -> bool:
 
 
 def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """A finding for each line of a `.gitattributes` that may give a scanned file other text on disk than in the
-    repository.
+    """A finding for each line of the `.gitattributes` at `path` that sets such an attribute for files that the gate
+    scans.
 
-    An encoding passes only for patterns whose ending no scanned file has. A filter (Git LFS on `assets/**`) passes,
-    besides, for folders without memory, since it does nothing without a program that a person has set up. The filter
-    of `policy.encryption` passes, since the gate decrypts its files. A macro is a finding where it is applied. Below
-    the top level, where macros cannot be looked up, any unknown attribute counts as one.
+    An encoding passes only for patterns whose ending no scanned file has. A filter (Git LFS on `assets/**`) also passes
+    for folders without memory, since it does nothing without a program that a person has set up. The filter of
+    `policy.encryption` passes, since the gate decrypts its files. A macro is a finding where it is applied. Below the
+    top level macros cannot be looked up, so any unknown attribute counts as one.
     """
     ends = (*SCANNED_ENDINGS, *(glob for layout in policy.layouts for glob in layout.extra))
     folder = path.rpartition("/")[0]
@@ -65,11 +66,11 @@ def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> 
                 harmless = harmless or _is_outside_memory(folder, pattern, policy)
             found |= unknown
         if found and not harmless:
-            yield finding("encoding-attribute", path, _message(found), line=number, commit=commit)
+            yield change_finding("encoding-attribute", path, _message(found), line=number, commit=commit)
 
 
 def _without_decrypted(words: Sequence[str], policy: Policy) -> list[str]:
-    """The attributes of a line without the filter whose files the gate decrypts."""
+    """The attributes of a line, without the filter of an encryption program whose files the gate decrypts."""
     read = READ_FILTERS.get(policy.encryption)
     return [word for word in words if read is None or not read.fullmatch(word)]
 
@@ -152,7 +153,8 @@ def _literal(pattern: str) -> str:
 
 
 def _may_end(pattern: str, ends: Iterable[str]) -> bool:
-    """Whether a path that a pattern matches may end like one of `ends`; compares the text after their last wildcard."""
+    """Whether a path that `pattern` matches may end like a path that one of `ends` matches. The function compares the
+    texts after their last wildcards."""
     tail = canonical(re.split(r"[*?\[\]\\]", pattern)[-1]).rpartition("/")[2]
     lasts = (canonical(re.split(r"[*?\[\]]", end)[-1]).rpartition("/")[2] for end in ends)
     return any(tail.endswith(last) or last.endswith(tail) for last in lasts)

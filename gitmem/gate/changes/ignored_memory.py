@@ -1,6 +1,7 @@
-"""Finds memory that a changed `.gitignore` keeps out of commits, and so out of review.
+"""Finds out whether a changed `.gitignore` keeps memory out of commits, and so out of review.
 
-Asks Git in an empty temporary repository with the two versions of the .gitignore files. Reads only.
+Git is asked, in an empty temporary repository with both versions of the .gitignore files, for a fixed list of example
+paths (PROBES). Reads only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The rule against a change after which the notes of a folder are no memory any more.
+"""The rule against a change after which the notes of a folder are not memory any more.
 
-In a repository without MEMORY.md and memory/ all Markdown is memory. The first such file ends that, even an empty
-one: notes that .gitmem.toml does not name are neither searched nor scanned afterwards. Reads paths and settings, no
-notes.
+In a repository without MEMORY.md and memory/ all Markdown is memory. The first such file ends that, even an empty one:
+notes that .gitmem.toml does not name are neither searched nor scanned afterwards. Reads paths and settings, no notes.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from gitmem.config import TRACKED
 from gitmem.config.loading import load
 from gitmem.errors import BadConfig
 from gitmem.gate import exceptions
-from gitmem.gate.changes.rules import RULES, finding
+from gitmem.gate.changes.rules import RULES, change_finding
 from gitmem.gate.changes.text_rules import settings_text
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.objects import LINKS, Entry
@@ -26,13 +25,14 @@ README = "readme.md"  # describes a project, and does not count as a note
 
 
 def may_narrow(layouts: Iterable[Layout]) -> bool:
-    """Whether the layouts of a policy, which come from the trees before and after a change, allow such a loss."""
+    """Whether the layouts of a policy differ in `Layout.notes`. They come from the trees before and after a change, so
+    only then notes can be lost."""
     return len({layout.notes for layout in layouts}) > 1
 
 
 def layout_loss(repo: Repository, before: str, after: str, commit: str = "") -> Iterator[Finding]:
-    """A finding when files that are memory in commit `before` ("" for none) are still in `after`, but no memory
-    there."""
+    """A finding when notes that are memory in commit `before` are still in commit `after`, but are not memory there. No
+    finding when `before` is ""."""
     if before:
         yield from check_layout(repo, repo.entries(before), repo.entries(after), commit)
 
@@ -43,10 +43,11 @@ def staged_layout_loss(repo: Repository, head: str) -> Iterator[Finding]:
 
 
 def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entry], commit: str) -> Iterator[Finding]:
-    """A finding when notes of tree `before` are no memory in tree `after`; its path is the file that caused it.
+    """A finding when notes of the tree `before` are not memory in the tree `after`. Its path is the file that caused
+    the loss.
 
-    It blocks when the tree before has more notes than other files (`git mem init` adopts such a tree) or our settings;
-    otherwise it warns, since nobody used the repository as a folder of notes.
+    The finding blocks when the tree before has more notes than other files (`git mem init` adopts such a tree) or has
+    our settings. Else it warns, since nobody used the repository as a folder of notes.
     """
     old_layout = layout_of((entry.path for entry in before), _paths_in(settings_text(repo, before)))
     paths = [entry.path for entry in after]
@@ -67,7 +68,7 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     words = Message(RULES["layout-narrowed"] + ": {}", f"{', '.join(lost[:MAX_NAMED_PATHS])}{more}")
     had = {entry.path for entry in before}
     cause = next((path for path in paths if path not in had and _begins_memory(path)), TRACKED)
-    yield finding("layout-narrowed", cause, words, warn=notes <= others and not has_settings, commit=commit)
+    yield change_finding("layout-narrowed", cause, words, warn=notes <= others and not has_settings, commit=commit)
 
 
 def _paths_in(settings: str) -> tuple[str, ...]:
@@ -79,7 +80,8 @@ def _paths_in(settings: str) -> tuple[str, ...]:
 
 
 def _paths_lost(notes: Iterable[Entry], after: Sequence[Entry], layout: Layout) -> list[str]:
-    """The paths in `after` of the notes, moved ones too, that `layout` does not take as memory."""
+    """The paths, sorted, at which the tree `after` has the notes (at their old path, or moved) and `layout` does not
+    make them memory."""
     files = {entry.path for entry in after if entry.mode not in LINKS}
     outside = {path for path in files if not is_memory(path, layout)}
     outside_by_oid = {entry.oid: entry.path for entry in after if entry.path in outside}

@@ -1,9 +1,9 @@
-"""Finds what a merge drops of a parent: paths that this parent changed and that the merge has as another parent has
-them.
+"""Finds the changes of one parent that a merge drops: paths that this parent changed, and that the merge has as another
+parent has them.
 
-A merge normally takes the side that changed a path. One that takes the other side (`git merge -s ours`, a tree made
-by hand) restores older files, and `git diff-tree -c` does not show it, since the files equal those of a parent. When
-both sides changed a path and one is taken whole (`-X ours`), the text of the other is dropped as well. Reads only.
+A merge normally takes the side that changed a path. One that takes the other side (`git merge -s ours`, a tree made by
+hand) restores older files, and `git diff-tree -c` does not show it, since the files equal those of a parent. When both
+sides changed a path and one version is taken whole (`-X ours`), the text of the other is dropped as well. Reads only.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ Version = tuple[int, str]  # mode and oid of a path in a tree; ABSENT when the t
 ABSENT: Version = (0, "")
 
 
-def dropped(
+def dropped_paths(
     repo: Repository, merges: Mapping[str, Sequence[str]], base: str, counts: Callable[[str], bool]
 ) -> dict[str, list[PathChange]]:
-    """For each merge that drops something, the dropped paths as changes against the parent that had them.
+    """For each merge that drops something: oid of the merge -> its dropped paths, as changes against the parent that
+    had them.
 
-    `merges`: oid -> parents. `base`: a path that this commit has in the version of the merge is no loss; "" for none.
-    `counts`: whether a path matters.
+    `merges`: oid -> parents. `base`: a path that has the same version in this commit and in the merge is not a loss; ""
+    for none. `counts`: whether a path matters.
     """
     against: dict[tuple[str, str], dict[str, PathChange]] = {}
     for number in range(max(map(len, merges.values()), default=0)):
@@ -44,8 +45,9 @@ def dropped(
     return found
 
 
-def dropped_staged(repo: Repository, parents: Sequence[str], counts: Callable[[str], bool]) -> list[Change]:
-    """As `dropped`, for the merge of these parents that is about to be committed from the index."""
+def dropped_staged_paths(repo: Repository, parents: Sequence[str], counts: Callable[[str], bool]) -> list[Change]:
+    """The paths that the merge which is about to be committed drops, as changes. `parents`: its parents. `counts`:
+    whether a path matters."""
     staged = {entry.path: (entry.mode, entry.oid) for entry in repo.staged() if counts(entry.path)}
     sides = {}
     for parent in parents:
@@ -60,9 +62,9 @@ def dropped_staged(repo: Repository, parents: Sequence[str], counts: Callable[[s
     return changes
 
 
-def before_merge(repo: Repository, parents: Sequence[str], path: str) -> str | None:
-    """The oid of a path in the merge base of two parents, "" when the base lacks it; None without a merge base or with
-    another number of parents."""
+def oid_in_merge_base(repo: Repository, parents: Sequence[str], path: str) -> str | None:
+    """The oid of a path in the merge base of two parents, "" when the base lacks the path. None when there is no merge
+    base, or not exactly two parents."""
     base = None
     if len(parents) == 2:
         base = repo.merge_base(*parents)
@@ -79,7 +81,8 @@ def _differences(there: Mapping[str, Version], staged: Mapping[str, Version]) ->
 
 
 def _of_sides(repo: Repository, sides: Mapping[str, Mapping[str, PathChange]]) -> dict[str, PathChange]:
-    """The dropped paths of a merge. `sides`: parent -> the paths at which the merge differs from it."""
+    """The dropped paths of one merge: path -> change. `sides`: parent -> the changes that lead from that parent to the
+    merge."""
     found: dict[str, PathChange] = {}
     for other, differing in sides.items():
         for kept, differs in sides.items():
@@ -99,7 +102,7 @@ def _before(repo: Repository, one: str, other: str, paths: Mapping[str, object])
 
 
 def _versions(repo: Repository, commit: str, paths: Mapping[str, object]) -> dict[str, Version]:
-    """The versions of these paths in a commit, without paths that it lacks."""
+    """Path -> version in a commit, without the paths that the commit lacks."""
     by_name: list[str] = []
     if len(paths) <= MAX_PATHS_BY_NAME:
         by_name = list(paths)

@@ -12,9 +12,9 @@ _REASON = lazy(rf"^{REWRITE_TRAILER}:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILIN
 
 
 def rewrite_reason(message: str) -> str:
-    """The value of the message's `Memory-Rewrite:` line, "" when there is none.
+    """The reason in the message's `Memory-Rewrite:` line, "" when it has none.
 
-    Any line of the body counts, since a squashed or edited message may have no paragraph of trailers.
+    Any line of the message counts, since a squashed or edited message may have no paragraph of trailers at its end.
     """
     match = _REASON.search(message)
     if not match:

@@ -1,6 +1,8 @@
-"""Rules about a change as a whole, not about its text: links, submodules, names, protection, settings, history. Pure.
+"""Rules about a change as a whole, not about a text: links, submodules, names, protected files, settings, history.
+Pure.
 
-The scan adds the fingerprints; `gate/sources.py` and `gate/changes/` read what these functions take.
+`gate/changes/` and the modules that make sources read what these functions take. The findings have no fingerprint yet;
+the scan adds it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from datetime import date
 from functools import cache, reduce
 from operator import and_
 from posixpath import normpath
+from typing import NamedTuple
 
 from gitmem.agent_paths import FILES, FOLDERS
 from gitmem.config import TRACKED
@@ -53,8 +56,10 @@ RULES: dict[str, str] = {
 }
 
 
-def finding(rule: str, path: str, message: str, *, line: int = 1, warn: bool = False, commit: str = "") -> Finding:
-    """A finding about a path as a whole, without a fingerprint; it blocks unless `warn`."""
+def change_finding(
+    rule: str, path: str, message: str, *, line: int = 1, warn: bool = False, commit: str = ""
+) -> Finding:
+    """A finding about a path as a whole, without a fingerprint. It blocks unless `warn`."""
     severity = Severity.BLOCK
     if warn:
         severity = Severity.WARN
@@ -62,31 +67,34 @@ def finding(rule: str, path: str, message: str, *, line: int = 1, warn: bool = F
 
 
 def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """Findings about the path and the mode of a file that a change adds or alters."""
-    if mode == GITLINK and policy.guides(path):
+    """The findings about the path and the file mode of an entry that a change adds or alters."""
+    if mode == GITLINK and policy.is_place_of_instructions(path):
         words = "a submodule where agents read instructions: its files are not scanned here"
-        yield finding("submodule", path, words, warn=True, commit=commit)
-    elif mode in (SYMLINK, GITLINK) and policy.holds(path) and not policy.guides(path):
+        yield change_finding("submodule", path, words, warn=True, commit=commit)
+    elif mode in (SYMLINK, GITLINK) and policy.is_place_of_memory(path) and not policy.is_place_of_instructions(path):
         rule = "submodule"
         if mode == SYMLINK:
             rule = "symlink"
-        yield finding(rule, path, Message(RULES[rule] + ": it is never followed and may not be memory"), commit=commit)
-    if not policy.concerns(path):
+        yield change_finding(
+            rule, path, Message(RULES[rule] + ": it is never followed and may not be memory"), commit=commit
+        )
+    if not policy.scans(path):
         return
     odd = sorted({c for c in path if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")})
     if odd:
         codes = ", ".join(f"U+{ord(c):04X}" for c in odd[:4])
-        yield finding("path-control", path, Message(RULES["path-control"] + " ({})", codes), commit=commit)
+        yield change_finding("path-control", path, Message(RULES["path-control"] + " ({})", codes), commit=commit)
     if len(path.encode("utf-8", "surrogateescape")) > LONG_PATH:
-        yield finding("path-long", path, RULES["path-long"], warn=True, commit=commit)
+        yield change_finding("path-long", path, RULES["path-long"], warn=True, commit=commit)
     for part in path.split("/"):
         if part.split(".")[0].lower().rstrip() in DEVICES or part[-1:] in (". ") or set(part) & set('<>:"|?*\\'):
-            yield finding("path-windows", path, RULES["path-windows"], warn=True, commit=commit)
+            yield change_finding("path-windows", path, RULES["path-windows"], warn=True, commit=commit)
             break
 
 
 def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """A finding for a link in place of files that agents read (`Policy.guides`), unless its target is scanned too.
+    """A finding for a link that takes the place of files that agents read (`Policy.is_place_of_instructions`), unless
+    its target is scanned too.
 
     `target`: the text of the link, "" when it cannot be read. The link is not followed.
     """
@@ -96,7 +104,7 @@ def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iter
     plain = bool(target) and steps[0] != "" and ".." not in steps[ups:] and not place.startswith("..")
     if not plain or not _scanned_there(path, place, policy):
         words = "a link where agents read instructions leads to what is not scanned"
-        yield finding("symlink", path, words, commit=commit)
+        yield change_finding("symlink", path, words, commit=commit)
 
 
 def _scanned_there(path: str, place: str, policy: Policy) -> bool:
@@ -105,10 +113,10 @@ def _scanned_there(path: str, place: str, policy: Policy) -> bool:
     A link in place of a file stands for that file; any other link may lead to a folder, so every file below it must be
     scanned.
     """
-    if policy.concerns(place):
+    if policy.scans(place):
         return True
     below = [name for name in _names_below() if agents_read(f"{path.rstrip('/')}/{name}")]
-    return not agents_read(path) and bool(below) and all(policy.concerns(f"{place}/{name}") for name in below)
+    return not agents_read(path) and bool(below) and all(policy.scans(f"{place}/{name}") for name in below)
 
 
 @cache
@@ -121,19 +129,21 @@ def _names_below() -> tuple[str, ...]:
 
 
 def check_protection(changes: Iterable[Change], policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """A finding for each changed file that is protected; its message names the new blob, so that an exception covers
+    """A finding for each changed file that is protected. The message names the new blob, so that an exception covers
     only this version."""
     for change in changes:
         if policy.protects(change.path):
             new = f"blob {change.new_oid[:12]}"
             if change.status == "D":
                 new = "deleted"
-            yield finding("protected-file", change.path, Message(RULES["protected-file"] + " ({})", new), commit=commit)
+            yield change_finding(
+                "protected-file", change.path, Message(RULES["protected-file"] + " ({})", new), commit=commit
+            )
 
 
 def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
     """A finding for each added path that differs from another path only in case or Unicode normalisation."""
-    new = [path for path in added if policy.concerns(path)]
+    new = [path for path in added if policy.scans(path)]
     if not new:
         return
     seen: dict[str, set[str]] = {}
@@ -145,27 +155,27 @@ def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, c
     for path in dict.fromkeys(new):
         others = sorted(seen[canonical(path).casefold()] - {path})
         if others:
-            yield finding(
+            yield change_finding(
                 "path-twin", path, Message(RULES["path-twin"] + ": '{}' is there too", others[0]), commit=commit
             )
 
 
 def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
-    """A finding when settings that .gitmem.toml had (`kept`: of `named_settings`) are not in its new text ("" for no
-    file).
+    """A finding when settings that .gitmem.toml had are not in its new text. `kept`: the old settings, of
+    `named_settings`. `new`: the new text, "" for no file.
 
-    The message names what is lost, so that an exception covers only this loss.
+    The message names the lost settings, so that an exception covers only this loss.
     """
     now = named_settings(new)
     lost = [name for name in kept if name not in now]
     if lost:
         words = Message(RULES["settings-loosened"] + ": {}", ", ".join(lost))
-        yield finding("settings-loosened", TRACKED, words, commit=commit)
+        yield change_finding("settings-loosened", TRACKED, words, commit=commit)
 
 
 def named_settings(text: str) -> list[str]:
-    """The settings of a .gitmem.toml that make the gate stricter: paths, protected files, `strict`; [] when it is no
-    TOML."""
+    """The settings of a .gitmem.toml that make the gate stricter, as words: paths, protected files, `strict`. [] when
+    the text is not TOML."""
     try:
         config = load((), text)
     except BadConfig:
@@ -178,16 +188,16 @@ def named_settings(text: str) -> list[str]:
 
 def merged_settings(ours: Sequence[str], theirs: Sequence[str], before: Sequence[str]) -> list[str]:
     """The settings (of `named_settings`) that a merge of two sides must keep: all but those of the merge base
-    (`before`) that a side has removed."""
+    (`before`) that one side has removed."""
     both = dict.fromkeys([*ours, *theirs])
     return [name for name in both if (name in ours and name in theirs) or name not in before]
 
 
 def lost_lines(olds: Sequence[str], new: str, before: str | None = None) -> list[str]:
-    """The non-empty lines that every old version has and the new one lacks.
+    """The non-empty lines that every old version has and the new one lacks, sorted; a line as often as it is lost.
 
-    `before`: the text in the merge base of the old versions, None when unknown; with it, lines that one old version
-    has added since and the new one lacks are lost too.
+    `before`: the text in the merge base of the old versions, None when unknown. With it, a line counts as lost too that
+    one old version has added since the merge base and the new one lacks.
     """
     now = _lines(new)
     gone = [_lines(old) - now for old in olds]
@@ -205,29 +215,35 @@ def _lines(text: str) -> Counter[str]:
     return Counter(line.rstrip() for line in text.split("\n") if line.strip())
 
 
+class FileVersions(NamedTuple):
+    """The versions of one changed file: texts for `check_history`, oids of blobs for `text_rules.history_findings`.
+
+    `olds`: its version in each parent that has it; () for a new file. `new`: the version after the change, "" when the
+    file is deleted. `before`: its version in the merge base of the parents, "" when the base lacks it, None when
+    unknown.
+    """
+
+    path: str
+    olds: Sequence[str]
+    new: str
+    before: str | None = None
+
+
 def check_history(
-    path: str,
-    olds: Sequence[str],
-    new: str,
-    reason: str,
-    commit: str = "",
-    *,
-    daily: Sequence[str] = (),
-    before: str | None = None,
-    today: date = date.max,
+    file: FileVersions, *, commit: str = "", daily: Sequence[str] = (), today: date = date.max
 ) -> Iterator[Finding]:
     """The append-only rule of daily logs and the bulk rule of MEMORY.md, for one changed file.
 
-    `olds`: the texts in each parent that has the file. `new`: the new text, "" when the file is deleted. `reason`:
-    the value of the commit's Memory-Rewrite trailer; with one there is no finding. `daily`: patterns of daily logs.
-    `before`: the text in the merge base of the parents, None when unknown. `today`: the day of the change.
+    `daily`: patterns of daily logs. `today`: the day of the change. The caller does not call this for a commit with a
+    `Memory-Rewrite` trailer.
 
-    A changed log blocks, with two exceptions that warn. One is a log that only a pattern of `daily` makes a log,
-    since another program writes it and may move lines. The other is a log of `today` or of a day next to it (work at
-    night, another time zone), since it is still being written; deleting it or a line that states its origin blocks
-    all the same, because text from the web would then pass as a person's own.
+    A changed log blocks, with two exceptions that warn. One is a log that only a pattern of `daily` makes a log, since
+    another program writes it and may move lines. The other is a log of `today` or of a day next to it (work at night,
+    another time zone), since it is still being written; deleting it, or a line that states its origin, blocks all the
+    same, because text from the web would then pass as a person's own.
     """
-    if reason.strip() or not olds:
+    path, olds, new, before = file
+    if not olds:
         return
     what = kind(path)
     if is_daily(path, daily):
@@ -239,26 +255,28 @@ def check_history(
                 day = log_date(path)
             is_current = day is not None and new != "" and abs((today - day).days) <= DAYS_WRITTEN
             warn = day is None or (is_current and not any(map(_STATES_ORIGIN.search, gone_lines)))
-            yield finding("log-rewritten", path, words, warn=warn, commit=commit)
+            yield change_finding("log-rewritten", path, words, warn=warn, commit=commit)
     elif what is Kind.MEMORY:
         had = min(_bullets(old) for old in olds)
         gone = had - _bullets(new)
         if gone > BULK_LINES and gone > had * BULK_SHARE:
             words = Message(RULES["memory-bulk-deletion"] + " ({} of {} facts)", gone, had)
-            yield finding("memory-bulk-deletion", path, words, commit=commit)
+            yield change_finding("memory-bulk-deletion", path, words, commit=commit)
         lost = 0
         if before is not None:
             lost = lost_additions(olds, new, before)
         if lost:
             words = Message(RULES["merge-lost-fact"] + " ({})", counted(lost, "fact"))
-            yield finding("merge-lost-fact", path, words, commit=commit)
+            yield change_finding("merge-lost-fact", path, words, commit=commit)
 
 
 def lost_additions(olds: Sequence[str], new: str, before: str) -> int:
-    """How many facts the sides of a merge (`olds`) have added since `before` that its result (`new`) has in no form.
+    """The number of facts that the sides of a merge have added since the merge base and that the merge lacks in any
+    form.
 
-    A fact that shares half of its words with a fact of `before` that its side rewrote, or with another fact of the
-    result, does not count: whoever made the merge has decided about it.
+    `olds`: the texts of the sides. `new`: the text of the merge. `before`: the text of the merge base. A fact that
+    shares half of its words with a fact of the base that its side rewrote, or with another fact of the merge, does not
+    count: the person who merged has decided about it.
     """
     then, now = _facts(before), _facts(new)
     lost = 0

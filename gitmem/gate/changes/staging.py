@@ -1,5 +1,5 @@
-"""Reads what the commit that is about to be made changes against its parents, and finds what concerns the change as a
-whole.
+"""Reads the changes that the commit which is about to be made has against its parents, and makes findings about the
+change as a whole.
 
 Reads Git's index and objects, never files on disk.
 """
@@ -14,9 +14,9 @@ from gitmem.errors import GitMemError
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
-from gitmem.gate.changes.merge_losses import before_merge, dropped_staged
+from gitmem.gate.changes.merge_losses import dropped_staged_paths, oid_in_merge_base
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
-from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, staged_loss
+from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, staged_settings_loss
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import SYMLINK, Change
@@ -28,9 +28,9 @@ MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """What is staged. `changes`: against HEAD. `dropped`: what a merge drops of a parent
-    (`gate/changes/merge_losses.py`). `parents`: HEAD and the merged commits. `theirs`: for each merged commit, its
-    version of the changed paths."""
+    """The staged change. `changes`: against HEAD. `dropped`: changes of a parent that the merge drops
+    (`gate/changes/merge_losses.py`). `parents`: HEAD, then the merged commits; () without a HEAD. `theirs`: for each
+    merged commit its version (mode, oid) of the changed paths."""
 
     changes: tuple[Change, ...]
     dropped: tuple[Change, ...] = ()
@@ -38,8 +38,8 @@ class Staging:
     theirs: tuple[dict[str, tuple[int, str]], ...] = ()
 
     def own_changes(self) -> list[Change]:
-        """The changes that the commit itself makes: those that equal no merged commit's version, and the dropped
-        ones."""
+        """The changes that the commit itself makes: without those in which the merge took a merged commit's version,
+        and with the dropped ones."""
         lost = {change.path for change in self.dropped}
         own = [change for change in self.changes if change.path not in lost and not self._equals_merged(change)]
         return [*own, *self.dropped]
@@ -52,8 +52,8 @@ class Staging:
 
 
 def staged_change(repo: Repository, policy: Policy, *, merging: bool = False) -> Staging:
-    """What is staged. `merging`: whether the caller is pre-merge-commit, where only the environment names the merged
-    commits."""
+    """Read the staged change. `merging`: whether the caller is the hook pre-merge-commit, in which only environment
+    variables name the merged commits."""
     changes = tuple(repo.staged_changes())
     head = repo.head()
     if not head:
@@ -61,50 +61,57 @@ def staged_change(repo: Repository, policy: Policy, *, merging: bool = False) ->
     sides = merge_heads(repo, merging=merging)
     if not sides:
         return Staging(changes, parents=(head,))
-    paths = [change.path for change in changes if counts(change.path, policy)]
+    paths = [change.path for change in changes if is_checked_path(change.path, policy)]
     theirs: tuple[dict[str, tuple[int, str]], ...] = tuple({} for _ in sides)
     if paths:
         theirs = tuple({e.path: (e.mode, e.oid) for e in repo.entries(side, paths)} for side in sides)
-    lost = dropped_staged(repo, [head, *sides], lambda path: counts(path, policy))
+    lost = dropped_staged_paths(repo, [head, *sides], lambda path: is_checked_path(path, policy))
     return Staging(changes, tuple(lost), (head, *sides), theirs)
 
 
-def counts(path: str, policy: Policy) -> bool:
+def is_checked_path(path: str, policy: Policy) -> bool:
     """Whether the gate checks a change of this path."""
     if path == TRACKED or is_attributes(path):
         return True
-    return policy.concerns(path) or policy.protects(path) or policy.holds(path) or policy.guides(path)
+    return (
+        policy.scans(path)
+        or policy.protects(path)
+        or policy.is_place_of_memory(path)
+        or policy.is_place_of_instructions(path)
+    )
 
 
 def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[Finding]:
-    """Findings about the staged change as a whole, without the history rules, which need the commit message."""
+    """The findings about the staged change as a whole. The history rules are not among them, since they need the commit
+    message."""
     findings: list[Finding] = []
     changes = (*staging.changes, *staging.dropped)
     for change in changes:
         if change.status not in "DU":
             findings += rules.check_entry(change.path, change.new_mode, policy)
-            if change.new_mode == SYMLINK and policy.guides(change.path):
+            if change.new_mode == SYMLINK and policy.is_place_of_instructions(change.path):
                 findings += rules.check_link(change.path, link_target(repo, change.new_oid), policy)
             if is_attributes(change.path):
                 findings += attribute_findings(repo, change.path, change.new_mode, change.new_oid, policy)
     if any(change.path == TRACKED for change in changes) or len(staging.parents) > 1:
-        findings += staged_loss(repo, staging.parents)
+        findings += staged_settings_loss(repo, staging.parents)
     if staging.parents and may_narrow(policy.layouts):
         findings += staged_layout_loss(repo, staging.parents[0])
     findings += rules.check_protection(staging.own_changes(), policy)
     added = [change.path for change in changes if change.status == "A"]
-    if any(policy.concerns(path) for path in added):
+    if any(policy.scans(path) for path in added):
         findings += rules.check_twins(added, (entry.path for entry in repo.staged()), policy)
     return list(dict.fromkeys(findings))
 
 
 def staged_history(repo: Repository, staging: Staging, message: str, policy: Policy) -> list[Finding]:
-    """Findings of the history rules for the commit that is about to be made with this message."""
+    """The findings of the history rules for the commit that is about to be made with this message; [] when the message
+    gives a reason."""
     if rewrite_reason(message):
         return []
     findings: list[Finding] = []
     lost = {change.path for change in staging.dropped}
-    moved = {c.new_oid for c in staging.changes if c.status == "A" and policy.remembers(c.path)}
+    moved = {c.new_oid for c in staging.changes if c.status == "A" and policy.is_memory(c.path)}
     for change in (*staging.changes, *staging.dropped):
         if not change.old_oid.strip("0") or not policy.keeps_history(change.path):
             continue
@@ -118,8 +125,8 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
             if change.path in lost or any(change.path not in side for side in staging.theirs):
                 continue  # a dropped path has a row of its own; otherwise a merged commit lacks the path
             olds += [side[change.path][1] for side in staging.theirs]
-        then = before_merge(repo, staging.parents, change.path)
-        findings += history_findings(repo, change.path, olds, new, policy, "", then)
+        then = oid_in_merge_base(repo, staging.parents, change.path)
+        findings += history_findings(repo, rules.FileVersions(change.path, olds, new, then), policy)
     return findings
 
 

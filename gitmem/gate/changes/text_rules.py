@@ -1,6 +1,7 @@
-"""Reads the texts that rules about a change as a whole (`gate/changes/rules.py`) need, from Git's objects.
+"""Reads from Git's objects the texts that rules about a change as a whole need (`gate/changes/rules.py`), and applies
+the rules.
 
-Reads nothing above a limit. A .gitmem.toml that is a link or a submodule counts as no settings, as everywhere.
+Nothing above a size limit is read. A .gitmem.toml that is a link or a submodule counts as "no settings", as everywhere.
 """
 
 from __future__ import annotations
@@ -30,28 +31,22 @@ def link_target(repo: Repository, oid: str) -> str:
 def attribute_findings(
     repo: Repository, path: str, mode: int, oid: str, policy: Policy, commit: str = ""
 ) -> Iterator[Finding]:
-    """The findings about a .gitattributes; one that is a link, too large or missing is a finding unread."""
+    """The findings about one .gitattributes. A file that cannot be read (a link, too large, missing) is itself a
+    finding."""
     if mode in LINKS or repo.sizes([oid]).get(oid, MAX_SETTINGS_BYTES + 1) > MAX_SETTINGS_BYTES:
         words = "attributes that cannot be read: a link, or too large"
-        yield rules.finding("encoding-attribute", path, words, commit=commit)
+        yield rules.change_finding("encoding-attribute", path, words, commit=commit)
         return
     yield from check_attributes(path, repo.read(oid).decode("utf-8", "replace"), policy, commit)
 
 
-def history_findings(
-    repo: Repository,
-    path: str,
-    olds: Sequence[str],
-    new: str,
-    policy: Policy,
-    commit: str = "",
-    before: str | None = None,
-) -> Iterator[Finding]:
-    """The findings of the history rules for one changed file.
+def history_findings(repo: Repository, file: rules.FileVersions, policy: Policy, commit: str = "") -> Iterator[Finding]:
+    """The findings of the history rules for one changed file, given by the oids of its versions. `commit`: the commit
+    that changes the file, "" for the staged change.
 
-    `olds`: its blobs in the parents. `new`: its new blob, "" when it is deleted. `before`: its blob in the merge
-    base, "" when that lacks it, None when unknown. A file above `policy.limit` has no finding here.
+    A file above `policy.limit` has no finding here.
     """
+    path, olds, new, before = file
     if before is not None and before != new and len(olds) == 1:
         olds = [*olds, new]  # the merge took the version of another parent, which had changed it too
     oids = [oid for oid in (*olds, new, before) if oid]
@@ -64,23 +59,22 @@ def history_findings(
     before_text = None
     if before is not None:
         before_text = texts.get(before, "")
-    yield from rules.check_history(
-        path, [texts.get(oid, "") for oid in olds], texts.get(new, ""), "", commit,
-        daily=policy.daily, before=before_text, today=today,
-    )  # fmt: skip
+    as_texts = rules.FileVersions(path, [texts.get(oid, "") for oid in olds], texts.get(new, ""), before_text)
+    yield from rules.check_history(as_texts, commit=commit, daily=policy.daily, today=today)
 
 
-def loss_between(repo: Repository, old: str, new: str, commit: str = "") -> list[Finding]:
-    """The finding about settings that commit `old` has and `new` lacks (oids, "" for none); [] when none is lost."""
+def settings_loss(repo: Repository, old: str, new: str, commit: str = "") -> list[Finding]:
+    """The finding about settings of commit `old` that commit `new` lacks (oids, "" for no commit); [] when none is
+    lost."""
     kept = rules.named_settings(_text(repo, settings_of(repo, old)))
     if not kept:
         return []
     return list(rules.check_settings(kept, _text(repo, settings_of(repo, new)), commit))
 
 
-def staged_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
-    """The finding about settings of HEAD, or of the merged commits, that the staged settings lack; [] when none is
-    lost."""
+def staged_settings_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
+    """The finding about settings of HEAD, or of the merged commits, that the staged .gitmem.toml lacks; [] when none is
+    lost. `parents`: HEAD, then the merged commits."""
     kept: list[str] = []
     for number, parent in enumerate(parents):
         names = rules.named_settings(_text(repo, settings_of(repo, parent)))
@@ -96,18 +90,19 @@ def staged_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
     return list(rules.check_settings(kept, settings_text(repo, repo.staged())))
 
 
-def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: str, tip: str) -> Iterator[Finding]:
-    """The finding about settings that are there before some commits and not after them, whatever versions are in
-    between.
+def range_settings_loss(
+    repo: Repository, rows: Sequence[tuple[PathChange, str]], base: str, tip: str
+) -> Iterator[Finding]:
+    """The finding about settings that are lost over a range of commits, whatever the versions in between.
 
-    `rows`: (change of .gitmem.toml, commit), oldest first. Before: the merge base of `base` and `tip`, or without a
-    `base` the versions that the commits replace. After: the settings of `tip`.
+    `rows`: (change of .gitmem.toml, commit), oldest first. The settings before are those of the merge base of `base`
+    and `tip`, or without a `base` those that all replaced versions have. The settings after are those of `tip`.
     """
     if base:
         last = tip
         if rows:
             last = rows[-1][1]
-        yield from loss_between(repo, repo.merge_base(base, tip) or base, tip, last)
+        yield from settings_loss(repo, repo.merge_base(base, tip) or base, tip, last)
         return
     if not rows:
         return

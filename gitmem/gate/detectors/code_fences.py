@@ -1,10 +1,10 @@
-"""Finds where a Markdown text shows code: closed fenced blocks and code spans. Text there hides nothing and begins no
-role, since a page shows it as it is.
+"""Finds the parts of a Markdown text that a page shows as code: closed fenced blocks and code spans. Text in them hides
+nothing and begins no role.
 
-Only code that every reading of the text shows counts. When a fence can be read in two ways (inside HTML, or with a
-line that leaves the list or the quotation of the fence), no block and no span of the text counts. A code span does
-not count with the end of a table cell in it, behind HTML, behind a backslash, or behind a single backtick up to the
-next empty line. CommonMark 0.31, sections 4.5, 4.6 and 6.1; `fences` decides what opens and closes a block.
+Only text counts that is code in every reading. When a fence can be read in two ways (inside HTML, or with a line that
+leaves the list or the quotation of the fence), no block and no span of the text counts. A code span does not count if
+it contains the end of a table cell, comes after HTML or a backslash, or after a single backtick, up to the next empty
+line. CommonMark 0.31, sections 4.5, 4.6 and 6.1; `fences` decides which lines open and close a block.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class ShownCode:
         self.blocks, self._spans = [], []
 
     def _read_spans(self, line: str, start: int) -> bool:
-        """Add the code spans of a line; returns whether the next line of the paragraph can be read independently
-        of it."""
+        """Add the code spans of a line. Returns whether the next line of the paragraph can be read independently of
+        it."""
         done = at = 0
         runs = list(_RUN.finditer(line))
         while at < len(runs):

@@ -91,8 +91,8 @@ class PlainLines:
         self._size = 0
 
     def take(self, part: str, place: int, end: int = -1) -> None:
-        """Add a part that begins at `place` in the text; an empty part is ignored. `end`: where it ends in the
-        text, -1 when the text has it as it is."""
+        """Add `part`, which begins at offset `place` of the text; an empty part is ignored. `end`: the offset at which
+        the text's own spelling of the part ends, -1 when the text has it in the same spelling."""
         if part:
             if end >= 0:
                 self._plain.ends[self._size] = end
@@ -102,7 +102,8 @@ class PlainLines:
             self._size += len(part)
 
     def part(self, place: int) -> None:
-        """Record that the line after `place` is not adjacent to the last line that was taken."""
+        """Record that the text between `place` and the next part was left out, so that the lines on both sides are not
+        adjacent."""
         self._plain.gaps.append(self._size)
         self.take(APART, place - 1)
 

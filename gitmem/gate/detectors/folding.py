@@ -123,7 +123,7 @@ class OffsetMap:
 
 
 class _Step(OffsetMap):
-    """The map of one rewriting, computed when an offset is first asked for."""
+    """The map of one rewriting of a text. It is computed when the first offset is asked for."""
 
     __slots__ = ("_args", "_made")
 
@@ -156,7 +156,8 @@ class _Step(OffsetMap):
 def _rewrite(
     text: str, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]
 ) -> tuple[str, OffsetMap | None]:
-    """(the text with each match replaced by `write`, the map back or None when nothing changed)."""
+    """Replace each match of a pattern by the result of `write`: (new text, map of its offsets back to `text`). The map
+    is None when the text did not change."""
     new = pattern.sub(write, text)
     if new == text:
         return (text, None)
@@ -217,7 +218,7 @@ _APART = kinds_table({b"a": string.ascii_letters.encode() + b"?", b" ": b" \t._*
 
 
 def _may_be_spaced(text: str) -> bool:
-    """Whether two letters in a row stand alone, as in a word with blanks between its letters."""
+    """A fast test: whether two letters in a row stand alone, as in a word with blanks between its letters."""
     if "·" in text:
         return True
     marks = plain(text).translate(_APART)

@@ -82,8 +82,8 @@ def is_coined(value: str) -> bool:
 
 
 def is_numbered(value: str) -> bool:
-    """Whether a value is one word and a number, `Bulrush_77`. Call it only where a user and a login are named
-    before it."""
+    """Whether a value is one capitalised word and a number (`Bulrush_77`). Call it only where the text before the value
+    names a user and a login."""
     match = _NUMBERED.fullmatch(value)
     return match is not None and not _NUMBERED_NAME.search(value.lower()) and match[1].lower() not in _NAMING | POLICY
 
@@ -119,7 +119,7 @@ def is_joined(value: str, strength: int) -> bool:
 
 
 def is_told(value: str) -> bool:
-    """Whether words are a sentence instead of a passphrase: one of them belongs to grammar or to rules for
+    """Whether words are a sentence and not a passphrase, because one of them belongs to grammar or to rules for
     passwords."""
     words = value.lower().rstrip(".!").split()
     return not SMALL.isdisjoint(words) or not POLICY.isdisjoint(words)

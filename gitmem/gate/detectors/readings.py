@@ -32,7 +32,7 @@ _DISGUISE = lazy(
 
 @lru_cache(maxsize=4)
 def disguised(text: str) -> bool:
-    """Whether the normalised text can hold a secret that the raw one does not."""
+    """A fast test: whether the normalised text may contain a secret that the raw text does not."""
     return not text.isascii() and _DISGUISE.search(text) is not None
 
 
@@ -102,10 +102,10 @@ def find_in_all(
     others: list[Reading],
     span: Callable[[_Find], tuple[int, int]],
 ) -> Iterator[tuple[int, int, _Find]]:
-    """(start, end in the raw text, find) of what `found` yields for the raw text and for its other readings.
+    """Apply `found` to the raw text and to its other readings: yields (start, end in the raw text, find).
 
-    `span`: returns the range of a find in the string that `found` was given. Of finds that overlap only the longest
-    is yielded; without other readings, the first, and `found` is not run further than the caller reads.
+    `span`: returns the range of a find in the string that `found` was given. Of finds that overlap only the longest is
+    yielded. Without other readings the first one counts, and `found` runs only as far as the caller reads.
     """
     seen = Spans()
     own = ((*span(find), find) for find in found(text.raw))

@@ -1,7 +1,7 @@
 """The detectors, by name. Each is one module with `detect(text)` and `EXAMPLES`, and one row here.
 
 A detector is imported on first use. It is pure: it takes a text and yields matches; `gate/examine.py` decides what a
-match means for a commit. What the gate must know of a detector or of its rules stands in its row.
+match means for a commit. The row of a detector holds everything else that the gate asks of it.
 """
 
 from __future__ import annotations
@@ -166,7 +166,8 @@ def evidence(text: Text) -> Iterator[Evidence]:
 def run(text: Text, names: Iterable[str]) -> list[Match]:
     """All matches of the named detectors in order of place, without duplicates.
 
-    Exceptions of a detector are not caught: a gate that cannot look must not say "clean".
+    An exception of a detector is not caught here: otherwise a detector that failed would look like one that found
+    nothing.
     """
     matches = {match for name in names for match in load(name)(text)}
     return sorted(matches, key=lambda match: (match.start, match.end, match.rule, match.message))

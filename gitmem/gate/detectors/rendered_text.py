@@ -1,8 +1,8 @@
-"""Reads the lines in which markup stands inside a value as a rendered page shows them.
+"""Reads the lines that have markup inside a value as a rendered page shows them.
 
-`ghp\\_...`, `ghp&#95;...`, `gh<!-- -->p_...`, `gh**p_**...`: backslashes before signs, entities, comments, tags,
-emphasis, code, footnotes, images and links. A page shows one value there, which a reader can copy. Only markup
-between the characters of an unbroken run with a digit in it is read, which most notes have none of; markup around a
+The markup can be a backslash before a sign, an entity, a comment, a tag, emphasis, code, a footnote, an image or a
+link: `ghp\\_...`, `ghp&#95;...`, `gh<!-- -->p_...`, `gh**p_**...`. A page shows one value there, which a reader can
+copy. Only markup between the characters of an unbroken run with a digit is read; most notes have none. Markup around a
 value hides nothing.
 """
 
@@ -92,7 +92,7 @@ class _Signs:
 
 
 def _signs(raw: str) -> list[_Sign]:
-    """The markup inside values, in order; of a line all of it or none."""
+    """The markup inside values, in order; of each line all of its markup or none."""
     bytes_of = plain(raw)
     kinds, marked, digits = [bytes_of.translate(each) for each in (_KINDS, UNBROKEN, DIGIT)]
     signs = _Signs(raw)

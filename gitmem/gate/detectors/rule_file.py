@@ -32,10 +32,11 @@ CLASSES = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: it matches a text that holds a keyword, where `pattern` matches.
+    """One rule of a gitleaks.toml: it matches where `pattern` matches, in a text that contains one of the keywords.
 
-    `group`: the group of the pattern that is the secret, 0 for the first that matches. `entropy`: bits a character
-    that the secret must have. `allowed`: patterns of secrets that pass. `stopwords`: a secret that holds one passes.
+    `keywords`: () for a rule that is applied to every text. `group`: the group of the pattern that is the secret, 0 for
+    the first group that matches. `entropy`: least entropy of the secret, in bits a character. `allowed`: patterns of
+    secrets that pass. `stopwords`: a secret that contains one passes.
     """
 
     name: str

@@ -1,9 +1,9 @@
-"""What a detector is given and what it gives back: a text with its normalised form, and a match.
+"""The input and the output of a detector: a text with its normalised form, and a match.
 
-Normalisation is done once for all detectors and only when one asks for it: `Text.norm` is what a model
-would read where a person sees nothing odd (zero-width characters gone, look-alike letters folded, Hangul
-recomposed, letters set apart joined again), and `Text.to_raw` leads back to the characters as they stand
-in the file. This module knows nothing of rules, severity policy or files on disk.
+`Text.norm` is the text as a model would read it where a person sees nothing odd: zero-width characters removed,
+look-alike letters folded, Hangul recomposed, letters with blanks between them joined. It is made once for all
+detectors, when the first one asks for it. `Text.to_raw` maps its offsets back to the file's characters. This module
+knows nothing of rules, policies or files on disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Evidence", "Examples", "Match", "Scope", "Severity", "Text", "mask"]
 
 
 class Scope(StrEnum):
-    """What a text is for, which decides how severe a match in it is.
+    """The purpose of a text, on which the severity of a match depends.
 
     MEMORY: facts, logs, notes. INSTRUCTIONS: SOUL, USER, AGENTS, TOOLS, rules and skills, where an instruction to the
     agent only warns. MESSAGE: a commit message or a file name, where an e-mail address is not a finding.
@@ -35,13 +35,13 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What one rule matched, at `raw[start:end]` of the text: offsets in characters, half-open.
+    """One match of a rule, at `raw[start:end]` of the text: offsets in characters, half-open.
 
-    `message`: what was found, in our own words; it never quotes a secret. `secret`: whether the matched characters
-    must not be shown. `mask`: what to write in their place; None for the mask that `gate/redaction.py` makes of the
-    rule's name. `context`: how many characters behind the match were judged with it. `unread`: whether the detector
-    stopped reading here, so that an exception for the match holds for exactly this text. A detector yields matches in
-    any order; they may overlap.
+    `message`: a description in our own words; it never quotes a secret. `secret`: whether the matched characters must
+    not be shown. `mask`: the text to write in their place; None for the mask that `gate/redaction.py` makes of the
+    rule's name. `context`: the number of characters after the match that the rule judged with it. `unread`: whether the
+    detector stopped reading here, so that an exception for the match must be for exactly this text. A detector yields
+    matches in any order; they may overlap.
     """
 
     rule: str
@@ -57,9 +57,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why a rule judges `raw[start:end]` as it does: named values, such as a score and its threshold.
+    """The reason why a rule judges `raw[start:end]` as it does: named values, such as a score and its threshold.
 
-    The values quote nothing of the text. A detector also gives evidence for what it weighed and let pass.
+    The values quote nothing of the text. A detector also gives evidence for text that it judged and let pass.
     """
 
     rule: str
@@ -69,8 +69,8 @@ class Evidence:
 
 
 def mask(secret: str) -> str:
-    """The first four to six characters of a secret and never more than a quarter, then `…`; below 16 characters only
-    `…`."""
+    """The first four to six characters of a secret, never more than a quarter of it, then `…`; for a secret under 16
+    characters only `…`."""
     shown = min(6, len(secret) // 4)
     if shown < 4:
         return "…"
@@ -86,16 +86,16 @@ class Examples:
 
 
 class Text:
-    """The input of a detector. Immutable for its users; what is derived from `raw` is computed on first use.
+    """The input of a detector. Its users do not change it; values derived from `raw` are computed on first use.
 
-    `raw`: the decoded text with its byte-order mark. `norm`: its normalised form. `folded`: `norm` in lower case and
-    with digits that stand for letters replaced by these, at the same offsets. `path`: repository-relative, "" for a
+    `raw`: the decoded text with its byte-order mark. `norm`: its normalised form. `folded`: `norm` in lower case, with
+    digits that stand for letters replaced by the letters, at the same offsets. `path`: repository-relative, "" for a
     text that is not a file (a decoded part of one). `kind`: the value of `paths.Kind` of the path.
 
-    `exhaustive`: whether every match is needed, each at its smallest, because all will be masked. Otherwise a
-    detector may report equal sentences once, stop after some tens of matches and report the longer place, for a
-    person to read. `most`: how many matches of one detector will be used, None for all; a detector may stop there.
-    `scores`: cache of sentence scores across versions of one text, `(sentence, before, after)` -> score. `asked`:
+    `exhaustive`: whether every match is needed, each as small as possible, because all will be masked. Otherwise a
+    detector may report equal sentences once, stop after some tens of matches and report a longer place, for a person to
+    read. `most`: the number of matches of one detector that will be used, None for all; a detector may stop there.
+    `scores`: a cache of sentence scores across versions of one text, `(sentence, before, after)` -> score. `asked`:
     whether a detector has read `exhaustive`.
     """
 
@@ -133,13 +133,13 @@ class Text:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether every match is needed. Reading it sets `asked`: the matches of a detector that never reads it do
-        not depend on it, and can be reused."""
+        """Whether every match is needed. Reading this property sets `asked`: a detector that never reads it gives the
+        same matches in both modes, so that they can be reused."""
         self.asked = True
         return self._exhaustive
 
     def exhaustively(self) -> Text:
-        """The same text with `exhaustive` true; both share what was derived and the scores."""
+        """The same text with `exhaustive` true. Both share the derived values and the scores."""
         other = Text(self.raw, self.path, self.scope, self.kind, exhaustive=True, most=self.most, scores=self.scores)
         other._norm, other._map, other._folded, other._line_starts = (
             self._norm, self._map, self._folded, self._line_starts,
@@ -163,11 +163,11 @@ class Text:
 
     @property
     def changed(self) -> bool:
-        """Whether normalisation moved any character (a sign of disguise or only of typography)."""
+        """Whether normalisation moved any character, which is a sign of disguise or of typography."""
         return self.norm is not self.raw and self._map is not None
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        """The half-open range of `raw` behind the half-open range of `norm`."""
+        """The half-open range of `raw` from which the half-open range start..end of `norm` was made."""
         self.norm  # noqa: B018  (computes the map)
         if self._map is None:
             return start, end

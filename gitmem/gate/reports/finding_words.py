@@ -1,4 +1,5 @@
-"""What all formats of a scan's report share: the order, place and description of findings, and the summary."""
+"""The parts that all formats of a scan's report share: the order, place and description of findings, and the
+summary."""
 
 from __future__ import annotations
 
@@ -46,8 +47,8 @@ def commit_mark(finding: Finding) -> str:
 
 
 def description_of(finding: Finding) -> str:
-    """The message and the excerpt of a finding, for a format that shows its place elsewhere; a finding in a commit
-    message has no such place, so that its description begins with IN_MESSAGE. Not escaped."""
+    """The message and the excerpt of a finding, for a format that shows the place elsewhere. Not escaped. A finding in
+    a commit message has no place in a file, so its description begins with IN_MESSAGE."""
     description = str(finding.message)
     if finding.excerpt:
         description += f": {finding.excerpt}"
@@ -87,8 +88,8 @@ def summary(report: Report) -> str:
 
 
 def blocking_words(report: Report) -> str:
-    """One line with the rule, place, commit and message of MAX_BLOCKING blocking findings at most, and how many more
-    there are. Not escaped."""
+    """One line about at most MAX_BLOCKING blocking findings: rule, place, commit and message of each, and the number of
+    the others. Not escaped."""
     blocking = [finding for finding in order(report.findings) if finding.severity is Severity.BLOCK]
     listed = ", ".join(f"{f.rule} ({place_of(f, 'in', MESSAGE)}: {f.message})" for f in blocking[:MAX_BLOCKING])
     if len(blocking) > MAX_BLOCKING:

@@ -1,4 +1,4 @@
-"""Writes a scan's report as annotations of a GitHub workflow; no text of memory can be read as a workflow command."""
+"""Writes a scan's report as annotations of a GitHub workflow. No text of memory can act as a workflow command."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _annotation(verb: str, finding: Finding, escape: Callable[[str], str]) -> st
 
 
 def workflow_command(verb: str, fields: Mapping[str, str], words: str, escape: Callable[[str], str]) -> str:
-    """One command of a GitHub workflow, without a line end; `words` and `fields` are escaped, so that they hold no
-    other."""
+    """One command of a GitHub workflow, without a line end. `words` and the values of `fields` are escaped, so that
+    they cannot contain a second command."""
     place = ",".join(f"{key}={_property(one_line(value, escape))}" for key, value in fields.items())
     return f"::{verb} {place}::{_data(one_line(words, escape))}"
 

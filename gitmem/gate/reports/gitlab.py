@@ -81,6 +81,6 @@ def _words(finding: Finding) -> str:
 
 
 def _identity(finding: Finding) -> str:
-    """A hash that is equal for the same finding in another pipeline only; GitLab compares reports by it."""
+    """A hash by which GitLab recognises the same finding in another pipeline: of fingerprint, path, line and column."""
     words = "\0".join((finding.fingerprint, finding.path, str(finding.line), str(finding.column)))
     return hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()

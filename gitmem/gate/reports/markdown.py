@@ -1,4 +1,4 @@
-"""Writes a scan's report as Markdown, for a step summary or a comment; text of memory can hold no markup."""
+"""Writes a scan's report as Markdown, for a step summary or a comment. Text of memory cannot act as markup."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from gitmem.json_values import json_object, json_value
 
 
 def as_value(report: Report) -> dict[str, Any]:
-    """The JSON value of docs/json.md."""
+    """The JSON value of docs/json.md, "scan"."""
     return {
         "findings": [finding_value(finding) for finding in order(report.findings)],
         "scanned": {"blobs": report.blobs, "bytes": report.bytes},
@@ -21,5 +21,5 @@ def as_value(report: Report) -> dict[str, Any]:
 
 
 def finding_value(finding: Finding) -> dict[str, Any]:
-    """One finding of docs/json.md."""
+    """The JSON value of one finding (docs/json.md, "scan")."""
     return json_object(finding, "rule severity path line column end_line end_column message excerpt commit fingerprint")

@@ -23,7 +23,7 @@ from gitmem.exchange.branch_merge import (
 )
 from gitmem.exchange.taken_over import Takeover, takeovers
 from gitmem.exchange.unfinished_merge import BegunMerge, begun_merge, end_merge
-from gitmem.gate.exceptions import LIFETIME
+from gitmem.gate.exceptions import EXCEPTION_LIFETIME
 from gitmem.gate.quoting import visible
 from gitmem.git.branch_worktree import delete_branch
 from gitmem.memory import facts as memory_facts
@@ -219,7 +219,7 @@ def _allowing(view: View, request: MergeRequest, form: Mapping[str, str]) -> All
     """The form that allows a finding; None when it cannot be used, as during a merge that was begun in a terminal."""
     if request.address != "branches/merge" or not view.changes or view.merging:
         return None
-    return Allowing({**request.fields, **_choices(form)}, (view.now.date() + LIFETIME).isoformat())
+    return Allowing({**request.fields, **_choices(form)}, (view.now.date() + EXCEPTION_LIFETIME).isoformat())
 
 
 def _sides(conflict: Conflict) -> Sides:

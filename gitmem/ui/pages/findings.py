@@ -56,7 +56,7 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
         if blob.path in paths
         for rule in redaction(decode(blob.data)[0], blob.path, read.policy, only_secrets=True).rules
     }
-    until = (view.now.date() + exceptions.LIFETIME).isoformat()
+    until = (view.now.date() + exceptions.EXCEPTION_LIFETIME).isoformat()
     return view.render(
         "findings.html",
         status,

@@ -217,7 +217,7 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
     if not checks:
         yield Health("unfinished runs", view.t("No unfinished run"), "good")
     if view.repo.root is not None:
-        checks += setup_checks.examine(view.repo, view.config, hooks_folder(view.repo), view.now.date())
+        checks += setup_checks.gate_checks(view.repo, view.config, hooks_folder(view.repo), view.now.date())
     for check in checks:
         words = GOOD_WORDS.get(check.name) or check.detail or "nothing is wrong"
         yield _check_row(view, check, words, _state(bad=False, note=bool(check.hint)))

@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 
 from gitmem.gate.changes.rules import (
+    FileVersions,
     check_entry,
     check_history,
     check_protection,
@@ -73,9 +74,9 @@ def test_the_spelling_a_folding_file_system_finds() -> None:
     assert canonical("Memory/X.MD") == "memory/x.md"
     assert canonical("memory.md") == "MEMORY.md"
     assert canonical(".Claude/memory.MD") == ".claude/MEMORY.md"
-    assert POLICY.concerns("MEMORY/Notes.md")
-    assert not POLICY.concerns("src/notes.md")
-    assert Policy(layouts=(Layout(notes=True),)).concerns("src/notes.md")
+    assert POLICY.scans("MEMORY/Notes.md")
+    assert not POLICY.scans("src/notes.md")
+    assert Policy(layouts=(Layout(notes=True),)).scans("src/notes.md")
 
 
 def test_a_protected_file_names_its_new_blob() -> None:
@@ -88,12 +89,11 @@ def test_a_protected_file_names_its_new_blob() -> None:
 
 
 def test_a_daily_log_may_grow_anywhere_and_lose_nothing() -> None:
-    assert rules(check_history(LOG, ["a\nb\n"], "a\nnew\nb  \nmore\n", "")) == []
-    assert rules(check_history(LOG, ["a\nb\n"], "a\nB\n", "")) == ["log-rewritten"]
-    assert rules(check_history(LOG, ["a\nb\n"], "", "")) == ["log-rewritten"]
-    assert rules(check_history(LOG, ["a\na\n"], "a\n", "")) == ["log-rewritten"]
-    assert rules(check_history(LOG, ["a\nb\n"], "a\n", "a typo in a name")) == []
-    assert rules(check_history("memory/notes.md", ["a\nb\n"], "a\n", "")) == []
+    assert rules(check_history(FileVersions(LOG, ["a\nb\n"], "a\nnew\nb  \nmore\n"))) == []
+    assert rules(check_history(FileVersions(LOG, ["a\nb\n"], "a\nB\n"))) == ["log-rewritten"]
+    assert rules(check_history(FileVersions(LOG, ["a\nb\n"], ""))) == ["log-rewritten"]
+    assert rules(check_history(FileVersions(LOG, ["a\na\n"], "a\n"))) == ["log-rewritten"]
+    assert rules(check_history(FileVersions("memory/notes.md", ["a\nb\n"], "a\n"))) == []
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_daily_log_may_grow_anywhere_and_lose_nothing() -> None:
     ],
 )
 def test_the_log_of_the_day_may_still_be_changed_but_not_deleted(today: date, after: str, severity: Severity) -> None:
-    (found,) = check_history("memory/2026-02-05.md", ["b\n"], after, "", today=today)
+    (found,) = check_history(FileVersions("memory/2026-02-05.md", ["b\n"], after), today=today)
     assert (found.rule, found.severity) == ("log-rewritten", severity)
 
 
@@ -115,17 +115,18 @@ def test_the_log_of_the_day_may_still_be_changed_but_not_deleted(today: date, af
     "line", ["- read there <!-- mem origin=web -->", "## A page <!--mem origin=web-->", "origin: web"]
 )
 def test_where_words_come_from_is_not_taken_out_of_the_log_of_the_day(line: str) -> None:
-    (found,) = check_history("memory/2026-02-05.md", [f"{line}\n"], "- read there\n", "", today=date(2026, 2, 5))
+    (found,) = check_history(
+        FileVersions("memory/2026-02-05.md", [f"{line}\n"], "- read there\n"), today=date(2026, 2, 5)
+    )
     assert found.severity is Severity.BLOCK
 
 
 def test_a_daily_note_of_another_program_warns_where_it_loses_a_line() -> None:
     daily = ["journals/YYYY_MM_DD.md"]
-    (found,) = check_history("journals/2026_02_05.md", ["- [ ] call\n"], "- [x] call\n", "", daily=daily)
+    (found,) = check_history(FileVersions("journals/2026_02_05.md", ["- [ ] call\n"], "- [x] call\n"), daily=daily)
     assert (found.rule, found.severity) == ("log-rewritten", Severity.WARN)
-    assert rules(check_history("journals/2026_02_05.md", ["a\n"], "a\nb\n", "", daily=daily)) == []
-    assert rules(check_history("journals/2026_02_05.md", ["a\n"], "b\n", "ticked", daily=daily)) == []
-    assert rules(check_history("journals/plan.md", ["a\n"], "b\n", "", daily=daily)) == []
+    assert rules(check_history(FileVersions("journals/2026_02_05.md", ["a\n"], "a\nb\n"), daily=daily)) == []
+    assert rules(check_history(FileVersions("journals/plan.md", ["a\n"], "b\n"), daily=daily)) == []
 
 
 def test_a_merge_loses_only_what_every_side_had() -> None:
@@ -135,8 +136,7 @@ def test_a_merge_loses_only_what_every_side_had() -> None:
 
 def test_bulk_deletion_of_memory_needs_a_reason() -> None:
     old = "# Memory\n" + "".join(f"- fact {n}\n" for n in range(12))
-    assert rules(check_history("MEMORY.md", [old], "# Memory\n", "")) == ["memory-bulk-deletion"]
-    assert rules(check_history("MEMORY.md", [old], "", "")) == ["memory-bulk-deletion"]
-    assert rules(check_history("MEMORY.md", [old], "# Memory\n", "moved to the archive")) == []
-    assert rules(check_history("MEMORY.md", [old], old.replace("- fact 3\n", ""), "")) == []
-    assert rules(check_history("MEMORY.md", ["- a\n- b\n"], "", "")) == []
+    assert rules(check_history(FileVersions("MEMORY.md", [old], "# Memory\n"))) == ["memory-bulk-deletion"]
+    assert rules(check_history(FileVersions("MEMORY.md", [old], ""))) == ["memory-bulk-deletion"]
+    assert rules(check_history(FileVersions("MEMORY.md", [old], old.replace("- fact 3\n", "")))) == []
+    assert rules(check_history(FileVersions("MEMORY.md", ["- a\n- b\n"], ""))) == []

@@ -1,8 +1,8 @@
-"""Decodes the encoded parts of a text: base64, hexadecimal, escapes and others. It judges nothing; see `puzzles.py` for
+"""Decodes the encoded parts of a text: base64, hexadecimal, escapes and others. It judges nothing. `puzzles.py` reads
 disguised letters.
 
-A view is a decoded text with its place. At most 64 KB of one part and 96 KB of one text are decoded, one level deep; a
-view of kind CUT marks a part that was longer.
+A view is a decoded text with its place. At most 64 KB of one part and 96 KB of one text are decoded, one level deep. A
+view of kind CUT stands for text beyond these limits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CUT = "cut short"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`text`: `raw[start:end]` decoded as `kind`; "" for the kind CUT."""
+    """A decoded text: `text` is `raw[start:end]` decoded. `kind`: the name of the encoding, or CUT with the text ""."""
 
     kind: str
     start: int
@@ -82,7 +82,7 @@ _MORSE_CODE = dict(
 
 
 def _readable(data: bytes) -> str:
-    """The bytes as text, "" if they are none (an image, a key, random letters)."""
+    """The bytes as text; "" if they are not readable text (an image, a key, random letters)."""
     for encoding in ("utf-8", "utf-16-le"):
         try:
             text = data.decode(encoding)
@@ -196,10 +196,10 @@ _HINTS = {
 
 
 def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
-    """The encoded parts of a text that decode to readable text, one level deep.
+    """The parts of a text that decode to readable text, one level deep.
 
-    After `_BUDGET` decoded characters a view of kind CUT is the last one; with `exhaustive` one follows for each
-    further part.
+    After `_BUDGET` decoded characters a view of kind CUT is the last one; with `exhaustive` each further part gives
+    one.
     """
     budget = _BUDGET
     for kind, needs, pattern, decode in _DECODERS:

@@ -13,7 +13,7 @@ from itertools import islice
 
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.decoding import CUT, MAX_DECODED_CHARACTERS, View, decoded
-from gitmem.gate.detectors.injection.injection import Verdict, explain, judge, severity_of
+from gitmem.gate.detectors.injection.injection import explain, severity_of
 from gitmem.gate.detectors.injection.invisible_characters import payloads
 from gitmem.gate.detectors.injection.puzzles import (
     ACROSTIC,
@@ -25,6 +25,7 @@ from gitmem.gate.detectors.injection.puzzles import (
     joined_words,
     puzzles,
 )
+from gitmem.gate.detectors.injection.sentence_judge import Verdict, judge
 from gitmem.gate.detectors.injection.structure import tokens
 from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
@@ -72,8 +73,8 @@ def _rows(views: Iterator[View]) -> Iterator[list[View]]:
 
 
 def _of_row(row: list[View], exhaustive: bool) -> Iterator[Match]:
-    """The findings for a group of views, judged together as lines of one text. If that is a finding, each view is
-    judged alone to find its place; with `exhaustive` all that are findings are returned, else the first."""
+    """The matches for a group of views. The views are judged together, as lines of one text; if that is an instruction,
+    each view is judged alone to find its place. `exhaustive`: return all of these views, not only the first."""
     if row[0].kind == CUT or len(row) == 1:
         for view in row:
             yield from _read(view)
@@ -123,7 +124,7 @@ def _puzzles(text: Text) -> Iterator[Match]:
 
 def _says_much(kind: str, line: str) -> bool:
     """Whether the joined words of a line are an instruction without the rest of the line. Names of files, variables and
-    anchors are joined words too, and the sentence around them may make them seem one."""
+    anchors are joined words too, and the sentence around a name may make it look like an instruction."""
     return next(judge(Text(joined_words(kind, line)), _PUZZLE_BOOST), None) is not None
 
 
@@ -185,8 +186,8 @@ def _told(kind: str, why: str) -> Message:
 
 
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
-    """The findings for a decoded text, at `start` to `end`. If it is not a finding itself, it is decoded again up to
-    `depth` layers."""
+    """The matches for a decoded text whose code is at `start` to `end`. A text that is not an instruction is decoded
+    again, up to `depth` layers."""
     inner = Text(view.text)
     why = _instruction(inner, _ENCODED_BOOST)
     secret = _secret(view.text)
@@ -207,12 +208,12 @@ def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
 
 
 def _order(text: Text, boost: float) -> Verdict | None:
-    """The first nearly certain instruction in a text, None if there is none."""
+    """The first nearly certain instruction in a text, None without one. `boost`: as in `judge`."""
     return next(judge(text, boost, likely=False), None)
 
 
 def _instruction(text: Text, boost: float) -> str:
-    """Why a text is an instruction, "" if it is none."""
+    """The concepts of the first nearly certain instruction in a text, in words; "" without one."""
     order = _order(text, boost)
     if not order:
         return ""

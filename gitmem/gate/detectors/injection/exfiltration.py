@@ -140,7 +140,7 @@ def _is_service(address: str, name: str) -> bool:
 
 
 def _of_image(address: str) -> str:
-    """Why an image's address is a finding, as the end of a sentence; "" if it is none."""
+    """The reason why an image's address is a finding, as the end of a sentence; "" if it is not one."""
     if _BADGE.match(address):
         return ""
     tail = address.split("//", 1)[1].partition("/")[2]
@@ -159,7 +159,7 @@ def _of_image(address: str) -> str:
 
 
 def _of_link(address: str) -> str:
-    """Why a link's address is a finding, as the end of a sentence; "" if it is none."""
+    """The reason why a link's address is a finding, as the end of a sentence; "" if it is not one."""
     tail = unquoted(address.split("//", 1)[1].partition("/")[2])
     query = tail.partition("?")[2]
     holes = [hole.group() for hole in _HOLE.finditer(tail) if not _ID.search(hole.group())]

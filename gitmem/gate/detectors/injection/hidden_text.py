@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from gitmem.gate.detectors.code_fences import shown_code
 from gitmem.gate.detectors.injection.decoding import unquoted
-from gitmem.gate.detectors.injection.injection import explain, judge, severity_of
+from gitmem.gate.detectors.injection.injection import explain, severity_of
+from gitmem.gate.detectors.injection.sentence_judge import judge
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
 from gitmem.messages import Message
@@ -52,7 +53,7 @@ _BOOST = 0.3  # added to the score of a hidden sentence
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A hidden place, `raw[start:end]`. `kind`: what hides it, for the message."""
+    """A hidden part of a text, `raw[start:end]`. `kind`: how it is hidden, for the message."""
 
     start: int
     end: int

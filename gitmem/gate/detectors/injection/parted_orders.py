@@ -26,7 +26,7 @@ _JOINED_CELLS = 24  # cells of one line; the next line begins in the middle of i
 
 
 def lines(folded: str) -> Iterator[Line]:
-    """The joined lines of a folded text."""
+    """The joined lines of a folded text: list steps and table cells, each as one `Line` with `pieces`."""
     if "://" in folded:
         yield from _steps(folded)
     if "|" in folded:

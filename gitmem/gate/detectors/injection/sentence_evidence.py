@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.injection import scorer
-from gitmem.gate.detectors.injection.injection import judge, rule_of, severity_of
+from gitmem.gate.detectors.injection.injection import rule_of, severity_of
+from gitmem.gate.detectors.injection.sentence_judge import judge
 from gitmem.gate.detectors.text import Evidence, Text
 
 

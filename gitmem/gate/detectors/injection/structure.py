@@ -1,8 +1,8 @@
-"""What the sentences of a text do: cut it into units, and name the concepts and words of each.
+"""Cuts a text into units, and reads the concepts and words of each unit.
 
-A unit is what is judged as one: a line, or one or two sentences of a long line. This module says which
-concepts of the lexicon occur in a unit, whether inside quotation marks, and which words and characters
-stand there; it does not weigh them.
+A unit is a piece of text that is judged as one: a line, or one or two sentences of a long line. This module finds the
+concepts of the lexicon in a unit, whether they are in quotation marks, and the features of its words. It gives them no
+weight.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _MARKS = " \t\r>#*|-"  # what opens a line and belongs to no sentence
 
 
 class Unit(NamedTuple):
-    """A stretch of folded text judged as one, at `start:end` of it."""
+    """A piece of folded text that is judged as one. `start`, `end`: its offsets."""
 
     start: int
     end: int
@@ -62,7 +62,8 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a unit holds: concept -> (start, end) of its first place, those only quoted, and the features."""
+    """The content of a unit. `concepts`: concept -> (start, end) of its first place. `quoted`: the same for concepts
+    that are only in quotation marks. `features`: names of the features, for the lexicon's linear model."""
 
     concepts: dict[Concept, tuple[int, int]]
     quoted: dict[Concept, tuple[int, int]]
@@ -89,7 +90,9 @@ Pieces = dict[str, list[tuple[str, tuple[str, ...]]]]  # beginning -> (concept, 
 
 @cache
 def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
-    """Pieces whose keys have three characters, shorter ones, and the concepts without (`tools/train.py lexicon_anchors`)."""
+    """The table of anchors.txt for one language: (pieces whose key has three characters, pieces with a shorter key,
+    concepts without any piece). A concept's pattern can match only a unit that contains one of its pieces
+    (`tools/train.py lexicon_anchors` makes the file)."""
     three: Pieces = {}
     short: Pieces = {}
     always: list[str] = []
@@ -107,7 +110,8 @@ def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
 
 
 def candidates(unit: str) -> list[Pattern]:
-    """The patterns that can match a unit: those of its languages of which it holds a piece."""
+    """The patterns that may match a unit: of the lexicons of its languages, those with a piece that the unit
+    contains."""
     chosen: list[Pattern] = []
     holds = unit.__contains__
     for language in languages(unit):
@@ -128,7 +132,7 @@ def _order(language: str) -> dict[str, int]:
 
 
 def _rows_in_unit(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
-    """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
+    """The rows of `pieces` whose key is in the unit. `size`: the most characters of a key."""
     if len(pieces) < max(len(unit), _MAX_SHORT_LINES):  # those of one character stand among few
         return [pieces[key] for key in pieces if key in unit]
     runs = zip(*[unit[i:] for i in range(size)], strict=False)
@@ -139,7 +143,8 @@ _MAX_SHORT_LINES = 16
 
 
 def languages(text: str) -> list[str]:
-    """The lexicons that can match, by script; Latin text is also tried as another European language."""
+    """The names of the lexicons to search, by the scripts of the text. Latin text is also searched as another European
+    language if it has words of one."""
     if _SOME_LATIN.search(text):
         languages = ["english"]
     else:
@@ -159,15 +164,16 @@ def languages(text: str) -> list[str]:
 
 
 def units(folded: str) -> Iterator[Unit]:
-    """The units of a text, all of its lines'."""
+    """The units of all lines of a text."""
     for line in lines(folded):
         yield from units_of(folded, line)
 
 
 class Line(NamedTuple):
-    """What is looked at first as one, `start:end` of the text: a line, or some very short lines in a row (`pieces`).
+    """A line, or some very short lines in a row (`pieces`), at `start:end` of the text.
 
-    `joined` are where the lines before it begin whose sentence it goes on with, the first of them first.
+    `pieces`: (start, end) of each short line, () for a single line. `joined`: the offsets at which the lines before
+    begin whose sentence this line continues, the first one first; () if it continues none.
     """
 
     start: int
@@ -176,14 +182,15 @@ class Line(NamedTuple):
     pieces: tuple[tuple[int, int], ...] = ()
 
     def says(self, folded: str) -> str:
-        """The words of the line, those of its pieces in a row."""
+        """The text of the line; the texts of its pieces with blanks between them."""
         if self.pieces:
             return " ".join(folded[a:b] for a, b in self.pieces)
         return folded[self.start : self.end]
 
 
 def lines(folded: str) -> Iterator[Line]:
-    """The lines of a text without their markers."""
+    """The lines of a text, without list and quotation marks at their beginning. Lines under four characters are left
+    out, except several in a row."""
     short: list[tuple[int, int]] = []
     broken: list[tuple[int, int]] = []  # the lines before, each going on with the sentence of the one before it
     at = 0
@@ -211,12 +218,14 @@ def lines(folded: str) -> Iterator[Line]:
 
 
 def _goes_on(folded: str, previous: int, first: int, marks: str) -> bool:
-    """Whether a line goes on with the sentence of the line that ends at `previous`; it is no item of a list."""
+    """Whether a line continues the sentence of the line that ends at `previous`. An item of a list does not. `marks`:
+    the signs before the line's text."""
     return not marks.strip(_INDENT) and folded[previous - 1] not in ".!?。！？:|" and folded[first].isalpha()
 
 
 def _together(broken: list[tuple[int, int]], last: int) -> bool:
-    """Whether lines in a row are read as one with the line that ends at `last`: two, or more that are narrow."""
+    """Whether the lines `broken` and the line that ends at `last` are read as one: two lines, or more lines that are
+    narrow."""
     return last - broken[0][0] <= (LONGEST_UNIT if len(broken) == 1 else _NARROW)
 
 
@@ -225,7 +234,8 @@ _NARROW = LONGEST_UNIT // 2  # characters of more than two lines that are read a
 
 
 def units_of(folded: str, line: Line) -> Iterator[Unit]:
-    """The units of a line: itself; of several sentences also each one and each two in a row."""
+    """The units of a line: the line itself; of several sentences also each one and each two in a row; and the line
+    joined with the lines whose sentence it continues."""
     if line.pieces:
         yield Unit(line.start, line.end, line.says(folded))
         return
@@ -236,7 +246,7 @@ def units_of(folded: str, line: Line) -> Iterator[Unit]:
 
 
 def _of_short_lines(places: list[tuple[int, int]]) -> Iterator[Line]:
-    """A sentence written one word a line."""
+    """Lines for a sentence that is written one word a line."""
     if len(places) >= 4:
         for i in range(0, len(places), 12):
             part = places[i : i + 24]
@@ -269,12 +279,13 @@ def _of_line(folded: str, start: int, end: int) -> Iterator[Unit]:
 
 
 def without_markup(unit: str) -> str:
-    """What a rendered page shows of a unit of folded text: its words without what sets single ones off.
+    """The text of a unit of folded text as a rendered page shows it: without the markup that separates single words.
 
-    Emphasis, brackets, tags, footnotes, numbers that hang on a word and the quotation marks or backticks around a word or
-    two are gone; those around more stay, since a longer quotation is talked about. So are signs behind each word or each two or
-    three, four in a row, and what breaks a Japanese or Chinese sentence into pieces of a few characters. The text of a
-    link stands in its place, and the addresses of all links at the end.
+    The function removes emphasis, brackets, tags, footnotes, numbers attached to a word, and quotation marks or
+    backticks around one or two words; a longer quotation stays, since it is talked about. It removes signs after each
+    word, or after each two or three words, if there are four in a row, and signs that break a Japanese or Chinese
+    sentence into pieces of a few characters. A link is replaced by its text, and the addresses of all links are put at
+    the end.
     """
     if not unit.isascii() and _BROKEN.search(unit):
         unit = _BREAK.sub("", unit)
@@ -326,7 +337,8 @@ _QUOTED_WORD = lazy(
 
 
 def quotes(unit: str) -> list[tuple[int, int]]:
-    """The quoted stretches of a unit; none where the whole unit is quoted: then it is the text itself."""
+    """The quoted ranges of a unit; [] when nearly the whole unit is quoted, since the quotation is then the text
+    itself."""
     if _QUOTE_SIGN.search(unit):
         quotations = [match.span() for match in _QUOTED.finditer(unit)]
     else:
@@ -338,7 +350,7 @@ def quotes(unit: str) -> list[tuple[int, int]]:
 
 
 def read(unit: str) -> Reading:
-    """The concepts and features of one unit of folded text (at most a few hundred characters)."""
+    """Read one unit of folded text (at most a few hundred characters)."""
     spans = quotes(unit)
     reading = complete(unit, spans, words(unit, spans), candidates(unit))
     assert reading is not None
@@ -353,8 +365,10 @@ def complete(
     ceiling: Ceiling | None = None,
     least: float = 0.0,
 ) -> Reading | None:
-    """The concepts of a unit and with them all its features; `of_words` and `patterns` are what `words` and
-    `candidates` say of it. None as soon as `ceiling` says that the score stays below `least`.
+    """Find the concepts of a unit and make all its features.
+
+    `spans`: its quoted ranges. `of_words`: the result of `words`. `patterns`: the result of `candidates`. `ceiling`: an
+    upper bound of the score that sinks while concepts are looked for; None as soon as it is below `least`.
     """
     concepts: dict[Concept, tuple[int, int]] = {}
     quoted: dict[Concept, tuple[int, int]] = {}
@@ -394,7 +408,8 @@ def complete(
 
 
 def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
-    """The features of a unit that need no lexicon: words outside quotation, in twos, and pieces of CJK runs."""
+    """The features of a unit that need no lexicon: words outside quotation marks, pairs of words, and pieces of CJK
+    runs."""
     unit = _unquoted(unit, spans)
     row = _row(unit)
     features = _of_form(unit, spans) + row[1:]
@@ -404,7 +419,7 @@ def words(unit: str, spans: list[tuple[int, int]]) -> list[str]:
 
 
 def score_of_words(unit: str, spans: list[tuple[int, int]], learned: Weights) -> float:
-    """`learned.score` of the set of `words(unit, spans)`; only those in twos are written that may have a weight."""
+    """The lexicon's score of `words(unit, spans)`. Pairs of words that have no weight are not made."""
     unit = _unquoted(unit, spans)
     row = _row(unit)
     firsts, last = learned.firsts, len(row) - 1
@@ -453,7 +468,7 @@ def _cjk_pieces(unit: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 13)
 def _word(raw: str) -> str:
-    """A word as a feature: its misspellings repaired, or `#` for a run of letters that is too long for a word."""
+    """A word as a feature: with misspellings repaired; `#` for a run of letters that is too long for a word."""
     word = raw.strip("'-|!")
     if len(word) > 24:
         return "#"
@@ -463,7 +478,7 @@ def _word(raw: str) -> str:
 
 
 def tokens(line: str) -> set[str]:
-    """The single words and CJK pairs of a line, quoted or not: what the first pass scores."""
+    """The single words and CJK pairs of a line, quoted or not, for the prefilter."""
     if line.isascii():
         return set(_QUICK_ASCII.findall(line))
     signs = set(_QUICK_WORD.findall(line))

@@ -34,8 +34,9 @@ RANDOM_SINCE = date(2020, 10, 1)  # from this day on resident numbers are issued
 def resident_number(digits: str) -> bool:
     """Whether 13 digits are a Korean resident (or foreigner) registration number.
 
-    The birth date has to exist. Numbers given out since October 2020 end in random digits: for dates from then
-    on the check digit is not asked for (`undigited_resident_number` has those of people born earlier).
+    The birth date must exist. Numbers that were issued since October 2020 end in random digits, so for birth dates from
+    then on the check digit is not tested. `undigited_resident_number` tests such numbers of people who were born
+    earlier.
     """
     born = _resident_birth(digits)
     if born is None:
@@ -51,10 +52,10 @@ def resident_number(digits: str) -> bool:
 
 
 def undigited_resident_number(digits: str) -> bool:
-    """Whether 13 digits may be a Korean resident (or foreigner) registration number that was given out since October
-    2020, to a person of any age: a birth date that exists, and then digits that are no plain pattern (111111, 123456).
+    """Whether 13 digits may be a Korean resident (or foreigner) registration number that was issued since October 2020
+    to a person of any age: the birth date exists, and the digits after it are not a plain pattern (111111, 123456).
 
-    Nothing in the digits proves it: ask only where a word for such a number stands before them.
+    Nothing in the digits proves it, so call it only where a word for such a number is before them.
     """
     random = digits[7:]
     if _resident_birth(digits) is None:
@@ -64,7 +65,7 @@ def undigited_resident_number(digits: str) -> bool:
 
 
 def _resident_birth(digits: str) -> date | None:
-    """The birth date of a resident number by its first seven digits; None where it does not exist."""
+    """The birth date in the first seven digits of a resident number; None if the date does not exist."""
     if len(digits) != 13 or not digits.isdigit() or digits[6] not in "12345678":
         return None
     century = 1900

@@ -151,7 +151,7 @@ def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
 
 
 def _spread(places: list[int]) -> Iterator[int]:
-    """Places at least 40 characters apart: what stands between is read with the one before."""
+    """The places without those less than 40 characters after the one before, since both would be read together."""
     at = 0
     while at < len(places):
         yield places[at]

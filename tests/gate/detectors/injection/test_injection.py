@@ -12,7 +12,7 @@ import pytest
 
 from gitmem import linear_model
 from gitmem.gate.detectors.injection import weights
-from gitmem.gate.detectors.injection.injection import judge
+from gitmem.gate.detectors.injection.sentence_judge import judge
 from gitmem.gate.detectors.registry import Match, Scope, Text, load, run
 from gitmem.gate.detectors.text import Severity
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.gate.detectors.injection import features, scorer
-from gitmem.gate.detectors.injection.injection import in_context, judge, score_of
+from gitmem.gate.detectors.injection.sentence_judge import in_context, judge, score_of
 from gitmem.gate.detectors.injection.structure import without_markup
 from gitmem.gate.detectors.text import Text
 

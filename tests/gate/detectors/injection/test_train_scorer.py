@@ -12,7 +12,7 @@ import pytest
 
 from gitmem import linear_model
 from gitmem.gate.detectors.injection import scorer, weights
-from gitmem.gate.detectors.injection.injection import noted_in
+from gitmem.gate.detectors.injection.sentence_judge import noted_in
 from tools.train import main
 
 THINGS = ["log", "table", "page", "branch", "ticket", "report", "window", "invoice", "folder", "script"]

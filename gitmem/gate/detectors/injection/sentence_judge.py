@@ -1,0 +1,266 @@
+"""Judges the sentences of a text: how probable it is that each one is an order to the model that reads it.
+
+A *unit* is a line, a sentence, or two sentences in a row (`structure.py`). Each unit gets a learned score (`scorer.py`)
+from its own words, the lines before and after it, and the concepts that the lexicon finds in it. A prefilter leaves out
+lines whose words cannot matter. Other detectors call `judge` for text that they have decoded or found hidden.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gitmem.gate.detectors.injection import parted_orders, scorer, weights
+from gitmem.gate.detectors.injection.features import NEIGHBOUR_CHARACTERS
+from gitmem.gate.detectors.injection.lexicon import Concept as C
+from gitmem.gate.detectors.injection.ordinary_orders import has_cost, is_ordinary
+from gitmem.gate.detectors.injection.structure import (
+    Line,
+    Reading,
+    candidates,
+    complete,
+    lines,
+    quotes,
+    read,
+    score_of_words,
+    tokens,
+    units_of,
+    without_markup,
+    words,
+)
+from gitmem.gate.detectors.spans import Spans
+from gitmem.gate.detectors.text import Text
+from gitmem.lazy_patterns import lazy
+
+# Concepts that only describe the sentence around an instruction, and are not a part of it.
+_CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
+_BELOW_BLOCK = 0.01  # an order of ordinary work gets a score this far below the blocking threshold
+# A sentence without any cost warns from this score on: of 1,448 documents of 48 repositories 42 warned below it, 18 do.
+_WARN_WITHOUT_COST = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A unit of text that reads as an instruction.
+
+    `start`, `end`: its place in `Text.norm`. `score`: a logit, higher for a more certain instruction. `reading`: the
+    concepts that were found in it.
+    """
+
+    start: int
+    end: int
+    score: float
+    reading: Reading
+
+    @property
+    def parts(self) -> list[C]:
+        """The concepts that make the sentence an instruction, in order of place; concepts in quotation marks do not
+        count."""
+        found = self.reading.concepts
+        return sorted((c for c in found if c not in _CONTEXT), key=lambda c: found[c])
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the sentence is nearly certain to be an instruction. A verdict that does not block is a likely
+        instruction."""
+        return self.score >= scorer.load().block
+
+
+def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Verdict]:
+    """The units of `text` that read as instructions; no two of them overlap. The time is linear in the text.
+
+    `boost`: a number that is added to each score, for a text that is suspicious before a word of it is read (it was
+    hidden, or encoded). `likely`: False yields only units that block. The order is: highest score first; for an
+    exhaustive text the shortest first.
+    """
+    folded = _without_boilerplate(text.folded)
+    verdicts = [verdict for verdict in _verdicts(text, folded, boost) if likely or verdict.blocks]
+    if text.exhaustive:  # to be masked: prefer a sentence to its whole line
+        verdicts.sort(key=lambda v: (v.end - v.start, v.start))
+    else:
+        verdicts.sort(key=lambda v: (-v.score, v.start))
+    taken = Spans()
+    yield from (verdict for verdict in verdicts if taken.claim(verdict.start, verdict.end))
+    yield from (verdict for verdict in _parted(folded) if taken.claim(verdict.start, verdict.end))
+
+
+def _parted(folded: str) -> Iterator[Verdict]:
+    """The verdicts on orders that are split over several lines or cells (`parted_orders`).
+
+    Nobody wrote such an order as one sentence. So only verdicts that block count, and of list steps only those that
+    send a secret to a place.
+    """
+    learned = scorer.load()
+    for line in parted_orders.lines(folded):
+        says = line.says(folded)
+        if _word_weight(says) < weights.words().least / 2:
+            continue
+        reading = read(says)
+        last = folded[slice(*line.pieces[-1])]
+        if len(line.pieces) <= parted_orders.STEPS and not (
+            {C.SECRET, C.PLACE} <= reading.concepts.keys() and C.SEND in read(last).concepts
+        ):
+            continue
+        score = score_of(says, "", "")
+        if score >= learned.block and not is_ordinary(says, reading.concepts):
+            yield Verdict(line.start, line.end, score, reading)
+
+
+def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
+    """The verdict on every unit above the warning threshold, in order of place. Equal units are judged once, unless the
+    text is exhaustive."""
+    seen: set[tuple[str, str, str]] = set()
+    exhaustive, scores = text.exhaustive, text.scores
+    least = weights.words().least - boost
+    learned = scorer.load()
+    weights_before: list[float] = []  # the weight of each line so far
+    for line, source, before, after in in_context(folded):
+        weight = _line_weight(source)
+        if line.joined:
+            joined = weight + sum(weights_before[-len(line.joined) :])
+        else:
+            joined = weight
+        if not line.pieces:
+            weights_before.append(weight)
+        if joined < least:
+            continue
+        for unit in units_of(folded, line):
+            if weight < least and unit.start >= line.start:  # it can matter only together with the lines before it
+                continue
+            key = (unit.text, before, after)
+            if key in seen and not exhaustive:
+                continue
+            seen.add(key)
+            score = scores.get(key)
+            if score is None:
+                if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
+                    continue
+                score = scores[key] = score_of(unit.text, before, after)
+            if score + boost < learned.warn:
+                continue
+            says = without_markup(unit.text)
+            reading = read(says)
+            if score >= learned.block and is_ordinary(says, reading.concepts):
+                score = learned.block - _BELOW_BLOCK
+            if score + boost < min(_WARN_WITHOUT_COST, learned.block) and not has_cost(reading.concepts):
+                continue
+            yield Verdict(unit.start, unit.end, score + boost, reading)
+
+
+def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
+    """For each line with text: (line, its text, the end of the line before, the beginning of the line after)."""
+    before = ""
+    pending: tuple[Line, str] | None = None
+    for line in lines(folded):
+        source = line.says(folded)
+        if pending:
+            yield *pending, before, source[:NEIGHBOUR_CHARACTERS]
+            before = pending[1][-NEIGHBOUR_CHARACTERS:]
+        pending = line, source
+    if pending:
+        yield *pending, before, ""
+
+
+_OWN = lazy(r"<!--[ \t]+mem[ \t][^<>\n]{0,2000}-->")
+_KEYS = lazy(
+    r"\b(?:type=(?:fact|preference|constraint|decision|deadline|todo|timeline|profile|rule|goal|policy|exception|lesson|"
+    r"note|episode-digest)|origin=(?:user|agent|tool|web))(?=\s)"
+)
+
+
+# The first and the last line of a key or a certificate (RFC 7468); the detector of secrets reads the text between them.
+PEM_FRAME = lazy(
+    r"-{5}\s?(?:begin|end) (?:[a-z0-9]{1,12} ){0,3}(?:(?:private|public) key(?: block)?|certificate)\s?-{5}", re.I
+)
+
+
+# A mask of redaction. A longer name is not one of our rules, and is read like any words.
+_MASK = lazy(r"\[redacted(?::[a-z0-9]{1,20}(?:-[a-z0-9]{1,20}){0,2})?\]")
+
+
+# A sentence of a template about the template itself: "Delete this comment before you submit."
+_TEMPLATE_SENTENCE = lazy(
+    r"(?:(?<=[\n.!?>*。])|\A)[ \t>*_-]{0,8}(?:"
+    r"(?:please )?(?:delete|remove) (?:this|these) (?:comments?|sections?|placeholders?|templates?|paragraphs?)(?: (?:before|if|when|once) [a-z' ]{1,40})?"
+    r"|(?:이|본) ?(?:주석|안내문|템플릿|섹션|항목)[은는을를]? ?(?:제출|작성|등록)? ?(?:전에|후에)? ?(?:지워|삭제해?) ?(?:주세요|하세요|줘|주십시오)"
+    r"|この(?:コメント|説明|セクション|テンプレート|欄)[はを](?:提出|送信|投稿|作成)?(?:前に|後に)?(?:削除|消)し(?:てください|て下さい)"
+    r"|(?:提交|发布)?(?:前|后)?请?(?:删除|移除)(?:本|这|此|该)[段条行]?(?:说明|注释|提示|模板)"
+    r")(?=[ \t]{0,3}(?:[.!。]|\n|\Z|-->))"
+)
+_TEMPLATE_WORDS = ("delete th", "remove th", "주석", "안내문", "템플릿", "섹션", "항목", "この", "删除", "移除")
+
+
+def _without_boilerplate(folded: str) -> str:
+    """The text with some words replaced by blanks, because nobody wrote them to say something: `type=rule` and
+    `origin=user` in our own comments, the first and last lines of keys, masks (the name of a rule below a heading would
+    read as an instruction), and sentences of a template about itself.
+
+    Every other value of a comment stays and is read like visible text.
+    """
+    if "<!--" in folded:
+        folded = _OWN.sub(lambda own: _KEYS.sub(_blank, own.group()), folded)
+    if "[redacted" in folded:
+        folded = _MASK.sub(_blank, folded)
+    if any([word in folded for word in _TEMPLATE_WORDS]):
+        folded = _TEMPLATE_SENTENCE.sub(_blank, folded)
+    if "-----" in folded:
+        return PEM_FRAME.sub(_blank, folded)
+    return folded
+
+
+def _blank(form: re.Match[str]) -> str:
+    return " " * len(form.group())
+
+
+# The versions of one file share most of their lines, so the weights and scores of lines are cached.
+_MAX_CACHED_LINES, _MAX_CACHED_CHARACTERS = 1 << 14, 600
+
+
+@lru_cache(maxsize=_MAX_CACHED_LINES)
+def _word_weight(source: str) -> float:
+    """The sum of the prefilter's weights of a line's words."""
+    of = weights.words().of
+    return sum([of[token] for token in tokens(source) if token in of])
+
+
+def _line_weight(source: str) -> float:
+    """`_word_weight`; of a line over _MAX_CACHED_CHARACTERS it is not cached."""
+    if len(source) <= _MAX_CACHED_CHARACTERS:
+        return _word_weight(source)
+    return _word_weight.__wrapped__(source)
+
+
+def score_of(unit: str, before: str, after: str) -> float:
+    """The score of a unit of folded text between the lines `before` and `after`, as `scorer.score` computes it with
+    `noted_in`.
+
+    A unit with markup inside is scored twice, as it is written and as a rendered page shows it; the larger score
+    counts.
+    """
+    score = scorer.score(unit, before, after, noted_in)
+    plain = without_markup(unit)
+    if plain == unit:
+        return score
+    return max(score, scorer.score(plain, before, after, noted_in))
+
+
+@lru_cache(maxsize=_MAX_CACHED_LINES)
+def noted_in(unit: str) -> tuple[float, tuple[str, ...]] | None:
+    """The lexicon's view of a unit: (the lexicon's score minus its threshold, names of the concepts found); None below
+    the threshold."""
+    learned = weights.load()
+    spans = quotes(unit)
+    base = score_of_words(unit, spans, learned)
+    if base < learned.warn - learned.slack:
+        return None
+    patterns = candidates(unit)
+    ceiling = weights.Ceiling(learned, base, [name for _, name, _ in patterns])
+    if ceiling.value < learned.warn:
+        return None
+    reading = complete(unit, spans, words(unit, spans), patterns, ceiling, learned.warn - 1e-6)
+    if reading is None:
+        return None
+    above = learned.score(reading.features) - learned.warn
+    if above >= 0:
+        return (above, tuple(concept.name for concept in reading.concepts))
+    return None
