@@ -18,8 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gitmem.text.telling import STOP, STOP_KOREAN
-from gitmem.text.terms import HANGUL, OTHER, compatible, stem, tokens, without_ending
+from gitmem.text.subject_terms import STOP, STOP_KOREAN
+from gitmem.text.terms import HANGUL, OTHER, nfkc, stem, tokens, without_ending
 
 OUT = Path(__file__).resolve().parent.parent / "gitmem" / "index" / "korean_english.txt"
 LIKE, TOGETHER, LONGEST, KEPT = 0.3, 4, 600, 2
@@ -58,7 +58,7 @@ def main() -> int:
 def _korean(text: str) -> tuple[set[str], set[str]]:
     """The Korean words of a text without their endings, and its words of Latin letters."""
     words, latin = set(), set()
-    for token, script in tokens(compatible(text)):
+    for token, script in tokens(nfkc(text)):
         if script == HANGUL:
             if STOP_KOREAN.isdisjoint((token, without_ending(token))):
                 words.add(without_ending(token))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.paths import agent_of
 from gitmem.text import english, korean
+from gitmem.text.iso_day import ISO_DAY
 
 if TYPE_CHECKING:
     import click
@@ -68,7 +69,7 @@ def revisions(repo: Repository, config: Config, incomplete: str) -> Iterable[str
 @_completer
 def days(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
     """Names of days, then the dates of daily logs, the newest first."""
-    logs = {match[0] for path in _files(repo, config) if (match := re.search(r"\d{4}-\d{2}-\d{2}", path))}
+    logs = {match[0] for path in _files(repo, config) if (match := re.search(ISO_DAY, path))}
     return [*DAYS, *sorted(logs, reverse=True)]
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from gitmem.config import Config
 from gitmem.git.opening import Repository
 from gitmem.sessions.working_memory import Owner, Store, Value, is_below
-from gitmem.text.heading_words import names_no_thing
+from gitmem.text.heading_words import is_generic_heading
 from gitmem.text.terms import terms
 
 # First parts of keys that name a kind of entity: in `company:acme` the entity is `acme`.
@@ -48,7 +48,7 @@ def is_named(key: str, words: frozenset[str]) -> bool:
     """Whether the terms of the prompt name the entity of a key, such as `acme` in `company:acme:analysis`."""
     first, _, rest = key.partition(":")
     second = rest.partition(":")[0]
-    is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or names_no_thing(first)
+    is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or is_generic_heading(first)
     if is_kind:
         name = second
     else:

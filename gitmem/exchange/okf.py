@@ -22,6 +22,7 @@ from gitmem.memory.fact import Fact, Meta, render_comment
 from gitmem.memory.facts import marker_of, parse_lines, with_comment
 from gitmem.memory.statements import Form
 from gitmem.search.validity import last_day
+from gitmem.text.iso_day import ISO_DAY
 
 VERSION = "0.2"
 RESERVED = ("index.md", "log.md")  # names of listings in every folder of a bundle; they are not concepts
@@ -134,7 +135,7 @@ def is_listing(name: str, text: str, *, top: bool) -> bool:
 
 def _is_of_day(heading: str) -> bool:
     """Whether a heading is a day, as OKF asks for, or a day and a summary, as some write it."""
-    return re.match(r"\d{4}-\d{2}-\d{2}(?:\W|$)", heading) is not None
+    return re.match(rf"{ISO_DAY}(?:\W|$)", heading) is not None
 
 
 def read(text: str) -> Concept:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gitmem.errors import GitMemError, UnknownRevision, UsageError
 from gitmem.git.repository import Repository
 from gitmem.messages import Message
-from gitmem.text.named_times import FORMS, moment
+from gitmem.text.named_times import FORMS, end_of
 
 
 class CommitRange(NamedTuple):
@@ -66,7 +66,7 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     try:
         return repo.resolve(text)
     except UnknownRevision as unknown:
-        when = moment(text, now)
+        when = end_of(text, now)
         if when is None and (text not in ("HEAD", "@") or repo.head() is not None):
             hint = Message("a revision (git log --oneline --all) or a time: {}", f"{FORMS}, YYYY-MM-DDTHH:MM[Z]")
             raise UnknownRevision(unknown.message, hint) from None

@@ -21,7 +21,7 @@ from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
 from gitmem.memory.statements import Form, Statement, step
 from gitmem.models.token_count import estimate
-from gitmem.text.telling import telling_count
+from gitmem.text.subject_terms import distinct_term_count
 from gitmem.text.terms import terms
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]  # texts -> (length, vector) of each
@@ -311,7 +311,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 length=len(body_words) + len(title_words),
                 units=made,
                 text=_text_to_embed(above, made),
-                steps=[(len(words), telling_count(text)) for words, text in zip(steps, above, strict=True)],
+                steps=[(len(words), distinct_term_count(text)) for words, text in zip(steps, above, strict=True)],
                 trail=" ".join(above),
             )
         )

@@ -23,6 +23,7 @@ from gitmem.memory.sections import HEADINGS
 from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
 from gitmem.paths import holds_instructions
+from gitmem.text.iso_day import ISO_DAY
 
 IMPORTANCE = 0.5  # importance of a fact whose comment states none
 
@@ -38,7 +39,7 @@ _MARKERS = {
 }
 _HEADING = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _RULER = lazy(r" {0,3}(?:=+|-+)[ \t]*$")
-_LOG_DATE = lazy(r"(\d{4}-\d{2}-\d{2})[^/]*$")
+_LOG_DATE = lazy(rf"({ISO_DAY})[^/]*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitmem.text.heading_words import names_no_thing
+from gitmem.text.heading_words import is_generic_heading
 
 # For each type of fact the heading that a new section gets, then the other spellings that are recognised.
 HEADINGS: dict[str, tuple[str, ...]] = {
@@ -30,4 +30,4 @@ CATEGORIES = frozenset(name.casefold() for names in (*HEADINGS.values(), TITLES)
 
 def naming_steps(trail: Iterable[str]) -> tuple[str, ...]:
     """The steps of a trail that name a subject: without headings that name a type of fact or no thing at all."""
-    return tuple(step for step in trail if step.casefold() not in CATEGORIES and not names_no_thing(step))
+    return tuple(step for step in trail if step.casefold() not in CATEGORIES and not is_generic_heading(step))

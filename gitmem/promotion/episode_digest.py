@@ -24,6 +24,7 @@ from gitmem.promotion.plan import Approved, Rules, decide
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.provenance.cited_sources import cited
 from gitmem.provenance.cited_text import cited_text
+from gitmem.text.iso_day import ISO_DAY
 
 FOLDER = "memory/sessions/digests"
 STALE_DAYS = 30  # days after the end of a month from which its episodes are digested
@@ -42,7 +43,7 @@ _TURN = re.compile(
     re.I,
 )
 _NO_HEADING = re.compile(r"[\x00-\x1f\x7f<>`|\[\]]+")
-_DAY = re.compile(r"^\d{4}-\d{2}-\d{2}[-.]?")
+_DAY = re.compile(rf"^{ISO_DAY}[-.]?")
 
 
 @dataclass(frozen=True, slots=True)

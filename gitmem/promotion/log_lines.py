@@ -20,7 +20,8 @@ from gitmem.memory.statements import Form, Statement, read
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import reports_work, topic_of
 from gitmem.provenance.line_origins import statement_origins
-from gitmem.text.heading_words import names_no_thing
+from gitmem.text.heading_words import is_generic_heading
+from gitmem.text.iso_day import ISO_DAY
 from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 
@@ -29,7 +30,7 @@ MAX_STATEMENT_CHARS = 16_000  # characters of a statement that has candidates; e
 MAX_READ_CHARS = 4000  # first characters of a statement that are split into sentences
 WIDTHS = {"W": 2, "F": 2}  # columns of a character by its East Asian width; all others have one
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = re.compile(ISO_DAY)
 _BOX = re.compile(r"^\[[ xX]\]\s+")
 _ZONE = r"(?:UTC|GMT|CEST|CET|KST|JST|IST|BST|Z|[ECMP][SD]?T)"
 _TIME = re.compile(
@@ -206,7 +207,7 @@ def _speakers(texts: list[str], labels: Mapping[str, tuple[str, float]]) -> set[
         if match and len(match[1]) <= 24:
             counts[match[1]] = counts.get(match[1], 0) + 1
     turns = {name: count for name, count in counts.items() if count >= 2}
-    if any(name.casefold() in labels or names_no_thing(name) for name in turns):
+    if any(name.casefold() in labels or is_generic_heading(name) for name in turns):
         return set()
     if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(texts):
         return set(turns)
@@ -280,7 +281,7 @@ def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterato
         for start in range(len(words) - size + 1):
             name = " ".join(words[start : start + size]).strip("*_:：()[]")
             for form in (name, name.removesuffix("s"), f"{name.removesuffix('ies')}y", without_particle(name)):
-                if form in labels and names_no_thing(heading):
+                if form in labels and is_generic_heading(heading):
                     yield form
 
 

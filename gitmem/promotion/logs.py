@@ -28,7 +28,7 @@ from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, rejections
 from gitmem.provenance.line_origins import log_origin
 from gitmem.provenance.removals import removed_by_people
-from gitmem.text.named_times import FORMS, beginning
+from gitmem.text.named_times import FORMS, start_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def since(repo: Repository, text: str, head: str, now: datetime) -> str:
     try:
         return repo.resolve(text)
     except UnknownRevision:
-        start = beginning(text, now)
+        start = start_of(text, now)
         if start is None:
             raise UnknownRevision(
                 Message("'{}' is neither a revision nor a date", text), Message("a commit, or {}", FORMS)

@@ -39,7 +39,7 @@ from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 from gitmem.provenance.line_origins import line_origins
-from gitmem.text.heading_words import names_no_thing
+from gitmem.text.heading_words import is_generic_heading
 
 if TYPE_CHECKING:
     from gitmem.memory.relation import Relation
@@ -418,7 +418,7 @@ def _is_about(fact: Fact, topic: str) -> bool:
     """Whether the fact with its trail has MIN_TOPIC_SHARE of the words of a topic. True for no topic, and for a fact
     without a trail and a topic of its own, since it may be about anything."""
     own = terms(topic)
-    trail = [above for above in fact.trail if not names_no_thing(above)]
+    trail = [above for above in fact.trail if not is_generic_heading(above)]
     if not own or (not trail and ": " not in fact.text):
         return True
     return len(own & terms(" ".join((fact.text, *trail)))) > MIN_TOPIC_SHARE * len(own)

@@ -30,7 +30,7 @@ from gitmem.promotion.retractions import (
     words,
 )
 from gitmem.promotion.score_cache import ScoreCache
-from gitmem.text import dates
+from gitmem.text import dates, last_days
 from gitmem.text.sentences import sentences
 
 LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
@@ -323,8 +323,8 @@ def last_day_of(text: str, kind: str, day: date) -> str:
     """
     if kind == "lesson":
         return ""
-    mentions = dates.find(text, day, future=_PAST.search(text) is None)
-    is_standing = dates.holds_from_now_on(text)
+    mentions = dates.find_days(text, day, future=_PAST.search(text) is None)
+    is_standing = last_days.holds_from_now_on(text)
     for mention in mentions:
         after = text[mention.end : mention.end + 8]
         before = text[max(0, mention.start - 14) : mention.start].lower()
@@ -337,14 +337,14 @@ def last_day_of(text: str, kind: str, day: date) -> str:
                 r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
             )
         )
-        if names_an_end and (not is_standing or mention.spelled or _is_until(text, mention)):
+        if names_an_end and (not is_standing or mention.states_day or _is_until(text, mention)):
             return mention.day.isoformat()
-    ends = [ending.day for ending in dates.endings(text, day)]
+    ends = [ending.day for ending in last_days.find_endings(text, day)]
     if ends:
         return max(ends).isoformat()
     if kind != "deadline":
         return ""
-    own = [mention for mention in mentions if mention.spelled]
+    own = [mention for mention in mentions if mention.states_day]
     # A past day, as in "agreed yesterday", is not the deadline itself.
     own = own or [mention for mention in mentions if mention.day >= day and not is_standing]
     if not own:

@@ -11,7 +11,7 @@ import re
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
 from gitmem.text.english import NOT_NAMES
-from gitmem.text.heading_words import KINDS_OF_LINE, names_no_thing
+from gitmem.text.heading_words import GENERIC_WORDS, is_generic_heading
 from gitmem.text.names import is_identifier, name_words
 
 MAX_TOPIC_CHARS = 90  # characters of a heading or a parent item that can be a topic
@@ -64,14 +64,14 @@ def _as_topic(text: str) -> str:
     """A heading or an item as a topic; "" when it names no thing, is too long or is a sentence."""
     bare = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
     bare = _TRAILING.sub("", _MARKS.sub("", bare.strip())).strip()
-    if names_no_thing(bare) or len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
+    if is_generic_heading(bare) or len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
         return ""
     return bare
 
 
 def _has_topic(text: str, topic: str) -> bool:
     """Whether a text has more than MIN_TOPIC_SHARE of the words of a topic."""
-    own = _stems(topic) - KINDS_OF_LINE - NOT_NAMES
+    own = _stems(topic) - GENERIC_WORDS - NOT_NAMES
     return not own or len(own & _stems(text)) > MIN_TOPIC_SHARE * len(own)
 
 

@@ -31,13 +31,14 @@ from gitmem.provenance.cited_sources import cited, facts_at, merged
 from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
+from gitmem.text.iso_day import ISO_DAY
 from gitmem.text.terms import terms
 
 LASTING = (Kind.MEMORY, Kind.ARCHIVE)
 RENAMED = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # files whose names are made of words of their text
 GUARDED = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # instructions by people, which are never changed
 MIN_WORDS_OF_NOTE = 2  # words of the forgotten text in the name of a note that make it change its name
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}-?")
+_DAY = re.compile(rf"{ISO_DAY}-?")
 _TOPICS = re.compile(r"(?m)^## Topics\n\n(?P<words>[^\n]*)\n?\Z")
 
 

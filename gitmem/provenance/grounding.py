@@ -102,11 +102,11 @@ def _is_date_of(number: str, present: set[str]) -> bool:
 def _date_spans(text: str, cited: str, days: set[date]) -> list[tuple[int, int]]:
     """The ranges [start, end) of the days, months and years in `text` that belong to a known day (`_known_days`)."""
     known = _known_days(cited, days)
-    mentions = [m for day in days for future in (True, False) for m in dates.find(text, day, future)]
-    spans = [(m.start, m.end) for m in mentions if m.spelled and m.day in known and not _is_fraction(text, m)]
+    mentions = [m for day in days for future in (True, False) for m in dates.find_days(text, day, future)]
+    spans = [(m.start, m.end) for m in mentions if m.states_day and m.day in known and not _is_fraction(text, m)]
     months = {(day.year, day.month) for day in known}
     years = {day.year for day in known}
-    for period in dates.periods(text):
+    for period in dates.find_periods(text):
         of_day = any(period.month == month and period.year in (0, year) for year, month in months)
         if of_day or (not period.month and period.year in years):
             spans.append((period.start, period.end))
@@ -124,7 +124,7 @@ def _is_fraction(text: str, mention: dates.Mention) -> bool:
 
 def _known_days(cited: str, days: set[date]) -> set[date]:
     """`days`, and the days that the cited lines name when they are read on one of `days`."""
-    return days | {m.day for day in days for future in (True, False) for m in dates.find(cited, day, future)}
+    return days | {m.day for day in days for future in (True, False) for m in dates.find_days(cited, day, future)}
 
 
 def undated(text: str, cited: str, days: Iterable[date]) -> str:
@@ -133,9 +133,9 @@ def undated(text: str, cited: str, days: Iterable[date]) -> str:
     log_days = set(days)
     known = _known_days(cited, log_days)
     for day in log_days:
-        for mention in dates.find(text, day):
-            if mention.spelled and mention.day not in known and not _is_fraction(text, mention):
-                earlier = {m.day for m in dates.find(text, day, False) if m.start == mention.start}
+        for mention in dates.find_days(text, day):
+            if mention.states_day and mention.day not in known and not _is_fraction(text, mention):
+                earlier = {m.day for m in dates.find_days(text, day, False) if m.start == mention.start}
                 if not earlier & known:
                     return Message("the date {} is not in the lines it cites", mention.day.isoformat())
     return ""

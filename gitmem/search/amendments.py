@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.text.telling import STOP
+from gitmem.text.subject_terms import STOP
 from gitmem.text.terms import terms
 
 MARKED = 0.85  # probability that the older line no longer holds, from which it is marked

@@ -24,7 +24,7 @@ from gitmem.models.wordpiece import words
 from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosine
 from gitmem.search.question import Question
 from gitmem.text.languages import LANGUAGES
-from gitmem.text.telling import STOP, STOP_KOREAN, pairs_of
+from gitmem.text.subject_terms import STOP, STOP_KOREAN, meaningful_pairs
 from gitmem.text.terms import other_kana, terms, without_ending
 
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
@@ -257,7 +257,7 @@ def _is_run(word: str) -> bool:
 
 def _run(word: str, table: WordVectors | None) -> Run:
     """The pairs of a run of Kana and Han with how much each tells: 0 for grammar."""
-    telling, none = pairs_of(word)
+    telling, none = meaningful_pairs(word)
     return [(pair, _tells(pair, table) if pair in telling and not none else 0.0) for pair in map(add, word, word[1:])]
 
 

@@ -23,7 +23,16 @@ from gitmem.search.evidence import Asked, cosine, evidence, features, standing, 
 from gitmem.search.hits import Hit
 from gitmem.search.question import parse
 from gitmem.search.search import Answer
-from gitmem.text.incident_words import ACTIONS, COLLECTIONS, DONE, IN_VAIN, OTHERS, OUTCOMES, OVER, TROUBLE
+from gitmem.text.incident_words import (
+    ACTION_HEADING,
+    ACTION_TAKEN,
+    COLLECTION_HEADING,
+    NO_EFFECT,
+    OTHER_INCIDENT_HEADING,
+    OUTCOME_HEADING,
+    RESOLVED,
+    TROUBLE,
+)
 
 MAX_INCIDENTS = 5  # incidents for one delivery of alerts
 MAX_ACTIONS = 20  # actions of one incident
@@ -181,7 +190,7 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
     heading = ""
     if here.above:
         heading = here.above[-1]
-    listed = COLLECTIONS.fullmatch(_name(heading)) is not None
+    listed = COLLECTION_HEADING.fullmatch(_name(heading)) is not None
     many = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
     if here.form is Form.ROW or (many and here.form is not Form.ITEM):
         return _Unit(_titled(here.text), (here,), len(here.above), listed)
@@ -235,7 +244,7 @@ def _name(step: str) -> str:
 def _is_part(heading: str) -> bool:
     """Whether a heading names a part of an incident, such as its actions or its outcome."""
     name = _name(heading)
-    return any(pattern.fullmatch(name) for pattern in (ACTIONS, OUTCOMES, OTHERS))
+    return any(pattern.fullmatch(name) for pattern in (ACTION_HEADING, OUTCOME_HEADING, OTHER_INCIDENT_HEADING))
 
 
 def _titled(text: str) -> str:
@@ -251,9 +260,9 @@ def _titled(text: str) -> str:
 
 def _result_of_action(text: str) -> str:
     """The words for the result that the text of an action states; "" when it states none."""
-    if IN_VAIN.search(text):
+    if NO_EFFECT.search(text):
         return IN_VAIN_WORDS
-    if not OVER.search(text):
+    if not RESOLVED.search(text):
         return ""
     return OVER_WORDS
 
@@ -271,7 +280,7 @@ def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
             else:
                 result = _result_of_action(text)
             actions.append(Action(_shown(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
-        if role == "outcome" or (OVER.search(text) and not outcome and not IN_VAIN.search(text)):
+        if role == "outcome" or (RESOLVED.search(text) and not outcome and not NO_EFFECT.search(text)):
             outcome, outcome_line = _ending(text), one.first
     first = unit.statements[0]
     rest = first.text.removeprefix(f"{unit.title}: ")
@@ -286,7 +295,7 @@ def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
 def _ending(text: str) -> str:
     """The sentence or clause of a text that tells the outcome; the whole text if none does."""
     parts = [part.strip() for part in re.split(r"(?<=[.!?。])\s+|[;；]\s*", text)]
-    telling = [part for part in parts if OVER.search(part)]
+    telling = [part for part in parts if RESOLVED.search(part)]
     if telling and len(parts) > 1:
         return telling[-1]
     return text
@@ -317,15 +326,15 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
             said = label[2]
         else:
             said = text
-        if ACTIONS.fullmatch(name):
+        if ACTION_HEADING.fullmatch(name):
             return "action by label", said, open_box
-        if OUTCOMES.fullmatch(name):
+        if OUTCOME_HEADING.fullmatch(name):
             return "outcome", said, False
-        if OTHERS.fullmatch(name):
-            if DONE.search(text) and _TIME.match(text):
+        if OTHER_INCIDENT_HEADING.fullmatch(name):
+            if ACTION_TAKEN.search(text) and _TIME.match(text):
                 return "action", text, False
             return "", text, False
-    if DONE.search(text):
+    if ACTION_TAKEN.search(text):
         return "action", text, open_box
     return "", text, open_box
 

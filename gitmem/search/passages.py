@@ -34,7 +34,7 @@ from gitmem.search.question import Question
 from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
 from gitmem.search.validity import Period, day, held_during, last_day, past_periods, period_of
 from gitmem.search.weights import Ranking
-from gitmem.text.dates import Days
+from gitmem.text.day_spans import Days
 from gitmem.text.languages import LANGUAGES
 
 if TYPE_CHECKING:

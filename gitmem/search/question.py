@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
 from gitmem.text import chinese, english, japanese, korean
-from gitmem.text.dates import MONTH, Days, days
+from gitmem.text.dates import MONTH
+from gitmem.text.day_spans import Days, days_in_question
 from gitmem.text.languages import EASTERN
-from gitmem.text.telling import telling
-from gitmem.text.terms import HAN_KANA, HANGUL, compatible, other_kana, tokens, without_ending
+from gitmem.text.subject_terms import terms_of_token
+from gitmem.text.terms import HAN_KANA, HANGUL, nfkc, other_kana, tokens, without_ending
 
 
 class _Cue(NamedTuple):
@@ -124,7 +125,7 @@ def _is_of_days(word: str) -> bool:
 
 def parse(text: str, today: date) -> Question:
     """The parsed question. Any text is a question; one without words has no terms."""
-    text = _without_numbers_of_log(compatible(text))
+    text = _without_numbers_of_log(nfkc(text))
     wanted: dict[str, None] = {}
     dropped: dict[str, None] = {}
     kept: list[str] = []
@@ -132,7 +133,7 @@ def parse(text: str, today: date) -> Question:
     alternatives: dict[str, tuple[str, ...]] = {}
     latin = cjk = 0
     for token, script in tokens(text):
-        parts, stop = telling(token, script)
+        parts, stop = terms_of_token(token, script)
         if script in (HANGUL, HAN_KANA):
             cjk += len(token)
             if script == HANGUL:
@@ -161,7 +162,7 @@ def parse(text: str, today: date) -> Question:
         text = " ".join(kept)
     terms = tuple(wanted) or tuple(dropped)
     lower = text.lower()
-    named_days = tuple(days(text, today))
+    named_days = tuple(days_in_question(text, today))
     return Question(
         text=text,
         content=" ".join(kept) or text,

@@ -125,7 +125,7 @@ def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
 
 def marked_words(query: str) -> re.Pattern[str] | None:
     """What to mark: the query's words; of Latin ones their beginning, so that other forms are marked too."""
-    from gitmem.text.telling import STOP
+    from gitmem.text.subject_terms import STOP
 
     words = []
     for word in re.findall(r"\w+", query):

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.text.telling import telling
-from gitmem.text.terms import compatible, tokens
+from gitmem.text.subject_terms import terms_of_token
+from gitmem.text.terms import nfkc, tokens
 
 STEP = 1e-6  # difference of score that orders two lines
 ANSWERS = 0.5  # share of the best score that a line with the asked identifier needs to come before lines without
@@ -120,7 +120,7 @@ def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question
 
 
 def _words(text: str) -> Iterator[str]:
-    for token, script in tokens(compatible(text)):
-        parts, says_nothing = telling(token, script)
+    for token, script in tokens(nfkc(text)):
+        parts, says_nothing = terms_of_token(token, script)
         if not says_nothing:
             yield from parts

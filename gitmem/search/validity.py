@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from gitmem.text.dates import Days
+from gitmem.text.day_spans import Days
 
 
 class Period(NamedTuple):

@@ -24,7 +24,7 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.wordpiece import words
 from gitmem.text import english, korean
 from gitmem.text.languages import EASTERN, LANGUAGES
-from gitmem.text.telling import STOP, STOP_KOREAN
+from gitmem.text.subject_terms import STOP, STOP_KOREAN
 from gitmem.text.terms import latin_length, without_ending
 
 MAX_SENTENCE_CHARACTERS = 400  # of a sentence, and of a settlement

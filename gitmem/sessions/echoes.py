@@ -22,8 +22,8 @@ from gitmem.sessions.log_files import log_files
 from gitmem.text import japanese, korean
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.sentences import sentences
-from gitmem.text.telling import telling
-from gitmem.text.terms import compatible, tokens
+from gitmem.text.subject_terms import terms_of_token
+from gitmem.text.terms import nfkc, tokens
 
 FILES = ("MEMORY.md", ".claude/MEMORY.md")
 ARCHIVE = "memory/archive"
@@ -103,5 +103,5 @@ def acknowledges(sentence: str, turn: str, before: str) -> bool:
 
 def _telling_terms(text: str) -> frozenset[str]:
     """The terms of a text without stop words."""
-    found = (telling(token, script) for token, script in tokens(compatible(text)))
+    found = (terms_of_token(token, script) for token, script in tokens(nfkc(text)))
     return frozenset(term for parts, stop in found if not stop for term in parts)

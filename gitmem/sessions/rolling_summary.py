@@ -20,8 +20,8 @@ from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.models.token_count import estimate
 from gitmem.sessions.compaction import KEEP
 from gitmem.text.sentences import sentences as split_sentences
-from gitmem.text.telling import STOP, STOP_KOREAN
-from gitmem.text.terms import cut
+from gitmem.text.subject_terms import STOP, STOP_KOREAN
+from gitmem.text.terms import split_token
 from gitmem.text.terms import tokens as words
 
 SUMMARY_TOKENS = 400
@@ -149,7 +149,7 @@ def best(state: Rolling, budget: int, focus: str = "") -> list[SummaryLine]:
 def _terms(text: str) -> frozenset[str]:
     """The terms of a text without stop words."""
     kept = ((token, script) for token, script in words(text) if token.lower() not in STOP and token not in STOP_KOREAN)
-    return frozenset(term for token, script in kept for term in cut(token, script))
+    return frozenset(term for token, script in kept for term in split_token(token, script))
 
 
 def _adds_little(one: frozenset[str], other: frozenset[str]) -> bool:

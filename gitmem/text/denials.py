@@ -23,7 +23,7 @@ def _pattern(listed: str, languages: tuple[ModuleType, ...]) -> re.Pattern[str]:
 
 
 def denials(text: str) -> frozenset[str]:
-    """The negating words of a text, in lower case."""
+    """The words of a text that negate it, in lower case; empty for a text that denies nothing."""
     lower = unicodedata.normalize("NFC", text).lower()
     languages = languages_in(lower)
     plain = _pattern("NO_DENIAL", languages).sub(" ", lower)

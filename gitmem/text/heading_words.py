@@ -1,6 +1,7 @@
-"""Headings, parent items and labels that name a kind of line, an occasion or a part of the day, and no thing.
+"""Recognises headings, parent items and labels that name only a kind of line, an occasion or a part of the day
+(`Decisions`, `오늘 한 일`, `メモ`).
 
-`Decisions`, `오늘 한 일`, `メモ`: what stands below them is about something else than they say. Pure; knows no file.
+The lines below such a heading are about something else than its words. Pure; knows no file.
 """
 
 from __future__ import annotations
@@ -43,11 +44,12 @@ _CHINESE = """决定 决定事项 结论 规则 笔记 记录 日志 日记 今�
 _GERMAN = """entscheidung entscheidungen notizen notiz heute gestern morgen vormittag nachmittag abend sitzung
     besprechung aufgaben offen offene erledigt regeln regel erkenntnisse nächste schritte zusammenfassung gelernt
     stand ziele ziel und der die das für von"""
-KINDS_OF_LINE = frozenset(" ".join((_ENGLISH, _KOREAN, _JAPANESE, _CHINESE, _GERMAN)).split())
+GENERIC_WORDS = frozenset(" ".join((_ENGLISH, _KOREAN, _JAPANESE, _CHINESE, _GERMAN)).split())
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def names_no_thing(text: str) -> bool:
-    """Whether every word of a heading, an item or a label names a kind of line, an occasion or a part of the day."""
+def is_generic_heading(text: str) -> bool:
+    """Whether every word of a heading, an item or a label names a kind of line, an occasion or a part of the day. True
+    for a text without words."""
     words = _WORD.findall(text.casefold())
-    return not any(KINDS_OF_LINE.isdisjoint((word, without_particle(word))) for word in words)
+    return not any(GENERIC_WORDS.isdisjoint((word, without_particle(word))) for word in words)

@@ -1,4 +1,5 @@
-"""Words by which notes tell an incident, what was done about it and how that ended: four languages. Pure."""
+"""Patterns for the words with which notes tell an incident, the actions against it and its outcome. Four languages.
+Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ import re
 
 from gitmem.lazy_patterns import lazy
 
-# A heading, a parent item or a label as a whole: what stands below it was done about the incident.
-ACTIONS = lazy(
+# The whole of a heading, a parent item or a label: the lines below it are actions against the incident.
+ACTION_HEADING = lazy(
     r"(?:immediate |corrective |mitigation |recovery )?(?:actions?(?: taken| items?)?|what (?:we|i) did|"
     r"mitigations?|fix(?:es)?|"
     r"remed(?:y|iation)|response|recovery|resolution|solution|steps(?: taken)?|follow[- ]?ups?|next steps|"
@@ -18,26 +19,26 @@ ACTIONS = lazy(
     r"(?:处理|處理|处置|措施|解决|解決|修复|恢复)(?:措施|步骤|过程|方案|方法)?",
     re.I,
 )
-# The same: how it ended.
-OUTCOMES = lazy(
+# The whole of a heading, a parent item or a label: the lines below it tell how the incident ended.
+OUTCOME_HEADING = lazy(
     r"outcomes?|results?|end(?:ed)?|resolved|status|conclusion|결과|결론|종료|상태|結果|結末|結論|结果|结论", re.I
 )
-# The same: what it was, why, and what it did; no action stands below it.
-OTHERS = lazy(
+# The whole of a heading, a parent item or a label about symptoms, causes or effects: no line below it is an action.
+OTHER_INCIDENT_HEADING = lazy(
     r"symptoms?|(?:root )?causes?|why|impact|effects?|detection|background|summary|alerts?|timeline|"
     r"lessons?(?: learned)?|"
     r"(?:발생 ?|근본 ?)?원인|증상|현상|영향|경위|타임라인|개요|요약|배경|교훈|배운 점|탐지|알림|"
     r"(?:根本)?原因|症状|現象|影響|経緯|概要|教訓|现象|影响|经过|概述|教训",
     re.I,
 )
-# A heading that holds many incidents, each an item of its own.
-COLLECTIONS = lazy(
+# A heading below which each item is an incident of its own.
+COLLECTION_HEADING = lazy(
     r"(?:past |known )?(?:incidents?|outages?|alerts?|lessons?(?: learned)?|post-?mortems?|problems?)|"
     r"(?:지난 |과거 )?(?:장애|사고|알림|교훈|이슈|문제)(?: ?(?:이력|기록|목록|내역))?|障害(?:履歴|一覧|記録)?|"
     r"教訓|故障(?:记录|历史)?|事故",
     re.I,
 )
-# That something was wrong.
+# Words that say that something was wrong.
 TROUBLE = lazy(
     r"\b(?:incidents?|outages?|alert(?:s|ed)?|paged?|down(?:time)?|fail(?:s|ed|ing|ures?)?|errors?|crash(?:ed|"
     r"es|ing|loop\w*)?|"
@@ -61,8 +62,8 @@ _VERBS = (
     r"compacted|restored|reconnected|re-?ran|retried|replayed|reissued|stopped|started|opened|closed|"
     r"called|notified|contacted"
 )
-# That something was done about it.
-DONE = lazy(
+# Words that say that somebody acted against the incident.
+ACTION_TAKEN = lazy(
     rf"(?:^|[.;:,–—-]\s+|\d:\d\d\s+|\b(?:we|i|and|then|by)\s+)(?:{_VERBS})\b"
     rf"|\b(?:{_VERBS})\s+(?:the|a|an|all|both|our|its|their)\b|"
     r"재시작|재기동|재부팅|롤백|되돌렸|되돌려|증설|늘렸|늘려|늘림|올렸|올려|올림|줄였|줄여|줄임|낮췄|낮춤|"
@@ -73,8 +74,8 @@ DONE = lazy(
     r"删除|清理|切换|修复了|应用了|限流|续期",
     re.I,
 )
-# That it was over.
-OVER = lazy(
+# Words that say that the incident was over.
+RESOLVED = lazy(
     r"\b(?:resolved|recovered|back (?:to normal|up|at|online)|fixed it|that fixed|healthy again|"
     r"returned to normal|"
     r"no more errors|went away|stopped failing|cleared at|solved|mitigated)\b|"
@@ -82,8 +83,8 @@ OVER = lazy(
     r"恢复正常|已恢复|解决了|恢复了",
     re.I,
 )
-# That something done had no effect, or a bad one.
-IN_VAIN = lazy(
+# Words that say that an action had no effect, or a bad one.
+NO_EFFECT = lazy(
     r"\b(?:did(?:n't| not) (?:help|work|fix)|no effect|without effect|made it worse|did nothing|in vain|"
     r"to no avail|not enough)\b|"
     r"효과 ?(?:가 )?없|소용 ?(?:이 )?없|도움(?:이)? ?(?:안|되지 않)|변화 ?(?:가 )?없|악화|안 됐|안됐|실패했|"

@@ -1,4 +1,4 @@
-"""The four language modules in a fixed order, and which of them a text needs."""
+"""The four language modules in a fixed order, and the languages of a text by its scripts."""
 
 from __future__ import annotations
 

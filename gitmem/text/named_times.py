@@ -1,7 +1,8 @@
-"""Read a time that a person typed as an option: `2026-02-05`, `yesterday`, `지난주`, `3 days ago`, `11월 3일`.
+"""Reads a time that a person typed as the value of an option: `2026-02-05`, `yesterday`, `지난주`, `3 days ago`, `11월
+3일`.
 
 The whole text must be a time; a text that only contains one is refused. For an option that also takes a revision, the
-revision is tried first. A day or month without a year is the latest one that is not after today.
+caller tries the revision first. A day or month without a year is the latest one that is not after today.
 """
 
 # A search imports this: annotations are not postponed, and no pattern is compiled before its first use.
@@ -12,18 +13,17 @@ from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
 from gitmem.messages import Message
 from gitmem.text import english
-from gitmem.text.dates import (
-    BACK,
-    MONTH,
-    MONTH_NAME,
-    Back,
+from gitmem.text.dates import MONTH, MONTH_NAME
+from gitmem.text.day_spans import (
+    PAST_TIMES,
     Days,
-    agos,
-    asked_days_of_week,
-    day_back,
-    lasts,
+    TimeAgo,
+    day_ago,
+    find_spans_up_to_now,
+    find_times_ago,
     month_days,
-    span_back,
+    span_ago,
+    weekdays_in_question,
 )
 
 FORMS = "YYYY-MM-DD, yesterday, last week, 3 days ago, 3 Nov, 어제, 지난주, 3일 전, 11월 3일"
@@ -41,14 +41,16 @@ _WEEKDAY = lazy(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)
 
 
 def first_day(text: str, now: datetime, option: str = "--since") -> date | None:
-    """The first day of the time `text`, relative to `now`; None for "". Raises UsageError that names `option`."""
+    """The first day of the time `text`, relative to `now`; None for "". Raises UsageError, whose message names
+    `option`, for any other text."""
     if not text:
         return None
     return _days_named(text, now, option).first
 
 
 def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
-    """The last day of the time `text` (`last week` ends on Sunday). Raises UsageError that names `option`."""
+    """The last day of the time `text` (`last week` ends on Sunday); None for "". Raises UsageError, whose message names
+    `option`, for any other text."""
     if not text:
         return None
     return _days_named(text, now, option).last
@@ -62,12 +64,12 @@ def _days_named(text: str, now: datetime, option: str) -> Days:
 
 
 def named_days(text: str, now: datetime) -> Days | None:
-    """The days of the time `text`, relative to `now`; None if the whole text is not a time.
+    """The days that the time `text` means, relative to `now`; None if the whole text is not a time.
 
-    `2026-02-05`, a day near today (`yesterday`, `어제`), a week, month or year (`last week`, `지난주`, `11월`,
-    `2025`), a day of the calendar (`3 Nov`, `11월 3일`), the day so many units of time back (`3 days ago`,
-    `2 hours ago`, `이틀 전`), the days up to today (`last 3 days`, `최근 일주일`), or a day of a week (`last Friday`,
-    `지난주 금요일`, `월요일`).
+    A time is an ISO day (`2026-02-05`), a day near today (`yesterday`, `어제`), a week, month or year (`last week`,
+    `지난주`, `11월`, `2025`), a day of the calendar (`3 Nov`, `11월 3일`), a day in the past (`3 days ago`, `2 hours
+    ago`, `이틀 전`), the days up to today (`last 3 days`, `최근 일주일`), or a day of a week (`last Friday`, `지난주
+    금요일`, `월요일`).
     """
     if len(text) > MAX_TIME_CHARS:
         return None
@@ -78,20 +80,21 @@ def named_days(text: str, now: datetime) -> Days | None:
         return Days(date.fromisoformat(text), date.fromisoformat(text))
     except ValueError:
         pass
-    for name, words, unit, count in BACK:
+    for name, words, unit, count in PAST_TIMES:
         if text in words or (name and text in (name, f"the {name}")):
-            return span_back(unit, count, today)
-    if (ago := _whole_match(text, agos(text))) is not None:
+            return span_ago(unit, count, today)
+    if (ago := _whole_match(text, find_times_ago(text))) is not None:
         return _days(_before(ago, now), None)
-    if (last := _whole_match(text, lasts(text))) is not None:
+    if (last := _whole_match(text, find_spans_up_to_now(text))) is not None:
         return _days(_before(last, now), today)
     return _of_calendar(text, today) or _of_week(text, today)
 
 
-def beginning(text: str, now: datetime) -> datetime | None:
-    """The start of the time `text`: a moment, or midnight of its first day; None if the whole text is not a time."""
-    if (moment := _to_the_minute(text, now)) is not None:
-        return moment
+def start_of(text: str, now: datetime) -> datetime | None:
+    """The moment at which the time `text` begins: the moment itself for one like `2 hours ago`, else midnight of its
+    first day. None if the whole text is not a time."""
+    if (end_of := _to_the_minute(text, now)) is not None:
+        return end_of
     days = named_days(text, now)
     if days is None or days.first is None:
         return None
@@ -99,35 +102,36 @@ def beginning(text: str, now: datetime) -> datetime | None:
 
 
 def _to_the_minute(text: str, now: datetime) -> datetime | None:
-    """The moment of a text like `2 hours ago`, exact to the minute; None for any other text."""
+    """The moment of a text like `2 hours ago` or `30분 전`; None for any other text."""
     if len(text) > MAX_TIME_CHARS:
         return None
     text = " ".join(text.split()).lower()
-    ago = _whole_match(text, agos(text))
+    ago = _whole_match(text, find_times_ago(text))
     if ago is not None and ago.unit in ("minute", "hour"):
         return _before(ago, now)
     return None
 
 
-def _whole_match(text: str, found: Iterable[Back]) -> Back | None:
+def _whole_match(text: str, found: Iterable[TimeAgo]) -> TimeAgo | None:
     """The distance that covers the whole text; None if there is none."""
     return next((back for back in found if (back.start, back.end) == (0, len(text))), None)
 
 
-def _before(back: Back, now: datetime) -> datetime | None:
-    """The moment that lies `back` before `now`; None before the year 1."""
+def _before(back: TimeAgo, now: datetime) -> datetime | None:
+    """The moment that is `back` before `now`; None before the year 1."""
     if back.unit in ("minute", "hour"):
         try:
             return now - timedelta(minutes=back.number * (60 if back.unit == "hour" else 1))
         except OverflowError:
             return None
-    day = day_back(back.unit, back.number, now.date())
+    day = day_ago(back.unit, back.number, now.date())
     if day is None:
         return None
     return datetime.combine(day, now.timetz())
 
 
 def _days(first: datetime | None, last: date | None) -> Days | None:
+    """The days from the day of `first` to `last`, or that single day if `last` is None. None if `first` is None."""
     if first is None:
         return None
     return Days(first.date(), last or first.date())
@@ -157,16 +161,17 @@ def _of_calendar(text: str, today: date) -> Days | None:
 def _of_week(text: str, today: date) -> Days | None:
     if _WEEKDAY.fullmatch(text):
         text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
-    of_week, left = asked_days_of_week(text, text, today)
+    of_week, left = weekdays_in_question(text, text, today)
     if len(of_week) == 1 and not left.strip():
         return of_week[0]
     return None
 
 
-def moment(text: str, now: datetime) -> datetime | None:
-    """The end of the days of `text`, or its moment; None if the whole text is not a time."""
-    if (moment := _to_the_minute(text, now)) is not None:
-        return moment
+def end_of(text: str, now: datetime) -> datetime | None:
+    """The moment at which the time `text` ends: the moment itself for `2 hours ago` and for an ISO time, else the last
+    microsecond of its last day. None if the whole text is not a time."""
+    if (end_of := _to_the_minute(text, now)) is not None:
+        return end_of
     days = named_days(text, now)
     if days is not None and days.last is not None:
         return datetime.combine(days.last, time.max, now.tzinfo)

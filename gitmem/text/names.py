@@ -15,7 +15,7 @@ OPENING_MARKS = lazy(r"^[\s>]*(?:(?:[-*+]|\d{1,3}[.)])\s+(?=\D))?(?:\[[ xX]\]\s+
 
 
 def name_words(text: str) -> list[tuple[int, str]]:
-    """(offset, word) of each Latin word that can be a name or an identifier."""
+    """(offset, word) of each Latin word that can be a name or an identifier, in order."""
     return [(match.start(), match[0].rstrip(".-/")) for match in _NAME.finditer(text)]
 
 
@@ -25,7 +25,8 @@ def is_identifier(word: str) -> bool:
 
 
 def names(text: str) -> set[str]:
-    """The identifiers, and the capitalised words that are not the first word of the text, in lower case."""
+    """The names in a text, in lower case: its identifiers, and its capitalised words except the first word of the
+    text."""
     words = name_words(OPENING_MARKS.sub("", text))
     candidates = {word for start, word in words if is_identifier(word) or (word[:1].isupper() and start > 0)}
     return {word.casefold() for word in candidates} - NOT_NAMES

@@ -1,8 +1,8 @@
-"""Read the numbers of a text, with and without units, in English, Korean, Japanese and Chinese. Pure.
+"""Reads the numbers of a text, with and without units, in English, Korean, Japanese and Chinese. Pure.
 
-`numbers` returns spellings, by which one text is checked against another. `quantities` returns values in one unit for
-each kind of quantity, so that 90 s, 1.5 min, 90초 and 1분 30초 compare as equal. Dates, clock times and versions are
-no quantities.
+`numbers` returns spellings, by which one text is checked against another. `quantities` returns values in one base unit
+for each kind of quantity, so that 90 s, 1.5 min, 90초 and 1분 30초 compare as equal. Dates, clock times and versions
+are not quantities.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ _CALENDAR = lazy(r"\d{4}\s?(?:년|年)|(?:\d{1,2}(?:월|月)\s?)\d{1,2}(?:일|�
 
 
 class Quantity(NamedTuple):
-    """A number with its unit, and its offsets in the text. `unit`: "" for none.
+    """A number with its unit. `start`, `end`: its offsets in the text. `value`: the number in the base unit.
 
-    `unit`: `s` (time up to weeks), `month` (quarters and years too), `byte`, `%`, `m`, `g`, `l`, or a currency's code
-    in lower case. `high`: the end of a range, None for a single number.
+    `unit`: `s` (time up to weeks), `month` (also for quarters and years), `byte`, `%`, `m`, `g`, `l`, or a currency's
+    code in lower case; "" for none. `high`: the end of a range, None for a single number.
     """
 
     start: int
@@ -77,7 +77,8 @@ class Quantity(NamedTuple):
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text as spelled, without thousands separators; also without leading zeros."""
+    """The numbers of a text as they are spelled, without thousands separators; a number with leading zeros is there
+    with and without them."""
     spellings = set()
     for match in NUMBER.findall(text):
         spellings |= {match.replace(",", ""), plain_number(match)}

@@ -1,10 +1,10 @@
 # ruff: noqa: SIM905 - lists of a hundred quoted words, one a line, would not be read
-"""Split a text into sentences, in English, Korean, Japanese, Chinese and European languages of Latin script.
+"""Splits a text into sentences, in English, Korean, Japanese, Chinese and European languages of Latin script.
 
-The text is one statement or paragraph: a line break is white space, and an empty line ends a sentence. The full stop of
-an abbreviation, number, version, file name, address, initial or list number ends no sentence, nor does one inside a
-code span, brackets or a quotation. In doubt the module does not split: two sentences in one piece can be read, half a
-sentence cannot. It never changes a character.
+The text is one statement or paragraph: a line break counts as white space, and an empty line ends a sentence. A full
+stop does not end a sentence if it belongs to an abbreviation, number, version, file name, address, initial or list
+number, nor inside a code span, brackets or a quotation. In doubt the module does not split: two sentences in one piece
+can be read, half a sentence cannot. It never changes a character.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ def sentences(text: str) -> list[str]:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """The (start, end) of each sentence, in order, with only white space between them.
+    """(start, end) of each sentence, in order, with only white space between them.
 
-    A piece without a letter or a digit (a row of dashes, an emoji) belongs to the sentence before it; a text without
-    any is one piece.
+    A piece without a letter or a digit (a row of dashes, an emoji) belongs to the sentence before it. A text without
+    letters and digits is one piece.
     """
     spans: list[tuple[int, int]] = []
     begin = 0
@@ -112,7 +112,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """The end of each sentence but the last, after its stop and the marks that close with it."""
+    """The offset at which each sentence ends, after its stop and the closing marks that follow the stop. The end of the
+    last sentence is left out."""
     whole: list[tuple[int, int]] | None = None
     at, begin, number = 0, 0, 0  # `number`: the last number of a list within the text
     marks, counted = 0, 0  # the `**` before the place `counted`
@@ -149,7 +150,8 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _wholes(text: str) -> list[tuple[int, int]]:
-    """The spans in which no sentence ends, in order: code spans, dates with stops, short brackets and quotations."""
+    """The spans in which no sentence ends, in order: code spans, dates with stops, and brackets and quotations of at
+    most LONGEST_PAIR characters."""
     ticks: dict[int, list[tuple[int, int]]] = {}
     for run in _CODE.finditer(text):
         ticks.setdefault(run.end() - run.start(), []).append(run.span())
@@ -186,12 +188,14 @@ def _outermost(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _goes_on_in_korean(text: str, stop: int, after: int) -> bool:
-    """Whether a Korean sentence ends at a stop without white space after it: `반영했다.다음은`."""
+    """Whether a Korean sentence ends at a stop without white space after it, as in `반영했다.다음은`. `stop`, `after`:
+    offsets of the stop and of the character after it."""
     return bool("가" <= text[after] <= "힣" and _KOREAN_END.search(text, max(0, stop - 3), stop))
 
 
 def _counts(text: str, begin: int, stop: int, number: int) -> bool:
-    """Whether a stop belongs to the next number of a list: `1. Redis 2. Kafka 3. SQS`."""
+    """Whether the stop at `stop` belongs to a number of a list inside the text, as in `1. Redis 2. Kafka 3. SQS`.
+    `begin`: the start of the sentence. `number`: the last number of that list, 0 before the first."""
     if text[stop] != "." or not (found := _NUMBER_BEFORE.search(text, max(0, stop - 6), stop)):
         return False
     first = found.start() == begin or text[max(0, found.start() - 2) : found.start()].rstrip()[-1:] in (
@@ -204,7 +208,8 @@ def _counts(text: str, begin: int, stop: int, number: int) -> bool:
 
 
 def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
-    """Whether the sentence from `begin` ends with the stop at `at`; its closing marks end at `end`."""
+    """Whether a sentence ends at a stop. `begin`: the offset of the sentence. `stop`: the stop itself, at the offset
+    `at`. `end`: the offset after its closing marks."""
     if len(text) - end < 80:
         after = text[end:].lstrip()
     else:

@@ -1,7 +1,6 @@
-"""Turn text into index terms: split it into words, stem them, remove Korean particles.
+"""Turns text into index terms: splits it into words, stems English words and removes Korean particles. Pure.
 
-Pure. Documents and questions are split by the same rules. `search/question.py` chooses the terms of a question that
-matter.
+Documents and questions are split by the same rules. `search/question.py` chooses the terms of a question that matter.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ HANGUL, HAN_KANA, OTHER, JOINT = "hangul", "han-kana", "other", "joint"
 
 
 class _Terms(dict[str, tuple[str, ...]]):
-    """What stands between white space -> its terms: no word reaches across white space, and most come again."""
+    """A cache: text without white space -> its terms. A term never spans white space, and most words are repeated."""
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         bare = piece.strip(EDGES)
@@ -36,7 +35,7 @@ class _Terms(dict[str, tuple[str, ...]]):
         elif piece.isascii() and piece.isalpha() and (piece.islower() or piece.istitle()):
             own_terms = (stem(piece.lower()[:MAX_TERM_CHARACTERS]),)
         else:
-            own_terms = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
+            own_terms = tuple(term for token, script in tokens(nfkc(piece)) for term in split_token(token, script))
         if len(piece) <= MAX_TERM_CHARACTERS:
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
@@ -68,8 +67,9 @@ def is_number(word: str) -> bool:
     return word.isdigit() and word.isascii()
 
 
-def compatible(text: str) -> str:
-    """The text in NFKC: full-width letters become ASCII, decomposed Hangul and half-width Kana are composed."""
+def nfkc(text: str) -> str:
+    """The text in Unicode's NFKC: full-width letters become ASCII; decomposed Hangul and half-width Kana are
+    composed."""
     if text.isascii():
         return text
     import unicodedata
@@ -78,8 +78,8 @@ def compatible(text: str) -> str:
 
 
 def tokens(text: str) -> Iterator[tuple[str, str]]:
-    """(token, script) of a text in `compatible` form: a run of `HANGUL`, a run of `HAN_KANA`, or a word or identifier
-    of another script (`OTHER`)."""
+    """(token, script) for each token of a text in NFKC: a run of Hangul (HANGUL), a run of Kana and Han (HAN_KANA), or
+    a word or identifier of another script (OTHER)."""
     for word in _WORD.findall(text):
         yield from _runs(word)
 
@@ -113,8 +113,8 @@ def _script(c: str) -> str:
     return JOINT
 
 
-def cut(token: str, script: str) -> tuple[str, ...]:
-    """The terms of a token of `tokens`."""
+def split_token(token: str, script: str) -> tuple[str, ...]:
+    """The terms of one token. `token`, `script`: a pair of `tokens`. () for a token without letters and digits."""
     if script != OTHER:
         return (*(a + b for a, b in pairwise(token)), token[-1])
     token = token.replace("’", "'")
@@ -123,7 +123,7 @@ def cut(token: str, script: str) -> tuple[str, ...]:
     if "'" in token:  # don't, we're, o'clock
         token = token.replace("'", "")
     if not token.isascii():
-        token = fold(token)
+        token = without_diacritics(token)
     whole = _SEPARATORS.sub("_", token).strip("_").lower()[:MAX_TERM_CHARACTERS]
     parts = _PARTS.findall(token)
     if len(parts) <= 1:
@@ -137,7 +137,8 @@ def cut(token: str, script: str) -> tuple[str, ...]:
 def other_kana(term: str) -> str:
     """A Hiragana term in Katakana, or a Katakana term in Hiragana: `リン` for `りん`.
 
-    "" for a term of another script or of both, and for Hiragana grammar (`ます`), whose Katakana is another word.
+    "" for a term of another script or of both, and for Hiragana grammar (`ます`), since in Katakana that is another
+    word.
     """
     bare = term.replace("ー", "")
     if not bare or not "ぁ" <= bare[0] <= "ヶ":
@@ -155,7 +156,7 @@ def other_kana(term: str) -> str:
 _KATAKANA_OFFSET = 0x60  # code point of a Katakana letter minus that of its Hiragana
 
 
-def fold(text: str) -> str:
+def without_diacritics(text: str) -> str:
     """The text without diacritics: `resume` for `résumé`."""
     import unicodedata
 

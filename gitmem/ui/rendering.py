@@ -28,6 +28,7 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
 from gitmem.memory.statements import unmarked
 from gitmem.review.masking import Texts
+from gitmem.text.iso_day import ISO_DAY
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -35,7 +36,7 @@ MAX_MARKDOWN_CHARACTERS = 20_000  # of one text that is rendered as Markdown; th
 MAX_MARKS = 20  # matches marked in one passage
 _OID = re.compile(r"[0-9a-f]{4,64}")
 _UNSEEN = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAY = re.compile(ISO_DAY)
 T = TypeVar("T")
 
 

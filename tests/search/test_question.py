@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.search.question import parse
-from gitmem.text.dates import Days
+from gitmem.text.day_spans import Days
 
 TODAY = date(2026, 5, 20)
 

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from gitmem.search.validity import Period, day, held_during, last_day, past_periods, period_of
-from gitmem.text.dates import Days
+from gitmem.text.day_spans import Days
 from tests.harness import Repo
 
 YEAR = Days(date(2024, 1, 1), date(2024, 12, 31))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.text.dates import find, periods
+from gitmem.text.dates import find_days, find_periods
 
 WRITTEN = date(2026, 2, 5)  # a Thursday
 
@@ -63,29 +63,29 @@ WRITTEN = date(2026, 2, 5)  # a Thursday
     ],
 )
 def test_days_are_read_and_relative_ones_resolved(text: str, days: list[str]) -> None:
-    assert [mention.day.isoformat() for mention in find(text, WRITTEN)] == days
+    assert [mention.day.isoformat() for mention in find_days(text, WRITTEN)] == days
 
 
 @pytest.mark.parametrize(
     "text", ["공개는2/5에 한다", "リリースは2/5に行う", "締め切りは2/5まで", "上线日期2/5", "公開 2/5", "ゲーム2/5"]
 )
 def test_a_day_with_a_stroke_is_found_behind_a_letter_of_a_script_without_spaces(text: str) -> None:
-    assert [mention.day.isoformat() for mention in find(text, date(2026, 1, 20))] == ["2026-02-05"]
+    assert [mention.day.isoformat() for mention in find_days(text, date(2026, 1, 20))] == ["2026-02-05"]
 
 
 @pytest.mark.parametrize(
     "text", ["v2/5", "a2/5", "参加者の2/5が来た", "전체의2/5", "約2/5", "第2/5号", "1.2/5", "src/2/5"]
 )
 def test_a_share_or_a_part_of_a_name_is_no_day(text: str) -> None:
-    assert find(text, date(2026, 1, 20)) == []
+    assert find_days(text, date(2026, 1, 20)) == []
 
 
 def test_a_day_of_the_past_is_the_nearest_when_not_asked_for_the_future() -> None:
-    assert find("1월 3일", WRITTEN, future=False)[0].day == date(2026, 1, 3)
+    assert find_days("1월 3일", WRITTEN, future=False)[0].day == date(2026, 1, 3)
 
 
 def test_months_and_years_are_read_without_a_day() -> None:
-    named = [(p.year, p.month) for p in periods("March 2026, 3월, 2026年4月 and since 2024")]
+    named = [(p.year, p.month) for p in find_periods("March 2026, 3월, 2026年4月 and since 2024")]
     assert named == [(2026, 3), (0, 3), (2026, 4), (2026, 0), (2024, 0)]
 
 
@@ -94,11 +94,11 @@ def test_months_and_years_are_read_without_a_day() -> None:
     st.dates(date(2, 1, 10), date(9998, 1, 1)),
 )
 def test_any_text_is_read_without_an_error(text: str, written: date) -> None:
-    for mention in find(text, written):
+    for mention in find_days(text, written):
         assert 0 <= mention.start < mention.end <= len(text)
 
 
 @pytest.mark.parametrize("written", [date.min, date.max])
 @pytest.mark.parametrize("text", ["send it tomorrow", "send it next monday", "어제 보냈다", "last Tuesday"])
 def test_the_end_of_the_calendar_names_no_day_beyond_it(written: date, text: str) -> None:
-    assert list(find(text, written)) == []
+    assert list(find_days(text, written)) == []

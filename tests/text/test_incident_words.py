@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.text.incident_words import ACTIONS, COLLECTIONS, DONE, IN_VAIN, OTHERS, OUTCOMES, OVER
+from gitmem.text.incident_words import (
+    ACTION_HEADING,
+    ACTION_TAKEN,
+    COLLECTION_HEADING,
+    NO_EFFECT,
+    OTHER_INCIDENT_HEADING,
+    OUTCOME_HEADING,
+    RESOLVED,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,7 +24,7 @@ from gitmem.text.incident_words import ACTIONS, COLLECTIONS, DONE, IN_VAIN, OTHE
     ],
 )  # fmt: skip
 def test_what_was_done_is_an_action(text: str) -> None:
-    assert DONE.search(text)
+    assert ACTION_TAKEN.search(text)
 
 
 @pytest.mark.parametrize(
@@ -27,13 +35,15 @@ def test_what_was_done_is_an_action(text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_happened_by_itself_is_none(text: str) -> None:
-    assert not DONE.search(text)
+    assert not ACTION_TAKEN.search(text)
 
 
 def test_headings_name_parts_and_lists_in_four_languages() -> None:
-    assert all(map(ACTIONS.fullmatch, ("Actions taken", "Fix", "조치", "재발 방지 대책", "対応", "处理措施")))
-    assert all(map(OUTCOMES.fullmatch, ("Outcome", "결과", "結果")))
-    assert all(map(OTHERS.fullmatch, ("Root cause", "원인", "症状", "教训")))
-    assert all(map(COLLECTIONS.fullmatch, ("Incidents", "장애 이력", "障害履歴")))
-    assert OVER.search("정상화됐다") and OVER.search("back to normal") and not OVER.search("normal load")
-    assert IN_VAIN.search("효과가 없었다") and IN_VAIN.search("it did not help") and not IN_VAIN.search("it helped")
+    assert all(map(ACTION_HEADING.fullmatch, ("Actions taken", "Fix", "조치", "재발 방지 대책", "対応", "处理措施")))
+    assert all(map(OUTCOME_HEADING.fullmatch, ("Outcome", "결과", "結果")))
+    assert all(map(OTHER_INCIDENT_HEADING.fullmatch, ("Root cause", "원인", "症状", "教训")))
+    assert all(map(COLLECTION_HEADING.fullmatch, ("Incidents", "장애 이력", "障害履歴")))
+    assert RESOLVED.search("정상화됐다") and RESOLVED.search("back to normal") and not RESOLVED.search("normal load")
+    assert (
+        NO_EFFECT.search("효과가 없었다") and NO_EFFECT.search("it did not help") and not NO_EFFECT.search("it helped")
+    )

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import UsageError
-from gitmem.text.dates import days
+from gitmem.text.day_spans import days_in_question
 from gitmem.text.english import MONTHS
-from gitmem.text.named_times import beginning, first_day, last_day, named_days
+from gitmem.text.named_times import first_day, last_day, named_days, start_of
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)  # a Thursday
@@ -146,7 +146,9 @@ def spelled(day: date) -> tuple[str, ...]:
 def test_every_way_to_write_a_day_names_that_day_for_options_and_questions(day: date) -> None:
     for text in spelled(day):
         assert named_days(text, NOW) == (day, day, 0, 0), text
-        asked = days(f"what did we decide on {text.replace('jun ', 'june ').replace('jul ', 'july ')}?", NOW.date())
+        asked = days_in_question(
+            f"what did we decide on {text.replace('jun ', 'june ').replace('jul ', 'july ')}?", NOW.date()
+        )
         assert [(found.first, found.last) for found in asked] == [(day, day)], text
 
 
@@ -163,14 +165,14 @@ def test_a_day_without_its_year_is_the_latest_that_was(day: date) -> None:
 @given(st.integers(1, 999), st.sampled_from(sorted(UNITS)))
 def test_so_long_ago_is_the_same_in_both_languages_and_never_after_now(number: int, unit: str) -> None:
     english, korean = f"{number} {unit}s ago", f"{number}{UNITS[unit]} 전"
-    assert beginning(english, NOW) == beginning(korean, NOW)
-    found = beginning(english, NOW)
+    assert start_of(english, NOW) == start_of(korean, NOW)
+    found = start_of(english, NOW)
     assert found is not None and found <= NOW
     named = named_days(english, NOW)
     assert named is not None and named.first == named.last == found.date()
     since = named_days(f"last {number} {unit}s", NOW)
     assert since is not None and (since.first, since.last) == (named.first, NOW.date())
-    asked = days(f"what broke {english}?", NOW.date())
+    asked = days_in_question(f"what broke {english}?", NOW.date())
     assert len(asked) == 1 and asked[0].first is not None and asked[0].last is not None
     assert asked[0].first <= named.first <= asked[0].last <= NOW.date()
 
@@ -223,13 +225,13 @@ WORDS = st.lists(
 def test_any_text_names_days_in_order_or_none(text: str, now: datetime) -> None:
     named = named_days(text, now)
     assert named is None or (named.first is not None and named.last is not None and named.first <= named.last)
-    days(text, now.date())
+    days_in_question(text, now.date())
 
 
 def test_hours_and_minutes_are_a_moment_where_one_is_asked_for() -> None:
-    assert beginning("2 hours ago", NOW) == beginning("2시간 전", NOW) == NOW - timedelta(hours=2)
-    assert beginning("20시간 전", NOW) == NOW - timedelta(hours=20)
-    assert beginning("yesterday", NOW) == datetime(2026, 2, 4, tzinfo=UTC)
+    assert start_of("2 hours ago", NOW) == start_of("2시간 전", NOW) == NOW - timedelta(hours=2)
+    assert start_of("20시간 전", NOW) == NOW - timedelta(hours=20)
+    assert start_of("yesterday", NOW) == datetime(2026, 2, 4, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,7 @@ def test_hours_and_minutes_are_a_moment_where_one_is_asked_for() -> None:
     ],
 )
 def test_a_question_names_the_same_times(question: str, first: str, last: str) -> None:
-    assert [(found.first, found.last) for found in days(question, NOW.date())] == [
+    assert [(found.first, found.last) for found in days_in_question(question, NOW.date())] == [
         (date.fromisoformat(first), date.fromisoformat(last))
     ]
 
@@ -254,7 +256,7 @@ def test_a_question_names_the_same_times(question: str, first: str, last: str) -
     "question", ["회의 30분 전에 알림을 보내나", "배포 2시간 전에 누구에게 알리나", "3분기 전략", "만두 주 재료"]
 )
 def test_what_is_so_long_before_something_else_is_no_day(question: str) -> None:
-    assert days(question, NOW.date()) == []
+    assert days_in_question(question, NOW.date()) == []
 
 
 def test_log_and_search_take_them(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.text.terms import compatible, cut, other_kana, stem, terms, tokens, without_ending, without_particle
+from gitmem.text.terms import nfkc, other_kana, split_token, stem, terms, tokens, without_ending, without_particle
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_any_text_gives_terms_that_need_no_quoting(text: str) -> None:
 
 @given(st.text() | st.text(alphabet="aB9_.-/:'’`=\u0338é\u0301가ㅏ漢ｶﾞ \u3000\n", max_size=40))
 def test_what_is_remembered_of_words_is_what_cutting_the_whole_text_gives(text: str) -> None:
-    assert terms(text) == [term for token, script in tokens(compatible(text)) for term in cut(token, script)]
+    assert terms(text) == [term for token, script in tokens(nfkc(text)) for term in split_token(token, script)]
     assert terms(text) == terms(text)
 
 

@@ -1,4 +1,4 @@
-"""Which words of a question or a heading say what it is about. Pure.
+"""Finds the words of a question or a heading that say what it is about, and leaves out stop words. Pure.
 
 Questions and headings share one rule, so that a question that repeats a heading is recognised.
 """
@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gitmem.text import chinese, english, japanese, korean
-from gitmem.text.terms import HAN_KANA, HANGUL, MAX_TERM_CHARACTERS, compatible, cut, tokens, without_ending
+from gitmem.text.terms import HAN_KANA, HANGUL, MAX_TERM_CHARACTERS, nfkc, split_token, tokens, without_ending
 
 # Words without a subject; letter pairs for scripts without spaces.
 STOP = english.STOP_WORDS
@@ -19,8 +19,9 @@ MAX_CACHED_TEXTS = 4_000
 MAX_CACHED_TOKENS = 8_000  # the lines of a search share most of their words
 
 
-def telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
-    """The search terms of a token of `terms.tokens`, and whether it is a stop word."""
+def terms_of_token(token: str, script: str) -> tuple[tuple[str, ...], bool]:
+    """(search terms of a token, whether the token is a stop word). `token`, `script`: a pair of `terms.tokens`.
+    Cached."""
     if len(token) <= MAX_TERM_CHARACTERS:
         return _remembered_telling(token, script)
     return _telling(token, script)
@@ -31,17 +32,18 @@ def _telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
         word = without_ending(token)
         return tuple(a + b for a, b in pairwise(word)) or (word,), token in STOP_KOREAN
     if script == HAN_KANA:
-        return pairs_of(token)
-    return cut(token, script), token.lower().replace("'", "").replace("’", "") in STOP
+        return meaningful_pairs(token)
+    return split_token(token, script), token.lower().replace("'", "").replace("’", "") in STOP
 
 
 _remembered_telling = lru_cache(maxsize=MAX_CACHED_TOKENS)(_telling)
 
 
-def pairs_of(token: str) -> tuple[tuple[str, ...], bool]:
-    """The letter pairs of a run of Kana and Han that carry meaning, and whether none does.
+def meaningful_pairs(token: str) -> tuple[tuple[str, ...], bool]:
+    """(letter pairs of a run of Kana and Han that carry meaning, whether there are none). Without any, all pairs are
+    returned.
 
-    Pairs of Hiragana alone are grammar if the run has other pairs.
+    A pair of Hiragana is grammar if the run has other pairs.
     """
     pairs = [a + b for a, b in pairwise(token)] or [token]
     found = [pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS]
@@ -49,11 +51,12 @@ def pairs_of(token: str) -> tuple[tuple[str, ...], bool]:
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
-def telling_count(text: str) -> int:
-    """The number of different search terms of a text, taken as a question."""
+def distinct_term_count(text: str) -> int:
+    """The number of different search terms of a text, read as a question; of a text with stop words only, the number of
+    these."""
     found: set[str] = set()
     dropped: set[str] = set()
-    for token, script in tokens(compatible(text)):
-        parts, stop = telling(token, script)
+    for token, script in tokens(nfkc(text)):
+        parts, stop = terms_of_token(token, script)
         (dropped if stop else found).update(parts)
     return len(found or dropped)
