@@ -136,10 +136,10 @@ def share(decision: str, text: str) -> float:
 
 def context(repo: Any, prompt: str, budget: int = 1600) -> Any:
     from gitmem.config import Config
-    from gitmem.context.request import build, request_of
+    from gitmem.context.request import build_context, request_of
 
     request = request_of(Config(), prompt, budget=budget)
-    return build(repo, Config(), request, NOW, environ=os.environ, cache=Path(tempfile.gettempdir()) / "none")
+    return build_context(repo, Config(), request, NOW, environ=os.environ, cache=Path(tempfile.gettempdir()) / "none")
 
 
 def recalled(made: Any) -> list[Any]:

@@ -36,7 +36,7 @@ from gitmem.plural import counted
 if TYPE_CHECKING:
     from gitmem.context.assembly import Context
     from gitmem.context.layers import Part
-    from gitmem.context.session_contents import Contents
+    from gitmem.context.session_contents import SessionContents
     from gitmem.hosts.transcript import Transcript
     from gitmem.sessions.lifecycle import Flushed, Source
     from gitmem.sessions.recalled_parts import RecalledParts
@@ -98,11 +98,11 @@ class Event:
         """The id of the session, "" if the host names none."""
         return _session(self.host, self.fields)
 
-    def contents(self, conversation: Transcript | None = None, given: RecalledParts | None = None) -> Contents:
+    def contents(self, conversation: Transcript | None = None, given: RecalledParts | None = None) -> SessionContents:
         """What the session knows already: the files that its host has loaded (none if the host works in another
         folder), the texts of its conversation, and what it was given before. None for an unknown argument."""
         from gitmem.context.loaded_files import loaded_files
-        from gitmem.context.session_contents import Contents, texts_of
+        from gitmem.context.session_contents import SessionContents, present_texts
 
         root, folder = self.repo.root, None
         if self.host.hooks is not None and self.host.hooks.workspace_field:
@@ -112,13 +112,13 @@ class Event:
         if root is not None and not (isinstance(folder, str) and Path(folder) != root):
             loaded, texts = loaded_files(self.host, root)
         if conversation is not None:
-            texts = (*texts, *texts_of(conversation))
+            texts = (*texts, *present_texts(conversation))
         if given is None:
-            return Contents(texts=tuple(texts), loaded=tuple(loaded))
+            return SessionContents(texts=tuple(texts), loaded=tuple(loaded))
         session = ""
         if conversation is None and not given.compacted:
             session = self.session
-        return Contents(frozenset(given.keys), frozenset(given.places), tuple(texts), session, tuple(loaded))
+        return SessionContents(frozenset(given.keys), frozenset(given.places), tuple(texts), session, tuple(loaded))
 
     def conversation(self) -> Transcript | None:
         """The session's transcript; None without one, or if it is larger than MAX_TRANSCRIPT_BYTES."""
@@ -380,7 +380,7 @@ def _give_at_start(event: Event) -> str:
     was answered since the host called this hook.
     """
     from gitmem.context.checkpoint import checkpoint
-    from gitmem.context.session_contents import KnownStatements, mark_of
+    from gitmem.context.session_contents import KnownStatements, compaction_mark
     from gitmem.gate.quoting import END, LEAD
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.recalled_parts import RecalledParts
@@ -411,7 +411,7 @@ def _give_at_start(event: Event) -> str:
     keys, places = _keys_and_places(given)
     mark = ""
     if conversation is not None:
-        mark = mark_of(conversation)
+        mark = compaction_mark(conversation)
     record = RecalledParts(
         tuple(dict.fromkeys((*before.keys, *keys))), answered=before.answered, started=True,
         places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,
@@ -427,7 +427,7 @@ def _still_given(event: Event, conversation: Transcript | None, given: RecalledP
     it was given before, if its transcript holds our contexts: only then does the host give them to its agent again.
     Else nothing.
     """
-    from gitmem.context.session_contents import mark_of
+    from gitmem.context.session_contents import compaction_mark
     from gitmem.gate.quoting import LEAD
     from gitmem.sessions.recalled_parts import RecalledParts
 
@@ -437,7 +437,7 @@ def _still_given(event: Event, conversation: Transcript | None, given: RecalledP
         return RecalledParts()
     if LEAD.encode() not in event.transcript_data():
         return RecalledParts()
-    return replace(given.after(mark_of(conversation)), answered=False)
+    return replace(given.after(compaction_mark(conversation)), answered=False)
 
 
 def _keys_and_places(parts: Iterable[Part]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -492,18 +492,18 @@ def _agent_start(event: Event) -> str:
     return context.text
 
 
-def _context_of_start(event: Event, contents: Contents) -> Context | None:
+def _context_of_start(event: Event, contents: SessionContents) -> Context | None:
     """The context without a prompt; None if the session's ceiling is reached."""
-    from gitmem.context.request import build, request_of
+    from gitmem.context.request import build_context, request_of
 
     budget = _budget(event, event.config.context_budget)
     if not budget:
         return None
     request = request_of(
         event.config, "", budget=budget, loaded=event.host.loads if contents.loaded else (), contents=contents,
-        without_layers=frozenset(("working",)), characters=MAX_CONTEXT_CHARS - FRAME_CHARS, folders=_folders(event),
+        without_layers=frozenset(("working",)), max_characters=MAX_CONTEXT_CHARS - FRAME_CHARS, folders=_folders(event),
     )  # fmt: skip
-    return build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
+    return build_context(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
 
 
 def _folders(event: Event) -> tuple[str, ...]:
@@ -595,8 +595,8 @@ def _recall(event: Event) -> str:
     The first answered prompt of a session gets a larger budget; later ones get only strong hits. What the session knows
     already is left out.
     """
-    from gitmem.context.request import build, request_of
-    from gitmem.context.session_contents import mark_of
+    from gitmem.context.request import build_context, request_of
+    from gitmem.context.session_contents import compaction_mark
     from gitmem.hosts.transcript_parser import spoken_text
     from gitmem.search.evidence import STRONG
     from gitmem.sessions import recalled_parts
@@ -607,7 +607,7 @@ def _recall(event: Event) -> str:
         return ""
     conversation = event.conversation()  # a short prompt is understood by what the conversation has named
     recorded = recalled_parts.load(event.repo.common_dir, event.session)
-    given = recorded.after(mark_of(conversation) if conversation is not None else "")
+    given = recorded.after(compaction_mark(conversation) if conversation is not None else "")
     budget, threshold, whole = event.config.context_budget, STRONG, 0
     if not given.answered:
         budget, threshold = budget * FIRST_PROMPT_FACTOR, 0.0
@@ -618,10 +618,10 @@ def _recall(event: Event) -> str:
         return ""
     request = request_of(
         event.config, prompt[:MAX_PROMPT_CHARS], transcript=conversation, without_layers=START_LAYERS,
-        characters=MAX_CONTEXT_CHARS - FRAME_CHARS, budget=budget, each=threshold, folders=_folders(event),
-        contents=event.contents(conversation, given), whole=whole,
+        max_characters=MAX_CONTEXT_CHARS - FRAME_CHARS, budget=budget, min_evidence=threshold, folders=_folders(event),
+        contents=event.contents(conversation, given), whole_memory_tokens=whole,
     )  # fmt: skip
-    context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
+    context = build_context(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     if not context.parts:
         return ""
     if _is_late(event, recorded, began):

@@ -292,7 +292,7 @@ def _known(end: dict[str, Any]) -> list[str]:
 
 def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
     """memory_context: the context of a prompt, and what was left out of it."""
-    from gitmem.context.request import build as assemble
+    from gitmem.context.request import build_context as assemble
     from gitmem.context.request import request_of
     from gitmem.sessions import receipts
 

@@ -227,7 +227,14 @@ class Memory:
         of the keys of these values, "" for all. Raises UsageError, BadConfig.
         """
         from gitmem.context.layer_limits import PRESETS, Layer
-        from gitmem.context.request import build, place, repository_path, request_of, staged_of, value_of
+        from gitmem.context.request import (
+            build_context,
+            parse_place,
+            repository_path,
+            request_of,
+            staged_paths,
+            value_of,
+        )
 
         for layer in without_layers:
             if layer not in tuple(Layer):
@@ -241,23 +248,23 @@ class Memory:
         moment = self.now()
         staged: tuple[str, ...] = ()
         if not subjects:
-            staged = staged_of(self.repo)
+            staged = staged_paths(self.repo)
         request = request_of(
             config, prompt, budget=budget, subjects=tuple(repository_path(self.repo, subject) for subject in subjects),
             staged=staged, transcript=Path(transcript) if transcript else None,
-            include=tuple(place(value) for value in include), loaded=tuple(loaded),
+            include=tuple(parse_place(value) for value in include), loaded=tuple(loaded),
             without_layers=frozenset(without_layers), without_paths=tuple(without_paths),
-            without_agents=tuple(without_agents), characters=max_characters, session=session,
+            without_agents=tuple(without_agents), max_characters=max_characters, session=session,
             entities=(entity,) if isinstance(entity, str) else tuple(entity),
         )  # fmt: skip
         if merge:
             from dataclasses import replace
 
-            from gitmem.context.condensing import merger
+            from gitmem.context.condensing import open_merger
 
-            request = replace(request, merge=merger(self.repo, config, merge, moment, os.environ))
+            request = replace(request, merge=open_merger(self.repo, config, merge, moment, os.environ))
         return value_of(
-            build(self.repo, config, request, moment, at, environ=os.environ, cache=cache_folder()), max_age
+            build_context(self.repo, config, request, moment, at, environ=os.environ, cache=cache_folder()), max_age
         )
 
     def why(self, path: str, line: int, *, at: str = "") -> Value:

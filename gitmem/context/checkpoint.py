@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.context import layers
-from gitmem.context.layer_limits import Layer, shares
+from gitmem.context.layer_limits import Layer, limits_of_layers
 from gitmem.context.layers import Part
-from gitmem.context.pieces import Piece, layout, within
-from gitmem.context.session_contents import KnownStatements, Said
+from gitmem.context.pieces import Piece, as_markdown, first_fitting
+from gitmem.context.session_contents import KnownStatement, KnownStatements
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.opening import Repository
 from gitmem.memory.similarity import terms
@@ -26,7 +26,7 @@ MAX_EPISODE_CHARACTERS = 1_500  # characters of the last episode that are shown
 # A session that was not ended counts as interrupted if its last activity is older than ACTIVE, newer than INTERRUPTED.
 ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)
 INTERRUPTED_TOKENS = 300  # tokens of the summary of an interrupted session
-AGENTS = " (agent)"  # stands behind what an agent said, in an episode
+AGENT_SUFFIX = " (agent)"  # ends a line of an episode that an agent said
 TOPICS = "Topics"  # the heading of an episode's topics
 MAX_EPISODES_READ = 10  # newest episodes that are read to find one of this agent
 
@@ -39,35 +39,36 @@ class Section(NamedTuple):
 
 
 def checkpoint(
-    repo: Repository, config: Config, when: datetime, session: str = "", given: KnownStatements | None = None
+    repo: Repository, config: Config, when: datetime, session: str = "", known: KnownStatements | None = None
 ) -> list[Section]:  # fmt: skip
-    """The sections of a checkpoint, quoted as data, without statements that no longer hold.
+    """The sections of a checkpoint that have text, quoted as data; empty if there is nothing to show.
 
-    `session`: the session that begins or goes on, or its part (`s1#2`). `given`: what the session has, which is left
-    out; what is shown here is added to it.
+    Statements that have ended, or were replaced or forgotten, are left out. `session`: the id of the session that
+    begins or continues, or of its part (`s1#2`). `known`: the statements that the session has; they are left out, and
+    the statements shown here are added.
     """
-    if given is None:
-        held = KnownStatements()
-    else:
-        held = given
+    known = known or KnownStatements()
 
     @cache
-    def known() -> Lapsed:
+    def lapsed() -> Lapsed:
         from gitmem.context import scopes
 
-        scope = scopes.project(repo, config, when)
-        return layers.lapsed(scope.read, scope.paths, when.date(), scope.forgotten())
+        scope = scopes.project_scope(repo, config, when)
+        return layers.lapsed_statements(scope.read, scope.paths, when.date(), scope.forgotten_ids())
 
     sections = (
         Section(_ended_exceptions(repo, config, when)),
-        Section(_values(repo, config, when, session, known, held)), Section(_interrupted(repo, when, session, held)),
-        _last_episode(repo, config, session, known, held),
+        Section(_values(repo, config, when, session, lapsed, known)), Section(_interrupted(repo, when, session, known)),
+        _last_episode(repo, config, session, lapsed, known),
     )  # fmt: skip
     return [section for section in sections if section.text]
 
 
 def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
-    """Exceptions in MEMORY.md that ended recently, so that nobody relies on them any more; "" for none."""
+    """The section with the exceptions of MEMORY.md that ended recently; "" if there are none.
+
+    An exception is a fact that permits something until a day; an agent must learn that the permission is over.
+    """
     from gitmem.errors import MissingFile
     from gitmem.memory.facts import parse_lines
     from gitmem.memory.retention import ended_exceptions
@@ -94,8 +95,9 @@ def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
     return "\n".join(["Exceptions that have ended, and allow nothing any more (data):", *rows])
 
 
-def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStatements) -> str:
-    """The summary of the last active session if it was interrupted; "" if not."""
+def _interrupted(repo: Repository, when: datetime, session: str, known: KnownStatements) -> str:
+    """The section with the summary of the last active session other than `session`, if it was interrupted (ACTIVE,
+    INTERRUPTED); "" if it was not."""
     if not (repo.common_dir / "gitmem/sessions").is_dir():
         return ""
     from gitmem.gate.quoting import fence
@@ -108,7 +110,9 @@ def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStat
         last = states[-1]
     if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
         return ""
-    lines = [line for line in best(so_far(repo.common_dir, last), INTERRUPTED_TOKENS, "") if _is_new(line.text, held)]
+    lines = [
+        line for line in best(so_far(repo.common_dir, last), INTERRUPTED_TOKENS, "") if _add_if_new(line.text, known)
+    ]
     text = "\n".join(f"- {line.role}: {line.text}" for line in lines)
     if not text:
         return ""
@@ -116,25 +120,26 @@ def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStat
     return "A session that was interrupted (data):\n" + fence(text, f"session:{last.name}", note=note)
 
 
-def _is_new(text: str, held: KnownStatements) -> bool:
-    """Whether the session lacks a text; the text is then added to `held`."""
-    if held.says(text):
+def _add_if_new(text: str, known: KnownStatements) -> bool:
+    """Add a text to the statements that the session has; False if they say it already."""
+    if known.says(text):
         return False
-    held.add(Said(text, frozenset(terms(text))))
+    known.add(KnownStatement(text, frozenset(terms(text))))
     return True
 
 
 def _values(
-    repo: Repository, config: Config, when: datetime, session: str, known: Callable[[], Lapsed], held: KnownStatements
+    repo: Repository, config: Config, when: datetime, session: str, lapsed: Callable[[], Lapsed], known: KnownStatements
 ) -> str:  # fmt: skip
-    """The working values of the project and of this session that this agent may see; "" for none."""
+    """The section with the working values of the project and of `session` that the configured agent may see; "" if
+    there are none. A working value is a short text under a key that lasts for a task."""
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
     from gitmem.gate.quoting import HIDDEN, escaped, without_secrets
 
     open_values = Store(repo.common_dir, config.profile).list("", when, Owner(session, config.agent))[:MAX_VALUES]
-    open_values = [value for value in open_values if of_text(value.text, known()) is State.HOLDS]
-    open_values = [value for value in open_values if _is_new(value.text, held)]
+    open_values = [value for value in open_values if of_text(value.text, lapsed()) is State.HOLDS]
+    open_values = [value for value in open_values if _add_if_new(value.text, known)]
     rows = [f"- {escaped(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     if rows:
         rows = [row for row in without_secrets(rows) if row != HIDDEN]
@@ -144,10 +149,14 @@ def _values(
 
 
 def _last_episode(
-    repo: Repository, config: Config, session: str, known: Callable[[], Lapsed], held: KnownStatements
+    repo: Repository, config: Config, session: str, lapsed: Callable[[], Lapsed], known: KnownStatements
 ) -> Section:  # fmt: skip
-    """The newest episode of this agent, or of no agent, that is not of `session`; empty if there is none."""
-    if repo.root is None or not shares(config.context_layer)[Layer.EPISODE].on:
+    """The section with the newest episode (the written summary of a session) that is not of `session`.
+
+    An episode of another agent is skipped. The section is empty if there is no episode, or if the newest one has
+    nothing new.
+    """
+    if repo.root is None or not limits_of_layers(config.context_layer)[Layer.EPISODE].on:
         return Section("")
     from gitmem.gate.quoting import fence
     from gitmem.git.worktree import read_bytes
@@ -175,22 +184,23 @@ def _last_episode(
         own = session and not own_names.isdisjoint((written, written.partition("#")[0]))
         if own or (config.agent and agent and agent != config.agent):
             continue
-        found = _new_statements(layers.holding(document, known()), held)
+        found = _new_statements(layers.valid_pieces(document, lapsed()), known)
         if not found:
             return Section("")
-        text = fence(layout(found), name, (found[0].first, found[-1].last), note="episode")
-        part = layers.of(Part(Layer.EPISODE, name, "", 0.0, name), found)
+        text = fence(as_markdown(found), name, (found[0].first, found[-1].last), note="episode")
+        part = layers.with_pieces(Part(Layer.EPISODE, name, "", 0.0, name), found)
         return Section("The last session (data):\n" + text, (part,))
     return Section("")
 
 
-def _new_statements(said: Sequence[Piece], held: KnownStatements) -> list[Piece]:
-    """The statements of an episode that the session lacks, up to MAX_EPISODE_CHARACTERS; empty if only topics are left.
+def _new_statements(episode: Sequence[Piece], known: KnownStatements) -> list[Piece]:
+    """The statements of an episode that the session lacks, in order, up to MAX_EPISODE_CHARACTERS.
 
-    Of a decision and a sentence of the summary that say the same the longer one is kept.
+    If a decision and a sentence of the summary say the same, the longer one is kept. The topics of the episode are kept
+    only beside another statement.
     """
-    topics = [piece for piece in said if piece.section and piece.above[-1].text.lstrip("# ") == TOPICS]
-    others = sorted((piece for piece in said if piece not in topics), key=lambda piece: -len(piece.own.text))
-    new = {piece.at for piece in others if _is_new(piece.own.text.removesuffix(AGENTS), held)}
-    told = [piece for piece in said if piece.at in new or (new and piece in topics)]
-    return within(told, MAX_EPISODE_CHARACTERS, len, MAX_EPISODE_CHARACTERS)
+    topics = [piece for piece in episode if piece.section and piece.above[-1].text.lstrip("# ") == TOPICS]
+    others = sorted((piece for piece in episode if piece not in topics), key=lambda piece: -len(piece.own.text))
+    new = {piece.position for piece in others if _add_if_new(piece.own.text.removesuffix(AGENT_SUFFIX), known)}
+    kept = [piece for piece in episode if piece.position in new or (new and piece in topics)]
+    return first_fitting(kept, MAX_EPISODE_CHARACTERS, len, MAX_EPISODE_CHARACTERS)

@@ -1,7 +1,7 @@
 """Marks the statements of a context that cite code which changed, moved to another path, or was deleted.
 
-A part that cites only deleted code loses its pin and gets the least relevance; nothing is left out. The scope tells
-what became of the code; this module reads nothing.
+A part whose statements all cite deleted code loses its pin and gets MIN_RELEVANCE; no part is left out. The caller
+passes a function that looks up the code; this module reads no file.
 """
 
 from __future__ import annotations
@@ -13,35 +13,41 @@ from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.memory.code_state import CitedCode, CodeState, of_code
 
-Ask = Callable[[Iterable[str]], Mapping[str, CitedCode]]  # values of `code` keys -> what became of changed code
-MIN_RELEVANCE = 0.01  # relevance of a part that cites deleted code only
+CodeLookup = Callable[
+    [Iterable[str]], Mapping[str, CitedCode]
+]  # values of the metadata key `code` -> the code that changed
+MIN_RELEVANCE = 0.01  # relevance of a part whose statements all cite deleted code
 
 
-def marked(parts: Sequence[Part], ask: Ask) -> list[Part]:
-    """The parts with `code` set for statements whose cited code changed. A part may have that from its search."""
+def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
+    """All parts in order, with `code` set on those whose statements cite code that changed, moved or was deleted.
+
+    A part that has `code` already (from its search) and no statement here that cites changed code keeps it.
+    """
     values = dict.fromkeys(
         value for part in parts for piece in part.pieces for key, value in piece.statement.meta if key == "code"
     )
     if values:
-        code = ask(values)
+        code = lookup(values)
     else:
         code = {}
-    return [_marked(part, code) for part in parts]
+    return [_part_with_code(part, code) for part in parts]
 
 
-def _marked(part: Part, code: Mapping[str, CitedCode]) -> Part:
-    said = [(piece.first, tuple(found)) for piece in part.pieces if (found := of_code(piece.statement.meta, code))]
-    said = said or list(part.code)
-    if not said:
+def _part_with_code(part: Part, code: Mapping[str, CitedCode]) -> Part:
+    """The part with its `code`; also with `code_gone` if each of its statements cites deleted code first."""
+    cited = [(piece.first, tuple(found)) for piece in part.pieces if (found := of_code(piece.statement.meta, code))]
+    cited = cited or list(part.code)
+    if not cited:
         return part
-    part = replace(part, code=tuple(said))
-    if len([each for _, each in said if each[0].state is CodeState.GONE]) < len(part.pieces):
+    part = replace(part, code=tuple(cited))
+    if len([each for _, each in cited if each[0].state is CodeState.GONE]) < len(part.pieces):
         return part
     return replace(
-        part, gone=True, relevance=MIN_RELEVANCE, layer=Layer.MEMORY if part.layer is Layer.PINNED else part.layer
+        part, code_gone=True, relevance=MIN_RELEVANCE, layer=Layer.MEMORY if part.layer is Layer.PINNED else part.layer
     )
 
 
-def mark(found: Iterable[CitedCode]) -> str:
-    """The marks before a statement."""
+def code_mark(found: Iterable[CitedCode]) -> str:
+    """The marks before a statement, such as `[code changed: a.py] `, joined; "" without cited code."""
     return "".join(f"[{each.words}] " for each in found)

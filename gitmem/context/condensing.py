@@ -1,7 +1,7 @@
 """Condenses parts of a context by topic with a language model (`git mem context --merge`). Off by default.
 
-A condensed line takes the place of the parts it cites only if they bear it out, if it is shorter, and if it has every
-number they have. Otherwise the parts stay. If the model fails, nothing is condensed.
+A condensed line replaces the parts that it cites only if those parts support it, if it is shorter than they are, and
+if it has each of their numbers. Otherwise the parts stay. If the model fails, nothing is condensed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import date, datetime
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.context.assembly import Merged
+from gitmem.context.context_request import MergeResult
 from gitmem.context.layer_limits import Count, Layer
 from gitmem.context.layers import Part, Place
 from gitmem.errors import BadConfig, GitMemError
@@ -24,7 +24,7 @@ from gitmem.promotion.prompt import packaged, rows
 from gitmem.provenance import grounding
 from gitmem.text.denials import denials
 
-MAX_TOPIC_CHARACTERS, MAX_TEXT_CHARACTERS = 40, 400
+MAX_TOPIC_CHARACTERS, MAX_TEXT_CHARACTERS = 40, 400  # of one condensed line
 MAX_NOTES = 30  # notes of one request
 MAX_CITED = 8  # notes that one line may replace
 MAX_LINES = 12  # lines of one reply
@@ -32,7 +32,8 @@ MAX_LINES = 12  # lines of one reply
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One part as the model sees it. `key`: identifies it for the caller."""
+    """One part as the model sees it. `key`: the caller's number for the part. `path`, `line`: where its text begins.
+    `day`: the day that relative dates in its text are counted from."""
 
     key: int
     text: str
@@ -52,24 +53,28 @@ class CondensedLine:
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """The accepted lines, and messages for a person."""
+    """`lines`: the accepted condensed lines. `notes`: messages for a person about replies and lines that were
+    refused."""
 
     lines: tuple[CondensedLine, ...]
     notes: tuple[str, ...] = ()
 
 
-def _rows_of(reply: Reply) -> tuple[Sequence[Mapping[str, Any]], str]:
-    """The rows of a reply, and the problem that made it incomplete ("" for none)."""
+def _reply_rows(reply: Reply) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """(the JSON objects of a model's reply, the problem that made the reply incomplete or "")."""
     if reply.too_long:
         return [], "the notes do not fit into its context"
     return rows(reply.text[:REPLY_LIMIT])
 
 
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
-    """Ask the model about batches of notes, and accept the lines that they bear out. A note is replaced once at
-    most."""
+    """The lines by which a model condenses notes, as far as the notes support them.
+
+    The model is asked once for each MAX_NOTES notes. A note is replaced by one line at most. `complete`: sends a prompt
+    to the model. `count`: returns the tokens of a text.
+    """
     lines: list[CondensedLine] = []
-    said: list[str] = []
+    messages: list[str] = []
     for at in range(0, len(notes), MAX_NOTES):
         group = notes[at : at + MAX_NOTES]
         if len(group) < 2:
@@ -78,35 +83,35 @@ def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], i
         try:
             reply = complete(request)
         except OutOfBudget as error:
-            said.append(f"merge: {error}; the rest is as it was")
+            messages.append(f"merge: {error}; the rest is as it was")
             break
-        asked, problem = _rows_of(reply)
+        asked, problem = _reply_rows(reply)
         if problem:
-            said.append(f"merge: {problem}")
+            messages.append(f"merge: {problem}")
         refused: list[str] = []
         taken = {key for line in lines for key in line.keys}
         for row in asked[:MAX_LINES]:
-            line, why = _line(row, group, taken, count)
+            line, why = _checked_line(row, group, taken, count)
             if line is None:
                 refused.append(why)
                 continue
             lines.append(line)
             taken |= set(line.keys)
         if refused:
-            said.append(f"merge: {len(refused)} of {len(asked[:MAX_LINES])} lines do not stand ({refused[0]})")
-    return Condensed(tuple(lines), tuple(said))
+            messages.append(f"merge: {len(refused)} of {len(asked[:MAX_LINES])} lines do not stand ({refused[0]})")
+    return Condensed(tuple(lines), tuple(messages))
 
 
 def prompt(notes: Sequence[Note]) -> Prompt:
-    """The prompt for one batch of notes."""
+    """The prompt for one batch of notes, which are labelled L1, L2, ..."""
     labels = [f"L{n}" for n in range(1, len(notes) + 1)]
     shown = [f"{label} {json.dumps(note.text, ensure_ascii=False)}" for label, note in zip(labels, notes, strict=True)]
     origins = tuple(dict.fromkeys((note.path, "") for note in notes))
-    return Prompt(packaged("condense"), "\n".join(shown), schema(labels), origins)
+    return Prompt(packaged("condense"), "\n".join(shown), reply_schema(labels), origins)
 
 
-def schema(labels: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of a reply, which can cite only the notes shown."""
+def reply_schema(labels: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of a reply. A reply can cite only these labels of notes."""
     line = {
         "type": "object",
         "properties": {
@@ -125,10 +130,13 @@ def schema(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _line(
+def _checked_line(
     row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str], int]
 ) -> tuple[CondensedLine | None, str]:
-    """The condensed line of one row of a reply, or None and the reason why it is refused."""
+    """(the condensed line of one row of a reply, "") or (None, the reason why the row is refused).
+
+    `notes`: the batch that the model saw. `taken`: keys of the notes that accepted lines replace already.
+    """
     text, topic, labels = row.get("text"), row.get("topic"), row.get("lines")
     if not isinstance(text, str) or not isinstance(topic, str) or not isinstance(labels, list):
         return None, "it has no text, topic or lines"
@@ -153,12 +161,13 @@ def _line(
     return CondensedLine(topic, text, tuple(note.key for note in cited)), ""
 
 
-def merger(
+def open_merger(
     repo: Repository, config: Config, name: str, when: datetime, environ: Mapping[str, str]
-) -> Callable[[Sequence[Part], Count], Merged]:
-    """The function that condenses the parts of each scope by the model `name`. Raises BadConfig, ModelUnavailable.
+) -> Callable[[Sequence[Part], Count], MergeResult]:
+    """A function that condenses the parts of each scope by the language model `name` (`KIND:REST`).
 
-    A part in which the gate would redact something is not shown to the model.
+    A part in which the gate would redact something is not shown to the model. Raises BadConfig for a name of no
+    language model, ModelUnavailable if the model cannot be opened.
     """
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
     from gitmem.promotion.model_registry import model_setting
@@ -168,7 +177,7 @@ def merger(
     given, _ = model_setting(repo, config, when.date(), environ)
     model = open_language_model(name, given)
 
-    def merge(parts: Sequence[Part], count: Count) -> Merged:
+    def merge(parts: Sequence[Part], count: Count) -> MergeResult:
         shown = [part for part in parts if given.redact(part.content, part.path) == part.content]
         made: list[Part] = []
         gone: list[Part] = []
@@ -176,19 +185,20 @@ def merger(
         for scope in dict.fromkeys(part.scope for part in shown):
             own = [part for part in shown if part.scope == scope]
             try:
-                new, old, problems = _condensed(own, model, when, count)
+                new, old, problems = _condense_scope(own, model, when, count)
             except GitMemError as error:
-                return Merged((), (), (f"merge: {error.message}; nothing was condensed",))
+                return MergeResult((), (), (f"merge: {error.message}; nothing was condensed",))
             made, gone, notes = made + new, gone + old, notes + problems
-        return Merged(tuple(made), tuple(gone), tuple(dict.fromkeys(notes)))
+        return MergeResult(tuple(made), tuple(gone), tuple(dict.fromkeys(notes)))
 
     return merge
 
 
-def _condensed(
+def _condense_scope(
     parts: Sequence[Part], model: LanguageModel, when: datetime, count: Count
 ) -> tuple[list[Part], list[Part], list[str]]:
-    notes = [Note(at, part.said, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
+    """(new condensed parts, the parts that they replace, messages) for the parts of one scope."""
+    notes = [Note(at, part.text_with_trail, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
     with model.run() as complete:
         done = condense(notes, complete, count)
     made: list[Part] = []

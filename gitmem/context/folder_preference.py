@@ -1,7 +1,9 @@
-"""Leaves out statements that hold for other folders than those in hand, and prefers those of nearer folders. Pure.
+"""Leaves out statements that apply only to folders outside the request, and prefers statements of nearer folders. Pure.
 
-Layers read documents without the statements of other folders. A message tells how many were left out and for which
-folders. A `scope` that names no folder is ignored, and a message names it.
+A statement applies to a folder if it lies in that folder's memory, or names the folder in its metadata key `scope`. The
+request is about the folders of its subjects, staged paths and prompt (FoldersInHand). A message tells how many
+statements were left out and for which folders. A `scope` that names no folder of the repository is ignored, and a
+message names it.
 """
 
 from __future__ import annotations
@@ -20,26 +22,28 @@ from gitmem.messages import Message
 from gitmem.plural import counted
 
 Read = Callable[[str], Document | None]
-# Layers whose parts are preferred if they hold for a nearer folder; rules have globs of their own.
+# Layers whose parts are preferred if they apply to a nearer folder; rules have globs of their own.
 PREFERRED = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.DAILY, Layer.EPISODE))
-MAX_WEIGHED_RELEVANCE = 0.89  # relevance that a weighed part may have
-GAP_KEPT = 0.5  # factor of the gap between a part's relevance and MAX_WEIGHED_RELEVANCE, for each level of its folder
+MAX_RAISED_RELEVANCE = 0.89  # highest relevance that a nearer folder gives
+GAP_KEPT = 0.5  # for each level of a folder, the share that stays of the gap to MAX_RAISED_RELEVANCE
 MAX_NAMED = 3  # folders and faulty scopes that a message names
 
 
 @dataclass(frozen=True, slots=True)
-class _InHand(Document):
-    """A document with statements for the folders in hand only. `said`: its statements; those left out are empty."""
+class _FilteredDocument(Document):
+    """A document without the statements of other folders. `shown_statements`: all statements; one that is left
+    out is an empty comment."""
 
-    said: tuple[Statement, ...] = ()
+    shown_statements: tuple[Statement, ...] = ()
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        return self.said
+        return self.shown_statements
 
 
 class FolderReader:
-    """Reads documents without statements for other folders, and counts these for `limits`."""
+    """Reads documents without the statements that apply to folders outside the request, and counts these for
+    `limits`."""
 
     def __init__(self, read: Read, in_hand: FoldersInHand, whole: Collection[str]) -> None:
         self._read, self._in_hand, self._whole = read, in_hand, whole
@@ -48,13 +52,15 @@ class FolderReader:
         self._faulty: list[tuple[str, int, str]] = []
 
     def __call__(self, path: str) -> Document | None:
-        """The document of a path; None if there is none."""
+        """The document of a path without the statements of other folders; None if it cannot be read. Results are
+        cached."""
         if path not in self._known:
             document = self._read(path)
             self._known[path] = document and self._filtered(document)
         return self._known[path]
 
     def _filtered(self, document: Document) -> Document:
+        """The document, its statements of other folders replaced by empty comments at the same lines."""
         if not may_be_scoped(document, self._whole):
             return document
         found = document.statements
@@ -73,10 +79,10 @@ class FolderReader:
                 each = each._replace(form=Form.COMMENT, text="", meta=())
             said.append(each)
         given = {each.name: getattr(document, each.name) for each in fields(Document)}
-        return _InHand(**given, said=tuple(said))
+        return _FilteredDocument(**given, shown_statements=tuple(said))
 
     def limits(self) -> list[str]:
-        """Messages on statements that were left out and on faulty scopes."""
+        """Messages for a person on the statements that were left out and on values of `scope` that name no folder."""
         said: list[str] = []
         if self._left_out:
             names = sorted(self._left_out)
@@ -101,18 +107,22 @@ class FolderReader:
         return said
 
 
-def may_be_scoped(document: Document, whole: Collection[str]) -> bool:
-    """Whether a document may have statements that hold for a folder; a quick check."""
+def may_be_scoped(document: Document, own_folders: Collection[str]) -> bool:
+    """Whether a document may have statements that apply to one folder only; a quick check that may say True wrongly.
+
+    `own_folders`: folders whose memory belongs to the whole repository.
+    """
     stated = KEY in document.front_matter or any(f"{KEY}=" in line for line in document.lines)
-    return stated or bool(folder_of_path(document.path, whole))
+    return stated or bool(folder_of_path(document.path, own_folders))
 
 
-def nearest(
-    parts: Sequence[Part], read: Read, in_hand: FoldersInHand, whole: Collection[str]
+def prefer_nearest(
+    parts: Sequence[Part], read: Read, subject_folders: FoldersInHand, own_folders: Collection[str]
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """The parts, with more relevance for those of nearer folders, and (part, reason) for hidden facts.
+    """(the parts that remain, with more relevance for those of deeper folders; (part, reason) for each hidden fact).
 
-    A fact is hidden if a nearer folder has a fact with the same key (`Test runner: ...`).
+    A fact is hidden if a deeper folder has a fact with the same key (`Test runner: ...`). `own_folders`: as in
+    `may_be_scoped`.
     """
     known: dict[str, dict[int, str]] = {}
 
@@ -122,28 +132,30 @@ def nearest(
             document = None
             if part.pieces:
                 document = read(part.path)
-            if document is not None and may_be_scoped(document, whole):
+            if document is not None and may_be_scoped(document, own_folders):
                 found = document.statements
-                folders = folders_of(found, part.path, document.front_matter, whole)
+                folders = folders_of(found, part.path, document.front_matter, own_folders)
                 known[part.path] = {each.first: name for each, name in zip(found, folders, strict=True)}
         names = [known[part.path].get(piece.first, "") for piece in part.pieces]
-        return max(names, key=in_hand.depth, default="")
+        return max(names, key=subject_folders.depth, default="")
 
     deepest: dict[str, str] = {}
-    placed = [(part, folder(part), layers.key_of(part)[0] if part.layer is Layer.MEMORY else "") for part in parts]
+    placed = [
+        (part, folder(part), layers.override_key(part)[0] if part.layer is Layer.MEMORY else "") for part in parts
+    ]
     for _, name, key in placed:
-        if key and in_hand.depth(name) > in_hand.depth(deepest.get(key, "")):
+        if key and subject_folders.depth(name) > subject_folders.depth(deepest.get(key, "")):
             deepest[key] = name
     kept: list[Part] = []
     hidden: list[tuple[Part, str]] = []
     for part, name, key in placed:
-        depth = in_hand.depth(name)
-        if depth < in_hand.depth(deepest.get(key, "")):
+        depth = subject_folders.depth(name)
+        if depth < subject_folders.depth(deepest.get(key, "")):
             hidden.append((part, Message("the {} scope says it", deepest[key])))
-        elif depth > 0 and part.layer in PREFERRED and part.relevance < MAX_WEIGHED_RELEVANCE:
+        elif depth > 0 and part.layer in PREFERRED and part.relevance < MAX_RAISED_RELEVANCE:
             kept.append(
                 replace(
-                    part, relevance=MAX_WEIGHED_RELEVANCE - (MAX_WEIGHED_RELEVANCE - part.relevance) * GAP_KEPT**depth
+                    part, relevance=MAX_RAISED_RELEVANCE - (MAX_RAISED_RELEVANCE - part.relevance) * GAP_KEPT**depth
                 )
             )
         else:

@@ -20,7 +20,7 @@ Count = Callable[[str], int]  # a text -> its tokens
 
 
 class Layer(StrEnum):
-    """The layers of a context, described in docs/context.md."""
+    """The layers of a context, each a kind of memory; docs/context.md describes them."""
 
     PINNED = "pinned"
     RECENT = "recent"
@@ -38,47 +38,52 @@ class Layer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """The limits of a layer. `limit`: parts. `budget`: tokens of all parts. `item`: tokens of one part. 0: no limit."""
+class LayerLimits:
+    """The limits of a layer. `on`: whether it is used. `max_parts`: number of parts. `tokens`: of all parts together.
+    `part_tokens`: of one part. 0 for no limit."""
 
     on: bool = True
-    limit: int = 0
-    budget: int = 0
-    item: int = 0
+    max_parts: int = 0
+    tokens: int = 0
+    part_tokens: int = 0
 
 
-ITEM = 150  # tokens of one recalled part
-DEFAULTS: Mapping[Layer, Share] = {
-    Layer.PINNED: Share(),
-    Layer.RECENT: Share(limit=8, budget=800),
-    Layer.SUMMARY: Share(budget=200),
-    Layer.WORKING: Share(limit=20, budget=150, item=60),
-    Layer.INCLUDED: Share(limit=20),
-    Layer.MERGED: Share(),
-    Layer.RULE: Share(limit=20),
-    Layer.PROCEDURE: Share(limit=5),
-    Layer.MEMORY: Share(limit=200),
-    Layer.PROJECT: Share(limit=24, item=ITEM),
-    Layer.EPISODE: Share(limit=50, item=ITEM),
-    Layer.DAILY: Share(limit=24, item=ITEM),
-    Layer.HISTORY: Share(limit=6, budget=300, item=80),
+RECALLED_PART_TOKENS = 150  # tokens of one recalled part
+DEFAULTS: Mapping[Layer, LayerLimits] = {
+    Layer.PINNED: LayerLimits(),
+    Layer.RECENT: LayerLimits(max_parts=8, tokens=800),
+    Layer.SUMMARY: LayerLimits(tokens=200),
+    Layer.WORKING: LayerLimits(max_parts=20, tokens=150, part_tokens=60),
+    Layer.INCLUDED: LayerLimits(max_parts=20),
+    Layer.MERGED: LayerLimits(),
+    Layer.RULE: LayerLimits(max_parts=20),
+    Layer.PROCEDURE: LayerLimits(max_parts=5),
+    Layer.MEMORY: LayerLimits(max_parts=200),
+    Layer.PROJECT: LayerLimits(max_parts=24, part_tokens=RECALLED_PART_TOKENS),
+    Layer.EPISODE: LayerLimits(max_parts=50, part_tokens=RECALLED_PART_TOKENS),
+    Layer.DAILY: LayerLimits(max_parts=24, part_tokens=RECALLED_PART_TOKENS),
+    Layer.HISTORY: LayerLimits(max_parts=6, tokens=300, part_tokens=80),
 }
 # Factors of relevance by layer.
 SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, Layer.HISTORY: 0.8, Layer.EPISODE: 0.70}
 
 
+SETTING_FIELDS = {"limit": "max_parts", "budget": "tokens", "item": "part_tokens"}  # word of a setting -> field
+
+
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Limits of a whole context in characters. `warn`: above it a message tells the size. `most`: never exceeded."""
+    """Limits of a whole context in characters. `warn_characters`: above it a message tells the size. `max_characters`:
+    the context is never longer."""
 
-    warn: int
-    most: int
+    warn_characters: int
+    max_characters: int
 
 
 PRESETS = {"compact": Preset(4_000, 6_000)}  # for hosts that cut longer contexts
 
 
-def shares(settings: Iterable[str]) -> dict[Layer, Share]:
+def limits_of_layers(settings: Iterable[str]) -> dict[Layer, LayerLimits]:
     """The limits of each layer: the defaults, changed by settings `LAYER [on|off] [limit=N] [budget=N] [item=N]`.
 
     Raises BadConfig for an unknown layer or setting.
@@ -87,21 +92,21 @@ def shares(settings: Iterable[str]) -> dict[Layer, Share]:
     for text in settings:
         name, *words = text.split()[:8] or [""]
         if name not in tuple(Layer):
-            raise _bad(text, f"no layer '{name}'")
+            raise _bad_setting(text, f"no layer '{name}'")
         layer = Layer(name)
         for word in words:
             key, _, value = word.partition("=")
             if word in ("on", "off"):
                 limits[layer] = replace(limits[layer], on=word == "on")
-            elif key in ("limit", "budget", "item") and value.isascii() and value.isdigit():
-                changed: dict[str, Any] = {key: int(value[:9])}
+            elif key in SETTING_FIELDS and value.isascii() and value.isdigit():
+                changed: dict[str, Any] = {SETTING_FIELDS[key]: int(value[:9])}
                 limits[layer] = replace(limits[layer], **changed)
             else:
-                raise _bad(text, f"'{word}' is not on, off, limit=N, budget=N or item=N")
+                raise _bad_setting(text, f"'{word}' is not on, off, limit=N, budget=N or item=N")
     return limits
 
 
-def _bad(text: str, why: str) -> BadConfig:
+def _bad_setting(text: str, why: str) -> BadConfig:
     return BadConfig(
         Message("mem.contextLayer '{}': {}", text, why), Message("one of {}, as in 'memory limit=50'", ", ".join(Layer))
     )
@@ -112,7 +117,8 @@ _DEFAULTS = Config._field_defaults
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of similarity, recency and importance in relevance (mem.contextSimilarity and its siblings)."""
+    """The weights of similarity, recency and importance in the relevance of a part: the settings mem.contextSimilarity,
+    mem.contextRecency, mem.contextImportance and mem.contextDecay."""
 
     similarity: float = _DEFAULTS["context_similarity"]
     recency: float = _DEFAULTS["context_recency"]
@@ -120,8 +126,10 @@ class Weights:
     decay: float = _DEFAULTS["context_decay"]  # per day
 
     def relevance(self, score: float, day: date | None, importance: float, today: date) -> float:
-        """The weighted mean of `score`, exp(-decay x age in days) and `importance`, all 0..1. No day counts as
-        today."""
+        """The weighted mean, 0..1, of `score`, exp(-decay x age in days) and `importance`, which are 0..1 too.
+
+        `day`: of the statement; None counts as today. The mean is 0 if all weights are 0.
+        """
         age = 0
         if day:
             age = max(0, (today - day).days)

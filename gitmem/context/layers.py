@@ -1,7 +1,8 @@
-"""The layers of a context, one function for each: it reads what it may of memory and returns parts. Pure.
+"""Makes the parts of a context, one function for each layer: `pinned_parts`, `memory_parts`, `rule_parts` and others.
 
-`context/layer_limits.py` has the limits of each layer; `context/packing.py` decides which parts fit. `count` returns
-the tokens of a text and is used where a text must be cut.
+`context/layer_limits.py` has the limits of each layer; `context/packing.py` decides which parts fit. A parameter `read`
+returns the document of a path, None if it cannot be read; `count` returns the tokens of a text; `scope` is the name of
+the memory that the parts come from; `lapsed` has the statements that ended, were replaced or were forgotten. Pure.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gitmem.context import pieces as pieces_
-from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, Share, Weights
+from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, LayerLimits, Weights
 from gitmem.context.pieces import Piece, without_metadata
 from gitmem.hosts.transcript import Turn
 from gitmem.json_values import json_keys
@@ -30,7 +31,7 @@ from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
 
-Lines = tuple[tuple[int, str], ...]  # (line, ISO day from which a later line replaces it)
+AmendedLines = tuple[tuple[int, str], ...]  # (line number, ISO day from which a later line replaces it)
 
 
 class Place(NamedTuple):
@@ -47,15 +48,16 @@ class Place(NamedTuple):
 )
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of a context.
+    """One entry of a context: a file, one or more statements of a file, a turn, a working value or a commit.
 
-    `label`: a name for a person. `relevance`: 0..1. `path`, `start_line`, `end_line`: its place, "" and 0 for a turn, a
-    working value or a commit. `tokens`: of its text, 0 until counted. `sources`: the places of
-    what it condenses. `until`: its lines that a later line replaces. `trail`: what all of it is about, outermost first.
-    `pieces`: its statements, empty for a whole file, a turn or a working value. `ends`: lines of a file after which it
-    may be cut. `goes_on`: last line of the text that was cut off, 0 if none was. `code`: (first line of a statement,
-    what became of the code it cites). `gone`: all its statements cite deleted code. `reason`: why it was left out, ""
-    for a part that is there.
+    `label`: a name for a person. `content`: its text. `relevance`: 0..1. `path`, `start_line`, `end_line`: its place,
+    "" and 0 for a turn, a working value or a commit. `scope`: the name of its memory. `trust`: "uncommitted" or "".
+    `tokens`: of `content`, 0 until counted. `sources`: the places of the parts that it condenses.
+    `until`: its lines that a later line replaces. `commit`: the id of a commit. `trail`: the headings and parent items
+    that all its statements share, outermost first. `pieces`: its statements, empty for a whole file, a turn or a
+    working value. `statement_ends`: lines of a whole file after which it may be cut. `cut_to_line`: the last line of
+    the text that was cut off, 0 if nothing was. `code`: (first line of a statement, the changed code that it cites).
+    `code_gone`: whether all its statements cite deleted code. `reason`: why it was left out, "" for a part of the text.
     """
 
     layer: Layer
@@ -69,14 +71,14 @@ class Part:
     trust: str = ""
     tokens: int = 0
     sources: tuple[Place, ...] = ()
-    until: Lines = ()
+    until: AmendedLines = ()
     commit: str = ""
     trail: tuple[str, ...] = ()
     pieces: tuple[Piece, ...] = ()
-    ends: tuple[int, ...] = ()
-    goes_on: int = 0
+    statement_ends: tuple[int, ...] = ()
+    cut_to_line: int = 0
     code: tuple[tuple[int, tuple[CitedCode, ...]], ...] = ()
-    gone: bool = False
+    code_gone: bool = False
     reason: str = ""
 
     @property
@@ -86,6 +88,7 @@ class Part:
 
     @property
     def shown_relevance(self) -> float:
+        """The relevance, rounded to four digits."""
         return round(self.relevance, 4)
 
     @property
@@ -94,29 +97,30 @@ class Part:
         return [cited for _, all_cited in self.code for cited in all_cited]
 
     @property
-    def said(self) -> str:
-        """Its trail and its content as one text."""
+    def text_with_trail(self) -> str:
+        """The trail and the content as one text, `Deployment - Staging: The port is 8080`."""
         trail = " - ".join(self.trail)
         if trail:
             return f"{trail}: {self.content}"
         return self.content
 
 
-def of(part: Part, found: Sequence[Piece]) -> Part:
-    """The part with the content, trail and lines of these pieces."""
+def with_pieces(part: Part, found: Sequence[Piece]) -> Part:
+    """The part with `found` as its pieces, and with their content, trail and lines. `found` is not empty."""
     return replace(
-        part, pieces=tuple(found), content=pieces_.content(found), trail=pieces_.trail(found),
+        part, pieces=tuple(found), content=pieces_.short_markdown(found), trail=pieces_.shared_trail(found),
         start_line=min(piece.first for piece in found), end_line=max(piece.last for piece in found),
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledHit:
-    """A search hit as the layers use it.
+    """A search hit as the layers use it: a passage of a file, or a commit.
 
-    `score`: 0..1. `commit`: of a commit its oid; `said`: its author, day and subject as one line; `subject`: alone.
-    `until`: its lines that a later line replaces. `code`: what became of the code it cites, filled only if the files of
-    the memory cannot be read here.
+    `heading`: the heading above the passage. `score`: 0..1. `day`: of the passage or commit, None if unknown.
+    `importance`: 0..1. `commit`: the id of a commit, "" for a passage; `commit_line`: its author, day and subject as
+    one line; `subject`: its subject alone. `until`: lines of the passage that a later line replaces. `code`: the
+    changed code that the passage cites, filled only if the files of the memory cannot be read here.
     """
 
     path: str
@@ -129,14 +133,14 @@ class RecalledHit:
     importance: float = facts.IMPORTANCE
     trust: str = ""
     commit: str = ""
-    said: str = ""
-    until: Lines = ()
+    commit_line: str = ""
+    until: AmendedLines = ()
     subject: str = ""
     code: tuple[CitedCode, ...] = ()
 
 
 class Recalled(NamedTuple):
-    """What one memory recalls for a question. `chunks`: how many chunks that memory has."""
+    """The hits of one memory for a question. `chunks`: the number of chunks in the index of that memory."""
 
     hits: Sequence[RecalledHit] = ()
     chunks: int = 0
@@ -146,7 +150,8 @@ Read = Callable[[str], Document | None]
 
 
 def fact_files(read: Read, paths: Iterable[str] = ()) -> list[str]:
-    """The files of long-term memory: the repository's, then those of its folders (`packages/api/MEMORY.md`)."""
+    """The paths of long-term memory: the repository's MEMORY.md if it can be read, then those of folders
+    (`packages/api/MEMORY.md`) among `paths`."""
     own = [path for path in MEMORY if read(path) is not None][:1]
     return own + sorted(path for path in paths if is_fact_file(path) and path not in MEMORY)
 
@@ -156,8 +161,11 @@ def is_fact_file(path: str) -> bool:
     return path in MEMORY or path.endswith("/MEMORY.md")
 
 
-def lapsed(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> Lapsed:
-    """What no longer holds in a memory, by its MEMORY.md files, its archive, and the ids of forgotten texts."""
+def lapsed_statements(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> Lapsed:
+    """The statements of a memory that ended, were replaced or were forgotten, by its MEMORY.md files and its archive.
+
+    `paths`: the memory's files. `forgotten`: ids of forgotten texts.
+    """
     paths = list(paths)
     found = [document for path in fact_files(read, paths) if (document := read(path)) is not None]
     archives = [document for path in paths if kind(path) is Kind.ARCHIVE and (document := read(path)) is not None]
@@ -166,12 +174,13 @@ def lapsed(read: Read, paths: Iterable[str], today: date, forgotten: Collection[
     return state.lapsed(memory, archive, today, forgotten)
 
 
-def pinned(
-    read: Read, instructions: Sequence[str], known: Lapsed, scope: str = "project", facts_in: Sequence[str] = ()
+def pinned_parts(
+    read: Read, instructions: Sequence[str], lapsed: Lapsed, scope: str = "project", facts_in: Sequence[str] = ()
 ) -> list[Part]:
-    """SOUL.md, USER.md (and what else the host does not load), and facts of `facts_in` marked `pinned`; always in.
+    """The parts that are always in a context: each file of `instructions` whole, and each pinned fact of `facts_in`.
 
-    A USER.md or TOOLS.md that is as `init` laid it out says nothing yet, and is left out.
+    `instructions`: paths of instruction files such as SOUL.md, without those that the host loads. A file that is still
+    as `git mem init` wrote it is left out. `facts_in`: paths of MEMORY.md files.
     """
     parts: list[Part] = []
     for path in instructions:
@@ -179,21 +188,21 @@ def pinned(
         if document is not None:
             text, first, last = _body(document)
             if text and not is_blank(path, text):
-                ends = _ends(document)
-                parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, ends=ends))
-    for path, piece in _facts(read, known, facts_in):
+                ends = _statement_ends(document)
+                parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, statement_ends=ends))
+    for path, piece in _valid_facts(read, lapsed, facts_in):
         if facts.pinned(facts.fact_of(piece.statement)):
-            parts.append(of(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=scope), [piece]))
+            parts.append(with_pieces(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=scope), [piece]))
     return parts
 
 
-def _ends(document: Document) -> tuple[int, ...]:
-    """The lines that end a statement. A file is cut after one of them, so that it never ends in a heading."""
+def _statement_ends(document: Document) -> tuple[int, ...]:
+    """The last line of each statement. A file is cut after one of these, so that it never ends in a heading."""
     return tuple(statement.last for statement in document.statements if statement.says)
 
 
 def _body(document: Document) -> tuple[str, int, int]:
-    """(text, first line, last line) of a file without its front matter and outer blank lines."""
+    """(text, first line, last line) of a file without its front matter, outer blank lines and metadata comments."""
     first = document.front + 1
     lines = list(document.lines)
     last = len(lines)
@@ -208,71 +217,75 @@ MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
 MAX_FACTS = 300  # statements of MEMORY.md that are considered; the layer's default limit is lower
 
 
-def _facts(read: Read, known: Lapsed, paths: Sequence[str]) -> Iterator[tuple[str, Piece]]:
-    """(path, statement) for each statement of these files that still holds."""
+def _valid_facts(read: Read, lapsed: Lapsed, paths: Sequence[str]) -> Iterator[tuple[str, Piece]]:
+    """(path, statement) for each statement of the files `paths` that is not lapsed."""
     for path in paths:
         document = read(path)
         if document is not None:
-            yield from ((path, piece) for piece in holding(document, known))
+            yield from ((path, piece) for piece in valid_pieces(document, lapsed))
 
 
-def holding(document: Document, known: Lapsed) -> list[Piece]:
-    """The statements of a document that hold: none that ended, was replaced or forgotten, and none below such a one."""
-    if state.has_ended(str(document.front_matter.get("until", "")), known.day):
+def valid_pieces(document: Document, lapsed: Lapsed) -> list[Piece]:
+    """The statements of a document without those that ended, were replaced or were forgotten, and without the items
+    below these."""
+    if state.has_ended(str(document.front_matter.get("until", "")), lapsed.day):
         return []
     found = pieces_.pieces(document)
-    states = state.states([piece.statement for piece in found], known, document.path)
+    states = state.states([piece.statement for piece in found], lapsed, document.path)
     gone = {piece.own for piece, each in zip(found, states, strict=True) if each is not State.HOLDS}
     if gone:
         return [piece for piece in found if gone.isdisjoint((*piece.above, piece.own))]
     return list(found)
 
 
-def recent(turns: Sequence[Turn], share: Share, count: Count) -> list[Part]:
-    """The last turns, word for word: as many of the newest as the share's budget takes, at least one."""
-    spoken = [turn for turn in turns if turn.text][-share.limit or None :]
+def recent_parts(turns: Sequence[Turn], limits: LayerLimits, count: Count) -> list[Part]:
+    """One part for each of the newest turns, oldest first: as many as the limits take, at least one if there is a
+    turn."""
+    spoken = [turn for turn in turns if turn.text][-limits.max_parts or None :]
     chosen: list[Turn] = []
-    left = share.budget
+    left = limits.tokens
     for turn in reversed(spoken):
         left -= count(turn.text)
-        if chosen and share.budget and left < 0:
+        if chosen and limits.tokens and left < 0:
             break
         chosen.append(turn)
     return [Part(Layer.RECENT, turn.role.value, turn.text, 0.99) for turn in reversed(chosen)]
 
 
-def summary(text: str) -> list[Part]:
-    """The summary of what was said before the recent turns."""
+def summary_parts(text: str) -> list[Part]:
+    """One part with the summary of the older turns; none for an empty text."""
     if not text.strip():
         return []
     return [Part(Layer.SUMMARY, "earlier in this session", text.strip(), 0.9)]
 
 
-def working(values: Iterable[tuple[str, str]], share: Share, count: Count, known: Lapsed | None = None) -> list[Part]:
-    """The working values of the session, one part each, without values that no longer hold."""
+def working_parts(
+    values: Iterable[tuple[str, str]], limits: LayerLimits, count: Count, lapsed: Lapsed | None = None
+) -> list[Part]:
+    """One part for each working value (key, text) that is not lapsed. A long value is cut."""
     parts = []
     for key, value in values:
-        if known is not None and state.of_text(value, known) is not State.HOLDS:
+        if lapsed is not None and state.of_text(value, lapsed) is not State.HOLDS:
             continue
-        text, most = " ".join(value.split()), share.item or 1_000
+        text, most = " ".join(value.split()), limits.part_tokens or 1_000
         if count(text) > most:
-            text = pieces_.cut(text, most, count)
+            text = pieces_.shorten(text, most, count)
         parts.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
     return parts
 
 
-def memory(
-    read: Read, paths: Sequence[str], similarity: Mapping[tuple[str, int], float], weights: Weights, known: Lapsed,
+def memory_parts(
+    read: Read, paths: Sequence[str], similarity: Mapping[tuple[str, int], float], weights: Weights, lapsed: Lapsed,
     scope: str = "project", until: Mapping[tuple[str, int], str] = MappingProxyType({}),
 ) -> list[Part]:  # fmt: skip
-    """The facts of these files of long-term memory, most relevant first, without pinned ones.
+    """One part for each fact of the files `paths` of long-term memory, most relevant first, without pinned facts.
 
     `similarity`: (path, line) -> score of a search hit there, 0..1. `until`: (path, line) -> day from which a later
-    line amends it. A fact without a date counts as a year old.
+    line amends that line. A fact without a date counts as a year old.
     """
     parts = []
-    today = known.day
-    for path, piece in _facts(read, known, paths):
+    today = lapsed.day
+    for path, piece in _valid_facts(read, lapsed, paths):
         fact = facts.fact_of(piece.statement)
         if facts.pinned(fact):
             continue
@@ -284,7 +297,7 @@ def memory(
         part = Part(
             Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=scope, until=tuple(over)
         )  # fmt: skip
-        parts.append(of(part, [piece]))
+        parts.append(with_pieces(part, [piece]))
     return sorted(parts, key=lambda part: (-part.relevance, part.start_line))
 
 
@@ -293,8 +306,8 @@ def _label(piece: Piece) -> str:
     return next((topic for topic in reversed(piece.statement.above)), "")
 
 
-def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
-    """The rules whose key `paths` matches a subject, and those without that key.
+def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
+    """One part for each rule file whose front matter key `paths` matches a subject, or that lacks this key.
 
     `subjects`: paths, names of entities, or `*` for all.
     """
@@ -305,7 +318,7 @@ def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str 
             document = read(path)
         if document is None:
             continue
-        globs = _words(document, "paths")
+        globs = _front_matter_values(document, "paths")
         matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
         text, first, last = _body(document)
         if matched and text:
@@ -318,17 +331,22 @@ def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str 
 
 def _matches(subject: str, globs: Sequence[str]) -> bool:
     plain = subject.strip().casefold()
-    return any(fnmatchcase(subject, glob) or _deep(subject, glob) or plain == glob.strip().casefold() for glob in globs)
+    return any(
+        fnmatchcase(subject, glob) or _matches_without_folder(subject, glob) or plain == glob.strip().casefold()
+        for glob in globs
+    )
 
 
-def _deep(subject: str, glob: str) -> bool:
-    """Whether a path matches a glob whose `**/` stands for no folder, as in Git's patterns."""
+def _matches_without_folder(subject: str, glob: str) -> bool:
+    """Whether a path matches a glob if its `**/` is removed; in Git's patterns `**/` also stands for no folder."""
     return "**/" in glob and fnmatchcase(subject, glob.replace("**/", ""))
 
 
-def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "project") -> list[Part]:
-    """The skills of which one of `triggers` stands in the prompt; a SKILL.md without that key is triggered by its
-    name."""
+def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "project") -> list[Part]:
+    """One part for each skill file with a trigger that the prompt contains; none for an empty prompt.
+
+    Triggers are the values of the front matter key `triggers`; for a SKILL.md without this key, its `name`.
+    """
     parts = []
     asked = prompt.casefold()
     for path in sorted(paths):
@@ -337,9 +355,9 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
             document = read(path)
         if document is None or not asked:
             continue
-        stated = _words(document, "triggers")
+        stated = _front_matter_values(document, "triggers")
         if not stated and path.endswith("/SKILL.md"):
-            stated = tuple(name.replace("-", " ") for name in _words(document, "name"))
+            stated = tuple(name.replace("-", " ") for name in _front_matter_values(document, "name"))
         triggers = [trigger for trigger in stated if _is_triggered(asked, trigger.casefold())]
         text, first, last = _body(document)
         if triggers and text:
@@ -349,10 +367,10 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
 
 
 def _is_triggered(asked: str, trigger: str) -> bool:
-    """Whether the question has the trigger.
+    """Whether a prompt in lower case contains a trigger.
 
-    An ASCII trigger must begin a word (`release` in `releases`). A trigger in another script may stand anywhere,
-    because particles are joined to it.
+    An ASCII trigger must begin a word (`release` in `releases`). A trigger in another script may be anywhere, because
+    particles are joined to it.
     """
     if not trigger:
         return False
@@ -361,22 +379,22 @@ def _is_triggered(asked: str, trigger: str) -> bool:
     return trigger in asked
 
 
-def _words(document: Document, key: str) -> tuple[str, ...]:
-    """The values of a key of the front matter; empty without it."""
+def _front_matter_values(document: Document, key: str) -> tuple[str, ...]:
+    """The values of a front matter key as a tuple; empty if the key is missing."""
     value = document.front_matter.get(key, ())
     if isinstance(value, str):
         return (value,)
     return tuple(value)
 
 
-def recalled(
-    hits: Iterable[RecalledHit], read: Read, weights: Weights, lapsed: Lapsed, items: Mapping[Layer, int], count: Count,
-    most: int = 0, scope: str = "project",
+def recalled_parts(
+    hits: Iterable[RecalledHit], read: Read, weights: Weights, lapsed: Lapsed, part_tokens: Mapping[Layer, int],
+    count: Count, most: int = 0, scope: str = "project",
 ) -> list[Part]:  # fmt: skip
-    """The notes, episodes, logs and commits that a search found, as whole statements.
+    """One part for each hit in a note, an episode, a log or a commit; hits in other files are ignored.
 
-    A part has the statements that a hit's lines belong to, as many as `items` allows for its layer. `most`: tokens of
-    one statement at most (`pieces.within`), 0 for no limit.
+    A part has the whole statements that the lines of its hit belong to, without lapsed ones. `part_tokens`: layer ->
+    tokens of one part. `most`: tokens of one statement at most (`pieces.first_fitting`), 0 for no limit.
     """
     parts = []
     known: dict[str, list[Piece]] = {}
@@ -389,22 +407,24 @@ def recalled(
         weight = weights.relevance(hit.score, hit.day, hit.importance, lapsed.day)
         weight *= SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
         if hit.commit:
-            parts += _of_commit(hit, lapsed, weight, items.get(layer, 0), count, most, scope)
+            parts += _commit_parts(hit, lapsed, weight, part_tokens.get(layer, 0), count, most, scope)
             continue
         if hit.path in known:
             document = None
         else:
             document = read(hit.path)
         if document is not None:
-            known[hit.path] = holding(document, lapsed)
+            known[hit.path] = valid_pieces(document, lapsed)
         if hit.path in known:
-            found = pieces_.touched(known[hit.path], hit.start_line, hit.end_line)
+            found = pieces_.pieces_at(known[hit.path], hit.start_line, hit.end_line)
         else:  # the files of this memory cannot be read here
             found = list(pieces_.pieces_of_text(hit.text, hit.heading))
-        kept = pieces_.within(found, items.get(layer, 0), count, most)
+        kept = pieces_.first_fitting(found, part_tokens.get(layer, 0), count, most)
         if not kept:
             continue
-        part = of(Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust), kept)
+        part = with_pieces(
+            Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust), kept
+        )
         if hit.path in known:
             offset = 0
         else:
@@ -416,36 +436,36 @@ def recalled(
             if hit.code:
                 part = replace(part, code=((kept[0].first, hit.code),))
         elif len(kept) < len(found):
-            part = replace(part, goes_on=found[-1].last)
+            part = replace(part, cut_to_line=found[-1].last)
         parts.append(part)
     return parts
 
 
-def _of_commit(
-    hit: RecalledHit, known: Lapsed, weight: float, item: int, count: Count, most: int, scope: str
+def _commit_parts(
+    hit: RecalledHit, lapsed: Lapsed, weight: float, tokens: int, count: Count, most: int, scope: str
 ) -> list[Part]:  # fmt: skip
-    """The part of a commit: author, day and subject, then the lines of its message that were found.
+    """One part for a commit: its author, day and subject, then the lines of its message that the search found.
 
-    Facts in it that no longer hold are left out; empty if its subject is such a fact.
+    Facts that no longer hold are left out. The list is empty if the subject is such a fact.
     """
-    if state.of_text(hit.subject, known) is not State.HOLDS:
+    if state.of_text(hit.subject, lapsed) is not State.HOLDS:
         return []
     found = list(pieces_.pieces_of_text(hit.text))
-    found = [piece for piece in found if state.of_text(piece.statement.text, known) is State.HOLDS]
-    kept = pieces_.within(found, item, count, most)
-    text = pieces_.layout(kept)
+    found = [piece for piece in found if state.of_text(piece.statement.text, lapsed) is State.HOLDS]
+    kept = pieces_.first_fitting(found, tokens, count, most)
+    text = pieces_.as_markdown(kept)
     if len(kept) < len(found):
-        text += f"\n{pieces_.GOES_ON}"
-    if text in hit.said:
-        said = hit.said
+        text += f"\n{pieces_.ELLIPSIS}"
+    if text in hit.commit_line:
+        said = hit.commit_line
     else:
-        said = f"{hit.said}\n{text}"
+        said = f"{hit.commit_line}\n{text}"
     return [Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=scope, commit=hit.commit)]
 
 
 def layer_of(path: str) -> Layer | None:
-    """The layer of a file that a search found; None for MEMORY.md, rules, skills and instructions, which other
-    functions read."""
+    """The layer of a file that a search found; None for MEMORY.md, rules, skills and instruction files, because other
+    functions make their parts."""
     match kind(path):
         case Kind.SESSION | Kind.ARCHIVE:
             return Layer.EPISODE
@@ -456,15 +476,15 @@ def layer_of(path: str) -> Layer | None:
     return None
 
 
-def days(
-    logs: Mapping[str, date], read: Read, known: Lapsed, item: int, count: Count, scope: str = "project"
+def log_parts(
+    logs: Mapping[str, date], read: Read, lapsed: Lapsed, tokens: int, count: Count, scope: str = "project"
 ) -> list[Part]:
-    """The statements of today's and yesterday's logs, one part each.
+    """One part for each statement of today's and yesterday's daily logs, newest first within a log.
 
-    `logs`: path -> day. `item`: tokens for one log; the newest statements that fit are taken.
+    `logs`: path -> day. `tokens`: tokens of one log; the newest statements that fit are taken. Today is `lapsed.day`.
     """
     parts = []
-    today = known.day
+    today = lapsed.day
     for path in sorted(logs):
         day = logs[path]
         if day not in (today, today - timedelta(days=1)):
@@ -472,24 +492,26 @@ def days(
         document = read(path)
         if document is None:
             continue
-        newest = pieces_.within(holding(document, known)[::-1], item, count)
+        newest = pieces_.first_fitting(valid_pieces(document, lapsed)[::-1], tokens, count)
         part = Part(Layer.DAILY, f"log of {day.isoformat()}", "", 0.6 if day == today else 0.5, path, scope=scope)
-        parts += [of(part, [piece]) for piece in newest]
+        parts += [with_pieces(part, [piece]) for piece in newest]
     return parts
 
 
-def narrower(
+def narrowest_scopes(
     scopes: Sequence[tuple[str, Sequence[Part]]],
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """The parts of all scopes that count, and (part, reason) for the hidden ones. `scopes`: broad to narrow.
+    """(the parts of all scopes that remain, (part, reason) for each hidden part). `scopes`: (name, parts), broad to
+    narrow.
 
-    Of parts with one key the narrowest scope's wins, unless its value is empty (`key_of`).
+    Of several parts with the same key (`override_key`) the part of the narrowest scope remains. A part with an
+    empty value is dropped and hides none.
     """
     owner: dict[str, str] = {}
     kept: list[tuple[str, Part]] = []
     for name, parts in scopes:
         for part in parts:
-            key, value = key_of(part)
+            key, value = override_key(part)
             if not value.strip():
                 continue
             if key:
@@ -501,37 +523,38 @@ def narrower(
     return [part for key, part in kept if not key or owner[key] == part.scope], hidden
 
 
-def key_of(part: Part) -> tuple[str, str]:
-    """(key, value) of a part; the key is "" if it has none. The value is the text after the colon for a fact with a key
-    and for a working value, else the whole text.
+def override_key(part: Part) -> tuple[str, str]:
+    """(key, value) of a part. A part of a narrower scope hides a part of a broader scope with the same key.
 
-    The key of a fact is the text before its colon (`Deploy window: before 11`) with its headings other than categories;
-    of a working value its own key; of a rule, a skill or an instruction its path; of a passage of a note its trail.
+    The key is "" for a part that hides none. The value is the text after the colon for a fact with a key and for a
+    working value, else the whole text. The key of a fact is the text before its colon (`Deploy window: before 11`) with
+    its headings other than categories; of a working value its own key; of a rule, a skill or an instruction its path;
+    of a passage of a note its trail.
     """
     if part.layer is Layer.WORKING:
         value = part.content.partition(f"{part.label}: ")[2]
-        return f"fact:{_spelled(part.label)}", value
+        return f"fact:{_plain_words(part.label)}", value
     if part.layer in (Layer.MEMORY, Layer.PINNED) and is_fact_file(part.path):
         head, colon, value = part.content.partition(":")
         if colon and 1 < len(head) <= 40 and "\n" not in head and not head.endswith(("http", "https")):
-            return f"fact:{' '.join(map(_spelled, (*topics(part), head)))}", value
+            return f"fact:{' '.join(map(_plain_words, (*topics(part), head)))}", value
     if part.layer in (Layer.PINNED, Layer.RULE, Layer.PROCEDURE) and not is_fact_file(part.path):
         return f"{part.layer}:{part.path}", part.content
     if part.layer is Layer.PROJECT and part.trail:
-        return f"heading:{' > '.join(map(_spelled, part.trail))}", part.content
+        return f"heading:{' > '.join(map(_plain_words, part.trail))}", part.content
     return "", part.content
 
 
 def topics(part: Part) -> list[str]:
-    """The headings above a fact that are neither the file's title nor a category of facts."""
+    """The headings of a fact in lower case, without the file's title and categories of facts (CATEGORIES)."""
     lines = [line for piece in part.pieces for line in piece.above]
     titled = sum(1 for line in lines if line.level == 1) == 1
     headings = [line.text.lstrip("# ").casefold().rstrip(":") for line in lines if not (titled and line.level == 1)]
     return [heading for heading in headings if heading not in CATEGORIES]
 
 
-def _spelled(text: str) -> str:
-    """The words of a text in lower case, for comparison."""
+def _plain_words(text: str) -> str:
+    """The words of a text in lower case with one space between them, for comparison."""
     return " ".join(re.findall(WORDS, text.casefold()))
 
 

@@ -1,4 +1,6 @@
-"""Finds the files of a project that a host loads for its agent: its own files, their imports, its folder of rules.
+"""Finds the files of a project that a host (the program that runs an agent) loads for its agent.
+
+These are the host's own instruction files, the files they import, and its folder of rules.
 
 Reads the work tree; writes nothing. A file that cannot be read counts as not loaded.
 """
@@ -15,13 +17,14 @@ from gitmem.hosts.host import Host
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 MAX_FILES = 50  # files that are read
-RULES = "rules/"  # ending of the name of a host's folder of rules
+RULES = "rules/"  # end of the path of a host's folder of rules
 # Code, in which an `@path` imports nothing.
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.M | re.S)
 
 
 def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(paths, and folders with "/" at the end, that a host loads; texts of those files that exist)."""
+    """(the paths that a host loads, folders with "/" at the end; the texts of the files among them that can be
+    read)."""
     importing = set(host.reads.get("imports", ()))
     own = [path for path in host.reads.get("instructions", ()) if not path.endswith("/")]
     folders = [path for path in host.reads.get("instructions", ()) if path.endswith(RULES)]
@@ -47,6 +50,7 @@ def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def _text(root: Path, path: str) -> str | None:
+    """The text of a file in the project; None if it cannot be read."""
     try:
         return read_bytes(root, path, MAX_MEMORY_FILE_BYTES).decode("utf-8", "replace")
     except (OSError, OutsideRepository):
@@ -54,6 +58,6 @@ def _text(root: Path, path: str) -> str | None:
 
 
 def _first_file(root: Path, places: list[str]) -> str:
-    """The first of these paths that is a file in the project; "" if none is."""
+    """The first path of `places` that is a file inside the project; "" if there is none."""
     inside = (place for place in places if not place.startswith(("..", "/", "~")))
     return next((place for place in inside if (root / place).is_file()), "")

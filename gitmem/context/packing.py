@@ -2,9 +2,10 @@
 
 Pinned parts come first and may take the whole budget: a pinned fact goes in whole or not at all; an instruction file
 may be cut after a statement. Recent turns do not count against the budget. Then comes a MEMORY.md that goes in whole,
-then the other parts by relevance, with a share reserved for long-term memory. The summary of older turns takes what is
-left. Of two parts that say the same the better one is kept. Parts without room are in `dropped` and counted in
-`limits`.
+then the other parts by relevance, with a share reserved for long-term memory. The summary of older turns takes the
+rest. If two parts say the same, the more relevant one is kept. Parts without room are in `dropped` and counted in
+`limits`. A parameter `count` returns the tokens of a text; `quotation` returns the text around a part that is quoted
+alone, such as its path and lines.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitmem.context import layers
-from gitmem.context.layer_limits import Count, Layer, Share
+from gitmem.context.layer_limits import Count, Layer, LayerLimits
 from gitmem.context.layers import Part
-from gitmem.context.pieces import Line
+from gitmem.context.pieces import LayoutLine
 from gitmem.memory.fact import parse_span
 from gitmem.memory.similarity import repeats, terms
 from gitmem.messages import Message, joined
 
-MEMORY_SHARE = 0.25  # of what pinned parts leave, reserved for MEMORY.md
-WHOLE_MEMORY_SHARE = 0.5  # of what pinned and included parts leave, up to which a MEMORY.md goes in whole
-FILES_SHARE = 0.25  # of what pinned parts may take, reserved for instruction files
-JOINED_TOKENS = 4  # tokens of a part beside its text in a quotation that is open already
+MEMORY_SHARE = 0.25  # share of the budget after pinned parts that is reserved for MEMORY.md
+WHOLE_MEMORY_SHARE = 0.5  # share of the budget after pinned and included parts that a whole MEMORY.md may take
+FILES_SHARE = 0.25  # share of the budget of pinned parts that is reserved for instruction files
+JOINED_TOKENS = 4  # tokens of a part beside its text if its quotation has another part already
 MAX_NAMED = 3  # pinned parts without room that a message names
 MAX_BUDGET_TOKENS = 1 << 20  # more than any model reads
-OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY, SAME = (
+OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, OVER_LAYER_LIMIT, REPEATED = (
     "over the budget",
     "over its layer's budget",
     "over the pinned budget",
@@ -34,34 +35,37 @@ OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY, SAME = (
     "over its layer's limit",
     "says what another part says",
 )
-NO_ROOM = frozenset((OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY))  # reasons that tell of a limit
+NO_ROOM = frozenset(
+    (OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, OVER_LAYER_LIMIT)
+)  # reasons that are limits of size or number
 
 
 @dataclass(slots=True)
-class Fitted:
-    """`kept`: the parts that fit, most relevant first. `dropped`: (part, reason) of the others. `limits`: messages for
-    a person. `pinned`: the number of pinned facts offered."""
+class Selection:
+    """The parts that fit a budget. `kept`: these parts, included passages first, then the most relevant. `dropped`:
+    (part, reason) for each other part. `limits`: messages for a person. `pinned_offered`: the number of pinned facts
+    among all parts."""
 
     kept: list[Part] = field(default_factory=list)
     dropped: list[tuple[Part, str]] = field(default_factory=list)
     limits: list[str] = field(default_factory=list)
-    pinned: int = 0
+    pinned_offered: int = 0
 
 
 def fit(
-    parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count, quotation: Callable[[Part], str],
-    whole: frozenset[str] = frozenset(), characters: int = 0,
-) -> Fitted:  # fmt: skip
-    """The parts that fit `total` tokens.
+    parts: Sequence[Part], total: int, limits: Mapping[Layer, LayerLimits], count: Count,
+    quotation: Callable[[Part], str], whole: frozenset[str] = frozenset(), characters: int = 0,
+) -> Selection:  # fmt: skip
+    """Select the parts that fit `total` tokens.
 
-    `quotation`: returns the text around a part that is quoted alone. `whole`: names of scopes whose MEMORY.md goes in
-    whole. `characters`: the hard limit, if it is the reason for `total`; else 0.
+    `limits`: of each layer. `whole`: names of scopes whose MEMORY.md goes in whole. `characters`: the hard limit of
+    characters if `total` was lowered because of it, for messages; else 0.
     """
-    done = Fitted(pinned=sum(1 for part in parts if is_pinned_fact(part)))
+    done = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))
     offered = len(parts)
-    parts = _limited(parts, shares, done)
+    parts = _within_layer_limits(parts, limits, done)
     pinned = [part for part in parts if part.layer is Layer.PINNED]
-    done.kept += _pinned(pinned, total, shares, count, quotation, done, characters)
+    done.kept += _fit_pinned(pinned, total, limits, count, quotation, done, characters)
     remaining = _Budget(total, count, quotation)
     for part in done.kept:
         remaining.take(part)
@@ -72,14 +76,14 @@ def fit(
     ahead = set(map(id, first))
     others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
     reserved = max(int(MEMORY_SHARE * remaining.left), cost_of(first, count, quotation))
-    waiting = _fill(others, remaining, shares, done, reserved)
+    waiting = _fill(others, remaining, limits, done, reserved)
     if characters:
         why = OVER_CHARACTERS
     else:
         why = OVER
     done.dropped += [(part, why) for part in waiting]
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
-        most = min(remaining.left - remaining.around(part), shares[Layer.SUMMARY].budget or remaining.left)
+        most = min(remaining.left - remaining.around(part), limits[Layer.SUMMARY].tokens or remaining.left)
         text = _first_lines(part.content, most, count)
         if text:
             done.kept.append(replace(part, content=text))
@@ -100,7 +104,7 @@ def fit(
 
 
 def cost_of(parts: Iterable[Part], count: Count, quotation: Callable[[Part], str]) -> int:
-    """The tokens of parts together, with the quotations around them."""
+    """The tokens of parts together, with their quotations and headings, each counted once."""
     budget = _Budget(0, count, quotation)
     for part in parts:
         budget.take(part)
@@ -108,41 +112,45 @@ def cost_of(parts: Iterable[Part], count: Count, quotation: Callable[[Part], str
 
 
 def whole_memories(
-    parts: Sequence[Part], memory: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count,
+    parts: Sequence[Part], memory: Sequence[Part], total: int, limits: Mapping[Layer, LayerLimits], count: Count,
     quotation: Callable[[Part], str],
 ) -> frozenset[str]:  # fmt: skip
     """The names of the scopes whose MEMORY.md goes in whole beside `parts`; the narrowest scope is tried first.
 
-    `memory`: the parts of all MEMORY.md files. One goes in whole if it fits the limits of its layer, and fits either
-    what the other parts leave or WHOLE_MEMORY_SHARE of what pinned and included parts leave.
+    `memory`: the parts of all MEMORY.md files. `total`: tokens for all parts. A MEMORY.md goes in whole if it fits the
+    limits of its layer, and fits either the rest of the budget after the other parts or WHOLE_MEMORY_SHARE of the
+    budget after pinned and included parts.
     """
-    share = shares[Layer.MEMORY]
+    share = limits[Layer.MEMORY]
     rest = [part for part in parts if part.layer is not Layer.MEMORY]
-    must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, shares, count, quotation)
+    must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, limits, count, quotation)
     left = total - cost_of((part for part in must.kept), count, quotation)
     others = [part for part in rest if part.layer not in (Layer.PINNED, Layer.INCLUDED, Layer.RECENT, Layer.SUMMARY)]
     room = max(int(WHOLE_MEMORY_SHARE * left), left - cost_of(others, count, quotation))
-    room = min(room, share.budget or room)
+    room = min(room, share.tokens or room)
     chosen: list[str] = []
     for scope in reversed(list(dict.fromkeys(part.scope for part in memory))):
         own = [part for part in memory if part.scope == scope]
         cost = cost_of(own, count, quotation)
-        if cost <= room and not (share.limit and len(own) > share.limit):
+        if cost <= room and not (share.max_parts and len(own) > share.max_parts):
             chosen.append(scope)
             room -= cost
     return frozenset(chosen)
 
 
-def least(fitted: Callable[[int], Fitted], above: int) -> int:
-    """The smallest number of tokens above `above` into which a part fits; 0 if the limits of the layers let none in."""
+def smallest_budget(select: Callable[[int], Selection], above: int) -> int:
+    """The smallest budget above `above` tokens into which at least one part fits; 0 if none fits MAX_BUDGET_TOKENS.
+
+    `select`: returns the selection for a budget.
+    """
     high = above
-    while not fitted(high).kept:
+    while not select(high).kept:
         above, high = high, 2 * high
         if high > MAX_BUDGET_TOKENS:
             return 0
     while above + 1 < high:
         middle = (above + high) // 2
-        if fitted(middle).kept:
+        if select(middle).kept:
             high = middle
         else:
             above = middle
@@ -150,44 +158,50 @@ def least(fitted: Callable[[int], Fitted], above: int) -> int:
 
 
 class _Budget:
-    """The tokens left. Parts of one `group` share a quotation, and statements of a file share their headings, which
-    therefore count once."""
+    """The tokens that are left (`left`, may be negative). The quotation of parts with one `quotation_key` counts once,
+    and so do headings that statements share."""
 
     def __init__(self, total: int, count: Count, quotation: Callable[[Part], str]) -> None:
         self.left = total
         self.count, self.quotation = count, quotation
-        self.open: set[tuple[str, ...]] = set()
-        self.said: set[tuple[tuple[str, ...], Line]] = set()
+        self.open_quotations: set[tuple[str, ...]] = set()
+        self.shown_lines: set[tuple[tuple[str, ...], LayoutLine]] = set()
 
     def around(self, part: Part) -> int:
-        """The tokens that a part takes beside its text: a quotation, and headings that are not there yet."""
-        key = group(part)
-        above = dict.fromkeys(line for piece in part.pieces for line in piece.above if (key, line) not in self.said)
-        if key in self.open:
+        """The tokens that a part takes beside its text: its quotation and its headings, as far as no earlier part has
+        them."""
+        key = quotation_key(part)
+        above = dict.fromkeys(
+            line for piece in part.pieces for line in piece.above if (key, line) not in self.shown_lines
+        )
+        if key in self.open_quotations:
             cost = JOINED_TOKENS
         else:
             cost = self.count(self.quotation(part))
         return cost + sum(self.count(line.lead + line.text) for line in above)
 
     def cost(self, part: Part) -> int:
+        """The tokens that `take` would subtract."""
         return part.tokens + self.around(part)
 
     def take(self, part: Part) -> None:
+        """Subtract the tokens of a part, and remember its quotation and headings."""
         self.left -= self.cost(part)
-        key = group(part)
-        self.open.add(key)
-        self.said.update((key, line) for piece in part.pieces for line in (*piece.above, piece.own))
+        key = quotation_key(part)
+        self.open_quotations.add(key)
+        self.shown_lines.update((key, line) for piece in part.pieces for line in (*piece.above, piece.own))
 
 
-def group(part: Part) -> tuple[str, ...]:
-    """The key of the quotation that a part stands in: its scope, layer, file and trust; each turn has its own."""
+def quotation_key(part: Part) -> tuple[str, ...]:
+    """The key of a part's quotation. Parts with the same scope, layer, file and trust share one; each turn has its
+    own."""
     if part.layer is Layer.RECENT:
         return ("turn", str(id(part)))
     return (part.scope, part.layer, part.path, part.trust)
 
 
-def _limited(parts: Sequence[Part], shares: Mapping[Layer, Share], done: Fitted) -> list[Part]:
-    """The most relevant parts of each layer, as many as its limit allows, in their order; others go to
+def _within_layer_limits(parts: Sequence[Part], limits: Mapping[Layer, LayerLimits], done: Selection) -> list[Part]:
+    """The most relevant parts of each layer, up to its `max_parts`, in the order given. The others are added to
     `done.dropped`."""
     ranked = sorted(range(len(parts)), key=lambda at: (-parts[at].relevance, at))
     counts: dict[Layer, int] = {}
@@ -195,28 +209,28 @@ def _limited(parts: Sequence[Part], shares: Mapping[Layer, Share], done: Fitted)
     for at in ranked:
         layer = parts[at].layer
         counts[layer] = counts.get(layer, 0) + 1
-        if not shares[layer].limit or counts[layer] <= shares[layer].limit:
+        if not limits[layer].max_parts or counts[layer] <= limits[layer].max_parts:
             kept.add(at)
         else:
-            done.dropped.append((parts[at], MANY))
+            done.dropped.append((parts[at], OVER_LAYER_LIMIT))
     return [part for at, part in enumerate(parts) if at in kept]
 
 
 def is_pinned_fact(part: Part) -> bool:
-    """Whether a part is a pinned fact and no instruction file."""
+    """Whether a part is a pinned fact, not an instruction file or a part of another layer."""
     return part.layer is Layer.PINNED and bool(part.pieces or layers.is_fact_file(part.path))
 
 
-def _pinned(
-    parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count,
-    quotation: Callable[[Part], str], done: Fitted, characters: int,
+def _fit_pinned(
+    parts: Sequence[Part], total: int, limits: Mapping[Layer, LayerLimits], count: Count,
+    quotation: Callable[[Part], str], done: Selection, characters: int,
 ) -> list[Part]:  # fmt: skip
-    """The pinned parts that fit their budget, in the order given.
+    """The pinned parts that fit their budget, in the order given. The others are added to `done.dropped`.
 
-    Facts come first, but FILES_SHARE is reserved for instruction files. Small files go in whole; the others share what
-    is left, each cut after a statement.
+    Facts come first, but FILES_SHARE is reserved for instruction files. Small files go in whole; larger files share the
+    rest equally, each cut after a statement. `characters`: as in `fit`.
     """
-    budget = max(0, min(shares[Layer.PINNED].budget or total, total))
+    budget = max(0, min(limits[Layer.PINNED].tokens or total, total))
     facts = [part for part in parts if is_pinned_fact(part)]
     files = [part for part in parts if not is_pinned_fact(part)]
     kept_back = min(int(FILES_SHARE * budget), cost_of(files, count, quotation))
@@ -235,7 +249,7 @@ def _pinned(
         room = remaining.left // (len(files) - at)
         cut: Part | None = part
         if remaining.cost(part) > room:
-            cut = _beginning(part, room - remaining.around(part), count)
+            cut = _first_statements(part, room - remaining.around(part), count)
         if cut is None:
             short.append(Message("{} left out", part.label))
             done.dropped.append((part, OVER_PINNED))
@@ -255,22 +269,23 @@ def _pinned(
     return [chosen[id(part)] for part in parts if id(part) in chosen]
 
 
-def _beginning(part: Part, budget: int, count: Count) -> Part | None:
+def _first_statements(part: Part, budget: int, count: Count) -> Part | None:
     """The first whole statements of an instruction file that fit `budget` tokens; None if its first one does not fit.
 
-    `goes_on` of the result is the last line of the file.
+    `cut_to_line` of the result is the last line of the file.
     """
-    text = _first_lines(part.content, budget, count, {last - part.start_line + 1 for last in part.ends})
+    text = _first_lines(part.content, budget, count, {last - part.start_line + 1 for last in part.statement_ends})
     if not text:
         return None
     last = part.start_line + text.count("\n")
-    return replace(part, content=text, end_line=last, tokens=count(text), goes_on=part.end_line)
+    return replace(part, content=text, end_line=last, tokens=count(text), cut_to_line=part.end_line)
 
 
 def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = ()) -> str:
     """The first whole lines that fit `budget` tokens; "" if the first line does not fit.
 
-    `ends`: numbers of lines that end a statement; the text ends with one of them, if there are any.
+    `ends`: numbers of lines that end a statement, counted from 1 in `text`; if there are any, the result ends with one
+    of them.
     """
     kept: list[str] = []
     for line in text.split("\n"):
@@ -286,11 +301,12 @@ def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = (
 
 
 def _fill(
-    parts: Sequence[Part], remaining: _Budget, shares: Mapping[Layer, Share], done: Fitted, reserved: int
+    parts: Sequence[Part], remaining: _Budget, limits: Mapping[Layer, LayerLimits], done: Selection, reserved: int
 ) -> list[Part]:
-    """Add the parts that fit to `done`, in order, and return those that do not.
+    """Add the parts that fit to `done.kept`, in order, and return the parts that find no room.
 
-    `reserved`: tokens kept for MEMORY.md; what it does not take is given to the other parts in a second pass.
+    A repeated part, or one over its layer's budget, is added to `done.dropped` instead. `reserved`: tokens that only
+    MEMORY.md may take in the first pass; a second pass gives the rest of them to the other parts.
     """
     spent: dict[Layer, int] = {}
     included: list[Part] = list(done.kept)
@@ -300,19 +316,19 @@ def _fill(
         for whole in waiting:
             part = _without_pieces_of(whole, included)
             if part is None:
-                done.dropped.append((whole, SAME))
+                done.dropped.append((whole, REPEATED))
                 continue
             if part is not whole:
                 part = replace(part, tokens=remaining.count(part.content))
             cost = remaining.cost(part)
             free = remaining.left - (0 if part.layer is Layer.MEMORY else kept_back)
-            most = shares[part.layer].budget
+            most = limits[part.layer].tokens
             if most and spent.get(part.layer, 0) + cost > most:
                 done.dropped.append((part, OVER_LAYER))
             elif cost > free:
                 later.append(part)
             elif part.layer is not Layer.INCLUDED and _repeats_one_of(part, included):
-                done.dropped.append((part, SAME))
+                done.dropped.append((part, REPEATED))
             else:
                 remaining.take(part)
                 spent[part.layer] = spent.get(part.layer, 0) + cost
@@ -325,24 +341,24 @@ def _fill(
 
 
 def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
-    """The part without statements that others contain; None if they contain all of them."""
+    """The part without statements whose lines other parts of the same file contain; None if no statement is left."""
     if not part.pieces:
         return part
     given = {
         line
         for other in others
         if part.path and part.path == other.path and part.scope == other.scope
-        for line in _lines(other)
+        for line in _line_numbers(other)
     }
     fresh = [piece for piece in part.pieces if piece.first not in given]
     if len(fresh) == len(part.pieces):
         return part
     if not fresh:
         return None
-    return layers.of(part, fresh)
+    return layers.with_pieces(part, fresh)
 
 
-def _lines(part: Part) -> Iterable[int]:
+def _line_numbers(part: Part) -> Iterable[int]:
     """The line numbers of a part."""
     if not part.pieces:
         return range(part.start_line, part.end_line + 1)
@@ -350,19 +366,21 @@ def _lines(part: Part) -> Iterable[int]:
 
 
 def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
-    """Whether one of the others has lines of this part, or says all that it says about the same thing."""
+    """Whether another part overlaps with this one in a file, or says all of its text about the same topic."""
     for other in others:
         same_file = part.path and part.path == other.path and part.scope == other.scope
         overlap = part.start_line <= other.end_line and other.start_line <= part.end_line
         if same_file and overlap and not part.pieces:
             return True
-        if repeats(part.content, other.content) and (_cites(other, part) or _topic(part) <= terms(other.said)):
+        if repeats(part.content, other.content) and (
+            _cites(other, part) or _topic_terms(part) <= terms(other.text_with_trail)
+        ):
             return True
     return False
 
 
 def _cites(part: Part, source: Part) -> bool:
-    """Whether a part is a fact that cites lines of `source`."""
+    """Whether a statement of a part cites lines of `source` in its metadata key `src`."""
     spans = (parse_span(value) for piece in part.pieces for key, value in piece.statement.meta if key == "src")
     return any(
         span is not None and span.path == source.path and span.start_line <= source.end_line
@@ -371,8 +389,8 @@ def _cites(part: Part, source: Part) -> bool:
     )  # fmt: skip
 
 
-def _topic(part: Part) -> set[str]:
-    """The words of a part's trail, without the title of MEMORY.md and categories of facts."""
+def _topic_terms(part: Part) -> set[str]:
+    """The terms of a part's trail; for a fact without the title of MEMORY.md and categories of facts."""
     if layers.is_fact_file(part.path):
         return {word for topic in layers.topics(part) for word in terms(topic)}
     return {word for topic in part.trail for word in terms(topic)}

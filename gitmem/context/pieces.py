@@ -1,7 +1,9 @@
-"""The statements of a file as a context shows them: each whole, below its headings, parent items and table header.
+"""Turns the statements of a file into pieces, and pieces into Markdown, as a context shows them.
 
-A heading or parent is shown once, however many statements follow it. Metadata comments are left out. `layout` returns
-Markdown: nested items are indented below their parents, and rows stand below their header. Pure.
+A piece is one whole statement with the headings, parent items and table header above it.
+
+`as_markdown` shows a heading or parent item once, however many pieces follow it, indents nested items below their
+parents, and puts rows below their table header. Metadata comments are left out. Pure.
 """
 
 from __future__ import annotations
@@ -17,14 +19,15 @@ from gitmem.memory.statements import BOLD_LEVEL, MAX_PARENTS, Form, Statement
 from gitmem.paths import file_name_words
 from gitmem.text.sentences import sentences
 
-GOES_ON = "…"  # stands at the end of a text that was cut
+ELLIPSIS = "…"  # ends a text that was cut
 TAB = 4  # columns of a tab
 _TABLE = (Form.ROW, Form.TABLE_HEAD)
 
 
-class Line(NamedTuple):
-    """One line of a layout. `number`: its line in the file, 0 for a name from the front matter. `lead`: white space,
-    list marker or `> ` before the text. `level`: of a heading, 0 for anything else."""
+class LayoutLine(NamedTuple):
+    """One line of the Markdown of a piece. `number`: its line in the file, 0 for a name from the front matter. `form`:
+    the kind of Markdown block. `lead`: white space, list marker or `> ` before `text`. `level`: of a heading, 0 for any
+    other line."""
 
     number: int
     form: Form
@@ -34,13 +37,13 @@ class Line(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A statement and the lines above it. `at`: its position among the statements of the file. `above`: its headings,
-    parent items and table header, outermost first. `own`: its own line."""
+    """A statement and the lines above it. `position`: its number among the pieces of the file, from 0. `above`: its
+    headings, parent items and table header, outermost first. `own`: its own line."""
 
-    at: int
+    position: int
     statement: Statement
-    above: tuple[Line, ...]
-    own: Line
+    above: tuple[LayoutLine, ...]
+    own: LayoutLine
 
     @property
     def first(self) -> int:
@@ -52,12 +55,12 @@ class Piece(NamedTuple):
 
     @property
     def section(self) -> int:
-        """The line of its nearest heading, 0 without one."""
+        """The line number of the nearest heading above; 0 without a heading."""
         return next((line.number for line in reversed(self.above) if line.level), 0)
 
     @property
-    def said(self) -> str:
-        """Its trail and its text as one text."""
+    def text_with_trail(self) -> str:
+        """The trail of the statement and its text as one text, `Deployment - Staging: The port is 8080`."""
         trail = " - ".join(self.statement.trail)
         if trail:
             return f"{trail}: {self.own.text}"
@@ -65,16 +68,16 @@ class Piece(NamedTuple):
 
 
 def pieces(document: Document) -> tuple[Piece, ...]:
-    """The statements of a document, in order."""
+    """The pieces of a document in order, one for each statement that is not a heading or a table header."""
     return tuple(_Reader(document).read(document.statements))
 
 
 def pieces_of_text(text: str, heading: str = "") -> tuple[Piece, ...]:
-    """The statements of a text without a file. `heading`: the heading above it, "" for none."""
+    """The pieces of a text that is in no file. `heading`: a heading that is put above each of them, "" for none."""
     found = pieces(parse(text.encode("utf-8", "replace")))
     if not heading:
         return found
-    above = Line(0, Form.HEADING, "# ", heading, 1)
+    above = LayoutLine(0, Form.HEADING, "# ", heading, 1)
     return tuple(
         piece._replace(
             statement=piece.statement._replace(above=(heading, *piece.statement.above)), above=(above, *piece.above)
@@ -90,10 +93,11 @@ class _Reader:
         self.document = document
         self.lines = document.lines
         self.levels = {heading.line: heading.level for heading in document.headings}
-        self.headings: list[Line] = []
-        self.own: dict[int, Line] = {}  # position of a statement or a table header -> its line
+        self.headings: list[LayoutLine] = []
+        self.own: dict[int, LayoutLine] = {}  # position of a statement or a table header -> its line
 
     def read(self, found: Sequence[Statement]) -> Iterable[Piece]:
+        """Yield the pieces of all statements of the document, in order."""
         title = self._title(found)
         at = 0
         for position, statement in enumerate(found):
@@ -107,31 +111,34 @@ class _Reader:
                 yield Piece(at, statement, (*title, *self.headings, *below), own)
                 at += 1
 
-    def _title(self, found: Sequence[Statement]) -> tuple[Line, ...]:
+    def _title(self, found: Sequence[Statement]) -> tuple[LayoutLine, ...]:
         """The note's name in its front matter as a heading, unless its path or its first heading says the same."""
         name = next((str(value) for key in ("title", "name") if (value := self.document.front_matter.get(key))), "")
         name = " ".join(name.split())
         first = next((statement.text for statement in found if statement.form is Form.HEADING), "")
         known = {first.casefold(), file_name_words(self.document.path).casefold()}
         if name and name.casefold() not in known:
-            return (Line(0, Form.HEADING, "# ", name, 1),)
+            return (LayoutLine(0, Form.HEADING, "# ", name, 1),)
         return ()
 
     def _enter(self, statement: Statement) -> None:
+        """Begin the section of a heading: drop the headings of its level or below from `headings`, and add it."""
         level = self.levels.get(statement.first, BOLD_LEVEL)
         while self.headings and self.headings[-1].level >= level:
             self.headings.pop()
         text = "\n".join(map(without_metadata, self.lines[statement.first - 1 : statement.last])).strip()
-        self.headings.append(Line(statement.first, Form.HEADING, "", text, level))
+        self.headings.append(LayoutLine(statement.first, Form.HEADING, "", text, level))
 
-    def _table_head(self, statement: Statement) -> Line:
+    def _table_head(self, statement: Statement) -> LayoutLine:
+        """The header of a table with its delimiter row."""
         text = without_metadata(self.lines[statement.first - 1]).strip()
         columns = max(1, text.strip("|").count("|") + 1)
-        return Line(statement.first, Form.TABLE_HEAD, "", f"{text}\n|{'---|' * columns}")
+        return LayoutLine(statement.first, Form.TABLE_HEAD, "", f"{text}\n|{'---|' * columns}")
 
-    def _below(self, statement: Statement, found: Sequence[Statement]) -> tuple[Line, ...]:
-        """The parent items, the introducing line that ends in a colon, and the table header of a statement."""
-        lines: list[Line] = []
+    def _below(self, statement: Statement, found: Sequence[Statement]) -> tuple[LayoutLine, ...]:
+        """The parent items, the introducing line that ends in a colon, and the table header of a statement, outermost
+        first; headings are not among them."""
+        lines: list[LayoutLine] = []
         under = statement.under
         while under >= 0 and found[under].form is not Form.HEADING:
             if (line := self.own.get(under)) is not None:
@@ -139,7 +146,8 @@ class _Reader:
             under = found[under].under
         return tuple(reversed(lines[:MAX_PARENTS]))
 
-    def _own(self, statement: Statement, below: Sequence[Line]) -> Line:
+    def _own(self, statement: Statement, below: Sequence[LayoutLine]) -> LayoutLine:
+        """The line of a statement itself, indented below its parent items in `below`."""
         items = [line for line in below if line.form is Form.ITEM]
         indent = ""
         if items:
@@ -156,15 +164,16 @@ class _Reader:
             lines = [line.expandtabs(TAB) for line in self.lines[statement.first - 1 : statement.last]]
             own = [line[min(_indent(lines[0]), _indent(line)) :] for line in lines]
             text, lead = "\n".join(indent + line for line in own), ""
-        return Line(statement.first, statement.form, lead, text)
+        return LayoutLine(statement.first, statement.form, lead, text)
 
 
 def _indent(line: str) -> int:
+    """The number of spaces at the beginning of a line."""
     return len(line) - len(line.lstrip(" "))
 
 
 def without_metadata(line: str) -> str:
-    """A line without its metadata comment."""
+    """A line without the metadata comment (`<!-- key=value -->`) at its end."""
     if line.rstrip().endswith("-->"):
         return parse_comment(line)[0]
     return line
@@ -173,19 +182,19 @@ def without_metadata(line: str) -> str:
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
-def layout(
-    found: Iterable[Piece], before: Mapping[int, str] = _NOTHING, after: Mapping[int, str] = _NOTHING, known: int = 0
+def as_markdown(
+    found: Iterable[Piece], before: Mapping[int, str] = _NOTHING, after: Mapping[int, str] = _NOTHING, omitted: int = 0
 ) -> str:
-    """The pieces as Markdown, in the order given. Headings and parents are repeated where the piece before has others.
+    """The pieces as Markdown, in the order given. Headings and parents are shown again if the piece before has others.
 
-    `before`: line of a statement -> text before it. `after`: line of a statement -> text on a line after it. `known`:
-    how many of the outermost lines above each piece are left out.
+    `before`: line number of a statement -> text before it. `after`: line number of a statement -> text on a line after
+    it. `omitted`: number of the outermost lines above each piece that are left out.
     """
     rows: list[str] = []
-    open_: tuple[Line, ...] = ()
+    open_: tuple[LayoutLine, ...] = ()
     for piece in found:
         way = (*piece.above, piece.own)
-        same = _shared(open_, way)
+        same = _shared_beginning(open_, way)
         if same == len(way):
             continue  # it was shown already, above another piece
         if same < len(open_) and open_[same].level and not way[same].level:
@@ -194,8 +203,8 @@ def layout(
         last = None
         if open_:
             last = open_[-1]
-        for line in way[max(same, known) :]:
-            if last is not None and rows and _apart(last, line):
+        for line in way[max(same, omitted) :]:
+            if last is not None and rows and _needs_empty_line(last, line):
                 rows.append("")
             rows.append(line.lead + before.get(line.number, "") + line.text)
             last = line
@@ -205,13 +214,13 @@ def layout(
     return "\n".join(rows)
 
 
-def _shared(a: Sequence[Line], b: Sequence[Line]) -> int:
-    """The number of leading lines that both have in common."""
+def _shared_beginning(a: Sequence[LayoutLine], b: Sequence[LayoutLine]) -> int:
+    """The number of lines at the beginning that are equal in both sequences."""
     return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def _apart(one: Line, other: Line) -> bool:
-    """Whether an empty line is needed between two lines, so that Markdown does not join them to one block."""
+def _needs_empty_line(one: LayoutLine, other: LayoutLine) -> bool:
+    """Whether Markdown needs an empty line between two lines, so that it does not join them to one block."""
     if one.level:
         return False
     if other.level:
@@ -221,8 +230,8 @@ def _apart(one: Line, other: Line) -> bool:
     return not (one.form in _TABLE and other.form in _TABLE)
 
 
-def sections(found: Iterable[tuple[Piece, float]]) -> list[Piece]:
-    """The pieces by section, each once. `found`: (piece, relevance).
+def by_section(found: Iterable[tuple[Piece, float]]) -> list[Piece]:
+    """The pieces ordered by section, each once. `found`: (piece, relevance).
 
     Pieces below no heading come first, then sections by their most relevant piece; in a section the order is that of
     the file.
@@ -231,13 +240,13 @@ def sections(found: Iterable[tuple[Piece, float]]) -> list[Piece]:
     own: dict[int, dict[int, Piece]] = {}
     for piece, relevance in found:
         best[piece.section] = max(relevance, best.get(piece.section, relevance))
-        own.setdefault(piece.section, {})[piece.at] = piece
+        own.setdefault(piece.section, {})[piece.position] = piece
     order = sorted(own, key=lambda section: (section != 0, -best[section], section))
     return [own[section][at] for section in order for at in sorted(own[section])]
 
 
-def trail(found: Sequence[Piece]) -> tuple[str, ...]:
-    """The steps that the trails of all pieces have in common, from the outside in."""
+def shared_trail(found: Sequence[Piece]) -> tuple[str, ...]:
+    """The beginning that the trails of all pieces have in common, outermost first; empty for no pieces."""
     if not found:
         return ()
     first, *others = (piece.statement.trail for piece in found)
@@ -247,28 +256,29 @@ def trail(found: Sequence[Piece]) -> tuple[str, ...]:
     return first[:shared]
 
 
-def content(found: Sequence[Piece]) -> str:
-    """The pieces as Markdown without the lines above that all of them share; of a single piece its text alone."""
+def short_markdown(found: Sequence[Piece]) -> str:
+    """The pieces as Markdown without the headings and parents that all of them share; for a single piece its text."""
     if len(found) == 1:
         only = found[0]
         if only.own.form is Form.ROW:
             return only.statement.text
         return only.own.text
-    shared = min((_shared(found[0].above, piece.above) for piece in found[1:]), default=0)
-    return layout(found, known=shared)
+    shared = min((_shared_beginning(found[0].above, piece.above) for piece in found[1:]), default=0)
+    return as_markdown(found, omitted=shared)
 
 
-def touched(found: Sequence[Piece], first: int, last: int) -> list[Piece]:
-    """The pieces of lines `first` to `last`; if these are a heading, the pieces below it."""
+def pieces_at(found: Sequence[Piece], first: int, last: int) -> list[Piece]:
+    """The pieces that touch lines `first` to `last`; if there are none, the pieces with a heading or parent in these
+    lines."""
     own = [piece for piece in found if piece.first <= last and piece.last >= first]
     return own or [piece for piece in found if any(first <= line.number <= last for line in piece.above)]
 
 
-def within(found: Sequence[Piece], budget: int, count: Count, most: int = 0) -> list[Piece]:
-    """The first pieces that fit `budget` tokens, 0 for all; at least the first one.
+def first_fitting(found: Sequence[Piece], budget: int, count: Count, most: int = 0) -> list[Piece]:
+    """The first pieces that fit `budget` tokens, at least the first one; all pieces for a budget of 0.
 
-    `most`: a first piece of more tokens (and more than the budget) is cut after a sentence; 0 for no limit. The budget
-    grows with the share of Hangul, Kana and Han, whose syllables `count` may overestimate.
+    `most`: a first piece of more tokens than this and than the budget is cut after a sentence; 0 for no cut. The budget
+    grows with the share of Hangul, Kana and Han in the text, because `count` may overestimate their tokens.
     """
     if not budget or not found:
         return list(found)
@@ -288,19 +298,20 @@ def within(found: Sequence[Piece], budget: int, count: Count, most: int = 0) -> 
 
 
 def _first_sentences(piece: Piece, budget: int, count: Count) -> str:
-    """The first sentences of a piece that fit, and the mark GOES_ON; a first sentence that does not fit is cut."""
+    """The first sentences of a piece that fit `budget` tokens, and ELLIPSIS; a first sentence that does not fit is
+    cut."""
     kept = ""
     for sentence in sentences(piece.own.text[: 8 * budget]):
         if kept and count(f"{kept} {sentence}") > budget:
             break
         kept = f"{kept} {sentence}".strip()
     if count(kept) > budget:
-        return cut(kept, budget, count)
-    return f"{kept} {GOES_ON}"
+        return shorten(kept, budget, count)
+    return f"{kept} {ELLIPSIS}"
 
 
-def cut(line: str, budget: int, count: Count) -> str:
-    """The beginning of a line with at most `budget` tokens, cut at a word if possible, and an ellipsis."""
+def shorten(line: str, budget: int, count: Count) -> str:
+    """The beginning of a line with at most `budget` tokens, cut between words if possible, and ` ...`."""
     end = len(line)
     while end > 1 and count(line[:end]) > max(1, budget - 3):
         end = min(end - 1, end * max(1, budget - 3) // count(line[:end]))

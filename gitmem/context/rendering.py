@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from gitmem.context import layers, packing, pieces
-from gitmem.context.code_marks import mark as code_mark
+from gitmem.context.code_marks import code_mark as code_mark
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.context.pieces import Piece
@@ -14,38 +14,42 @@ from gitmem.gate.quoting import END, LEAD, escaped, passage, passage_mark, shown
 from gitmem.memory.code_state import CodeState
 from gitmem.plural import counted
 
-OWN_TAG = frozenset((Layer.RECENT, Layer.SUMMARY, Layer.WORKING))  # layers of the session, which have own tags
-AROUND = "<memory>\n</memory>\n"  # around quotations of memory; counted once
-VERIFY = (
+SESSION_LAYERS = frozenset(
+    (Layer.RECENT, Layer.SUMMARY, Layer.WORKING)
+)  # each in a tag of its own, not quoted as a file
+MEMORY_TAGS = "<memory>\n</memory>\n"  # the tags around all quotations of memory; their tokens count once
+CODE_CHANGED_NOTE = (
     "What begins with [code changed ...] or [not in the code any more ...] may be out of date: read the file that it "
     "names, then confirm it (git mem confirm) or edit it."
 )
-GAP = "…"  # between two places of one file
+GAP = "…"  # shown between two passages of one file
 
 
 def render(
     parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None,
     missing: str = "",
 ) -> str:  # fmt: skip
-    """The context block: the parts of one file and layer stand together, at the place of the best of them.
+    """The text of a context. Parts with one `packing.quotation_key` are one quotation, at the place of the first of
+    them.
 
-    `known`: cache of rendered groups, filled here; rendering searches a group for secrets. `missing`: the line about
-    the parts left out (`left_out`), "" for none; without parts the function returns `missing` alone.
+    `commits`: scope name -> commit. `known`: a cache of rendered quotations, filled here, because rendering searches a
+    quotation for secrets. `missing`: the line about parts without room (`missing_line`), "" for none; without parts the
+    result is `missing` alone.
     """
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
-        groups.setdefault(packing.group(part), []).append(part)
+        groups.setdefault(packing.quotation_key(part), []).append(part)
     if known is None:
         quoted = {}
     else:
         quoted = known
     doubtful = any(each.state is not CodeState.RENAMED for part in parts for _, said in part.code for each in said)
-    lines = [lead(commits)]
+    lines = [lead_line(commits)]
     if doubtful:
-        lines.append(VERIFY)
+        lines.append(CODE_CHANGED_NOTE)
     inside = False
     for group in map(tuple, groups.values()):
-        if inside is (group[0].layer in OWN_TAG):
+        if inside is (group[0].layer in SESSION_LAYERS):
             lines.append("</memory>" if inside else "<memory>")
             inside = not inside
         if group not in quoted:
@@ -60,24 +64,25 @@ def render(
     return "\n".join([*lines, END])
 
 
-LEFT_OUT = "Left out for lack of room"
+MISSING = "Left out for lack of room"
 MAX_NAMED_FILES = 4  # files that the line about missing parts names
-# Layers whose missing parts are reported, because a person put them there to be read. Others come from a search.
+# Layers whose missing parts are reported, because a person wrote them to be read always. Other layers come from a
+# search.
 REPORTED_LAYERS = frozenset((Layer.PINNED, Layer.INCLUDED, Layer.RULE, Layer.PROCEDURE, Layer.MEMORY))
 
 
 class Detail(Enum):
-    """How much a context says about missing parts: names, a number, or nothing."""
+    """How much the line about missing parts says: names, a number, or nothing."""
 
     NAMES = "names"
     NUMBER = "number"
     NOTHING = "nothing"
 
 
-def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
-    """One line about the parts that found no room; "" if nothing is missing."""
+def missing_line(fitted: packing.Selection, detail: Detail = Detail.NAMES) -> str:
+    """One line about the parts of REPORTED_LAYERS that found no room or were cut; "" if none was."""
     missing = [part for part, why in fitted.dropped if why in packing.NO_ROOM and part.layer in REPORTED_LAYERS]
-    cut = [part for part in fitted.kept if part.layer is Layer.PINNED and not part.pieces and part.goes_on]
+    cut = [part for part in fitted.kept if part.layer is Layer.PINNED and not part.pieces and part.cut_to_line]
     if detail is Detail.NOTHING or not (missing or cut):
         return ""
     if detail is Detail.NUMBER:
@@ -88,7 +93,7 @@ def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
     files += [f"{shown_name(part.path)} after line {part.end_line}" for part in cut]
     files = list(dict.fromkeys(files))
     if facts:
-        said = [f"{facts} of {counted(fitted.pinned, 'pinned fact')}"]
+        said = [f"{facts} of {counted(fitted.pinned_offered, 'pinned fact')}"]
     else:
         said = []
     said += files[:MAX_NAMED_FILES]
@@ -96,11 +101,11 @@ def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
         said += [counted(len(files) - MAX_NAMED_FILES, "more file")]
     if others:
         said += [f"{counted(others, 'fact')} of MEMORY.md"]
-    return f"{LEFT_OUT}: {', '.join(said)}."
+    return f"{MISSING}: {', '.join(said)}."
 
 
-def lead(commits: Mapping[str, str]) -> str:
-    """The first line of a context. It names the project's commit once for all quotations."""
+def lead_line(commits: Mapping[str, str]) -> str:
+    """The first line of a context; it names the project's commit, if there is one, for all quotations."""
     commit = commits.get("project", "")
     if commit:
         return f"{LEAD} Commit: {commit[:12]}."
@@ -108,9 +113,9 @@ def lead(commits: Mapping[str, str]) -> str:
 
 
 def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool = False) -> str:
-    """The quotation of parts of one group. `bare`: without their text, to count the tokens around it."""
+    """The quotation of parts with one `quotation_key`. `bare`: leave out their text, to count the tokens around it."""
     first = parts[0]
-    if first.layer in OWN_TAG:
+    if first.layer in SESSION_LAYERS:
         if first.layer is Layer.WORKING:
             who = ""
         else:
@@ -121,9 +126,9 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
         else:
             body = escaped("\n".join(without_secrets(said.split("\n"))))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
-    note = ", ".join(filter(None, (_layer(first), first.scope if first.scope != "project" else "")))
+    note = ", ".join(filter(None, (_layer_note(first), first.scope if first.scope != "project" else "")))
     given = _pieces(parts)
-    places = [(piece.first, piece.last, piece.at) for piece in given] or _places(parts)
+    places = [(piece.first, piece.last, piece.position) for piece in given] or _places(parts)
     spans = _spans(places)
     commit = ""
     if first.scope != "project":
@@ -138,35 +143,36 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
 
 
 def _pieces(parts: Sequence[Part]) -> list[Piece]:
-    """The statements of parts of one file in the order shown; empty if a part has none, such as a whole file."""
+    """The pieces of parts of one file in the order shown; empty if a part has no pieces, such as a whole file."""
     if not all(part.pieces for part in parts):
         return []
-    return pieces.sections((piece, part.relevance) for part in parts for piece in part.pieces)
+    return pieces.by_section((piece, part.relevance) for part in parts for piece in part.pieces)
 
 
 def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
-    """The statements below their headings, with marks where one was cut or amended, or cites code that changed."""
+    """The Markdown of pieces, with marks on those that were cut, that a later line amends, or that cite changed
+    code."""
     before = {line: code_mark(said) for part in parts for line, said in part.code}
     for line, day in (pair for part in parts for pair in part.until):
         before[line] = f"until {day}: " + before.get(line, "")
-    there = {piece.at for piece in given}
+    there = {piece.position for piece in given}
     after = {
-        last.first: f"{GAP} (goes on to line {part.goes_on})"
+        last.first: f"{GAP} (goes on to line {part.cut_to_line})"
         for part in parts
-        if part.goes_on and (last := part.pieces[-1]).at + 1 not in there
+        if part.cut_to_line and (last := part.pieces[-1]).position + 1 not in there
     }
-    return pieces.layout(given, before, after)
+    return pieces.as_markdown(given, before, after)
 
 
 def _places(parts: Sequence[Part]) -> list[tuple[int, int, int]]:
-    """The places of parts that have one, as `_spans` takes them."""
+    """(first line, last line, first line) of each part with lines, for `_spans`."""
     return [(part.start_line, part.end_line, part.start_line) for part in parts if part.start_line]
 
 
 def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
-    """(first line, last line) of each run of places that follow each other.
+    """(first line, last line) of each run of adjacent places.
 
-    `places`: (first line, last line, position); places follow each other by position or by lines.
+    `places`: (first line, last line, position). Two places are adjacent if their positions or their lines are.
     """
     spans: list[tuple[int, int]] = []
     before = -1
@@ -179,15 +185,15 @@ def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
     return spans
 
 
-def _layer(part: Part) -> str:
-    """The name of a part's layer; "" if its path tells the layer, to save tokens."""
+def _layer_note(part: Part) -> str:
+    """The name of a part's layer; "" if the path of the part tells it already."""
     if layers.layer_of(part.path) is part.layer:
         return ""
     return part.layer.value
 
 
 def _with_gaps(parts: Sequence[Part]) -> str:
-    """The texts of parts one below the other, with a GAP between places that do not follow each other."""
+    """The texts of parts, one below the other, with a GAP between passages that are not adjacent."""
     rows: list[str] = []
     for at, part in enumerate(parts):
         fact = (
@@ -199,15 +205,15 @@ def _with_gaps(parts: Sequence[Part]) -> str:
         mark_of_item = ""
         if fact:
             mark_of_item = "- "
-        rows.append(mark_of_item + until(part) + part.content)
+        rows.append(mark_of_item + until_marks(part) + part.content)
     return "\n".join(rows)
 
 
-def until(part: Part) -> str:
-    """The mark before the statements of a part that later lines replace; "" for none."""
+def until_marks(part: Part) -> str:
+    """The marks `until DAY: ` of a part that later lines replace; "" for none."""
     return "".join(f"until {day}: " for _, day in part.until)
 
 
-def before(part: Part) -> str:
-    """All marks before the statements of a part, whose tokens count with its text."""
-    return until(part) + "".join(code_mark(said) for _, said in part.code)
+def marks_before(part: Part) -> str:
+    """All marks of a part, on later lines and on changed code, joined; their tokens count with its text."""
+    return until_marks(part) + "".join(code_mark(said) for _, said in part.code)

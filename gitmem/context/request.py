@@ -1,4 +1,4 @@
-"""Builds a context from a request: adds settings, scopes, the conversation and the tokenizer."""
+"""Builds a context for a request: adds the settings, the memories, the conversation and the tokenizer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from gitmem.config import Config
-from gitmem.context.assembly import Context, ContextRequest, assemble
-from gitmem.context.layer_limits import PRESETS, Layer, Weights, shares
+from gitmem.context.assembly import Context, assemble
+from gitmem.context.context_request import ContextRequest
+from gitmem.context.layer_limits import PRESETS, Layer, Weights, limits_of_layers
 from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
@@ -18,12 +19,12 @@ from gitmem.json_values import json_object
 from gitmem.messages import Message
 
 SUMMARY_TOKENS = 1_000  # tokens of the summary before the budget of its layer cuts it
-MAX_AGE = 3_600  # seconds for which a context is fresh
+MAX_AGE = 3_600  # seconds after which a host should ask for a new context
 PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
 
 def repository_path(repo: Repository, subject: str) -> str:
-    """The path of an existing file relative to the repository; any other subject unchanged."""
+    """The path, relative to the repository, of an existing file that `subject` names; any other subject unchanged."""
     if repo.root is None or subject == "*" or not (place := Path(subject)).exists():
         return subject
     try:
@@ -32,20 +33,23 @@ def repository_path(repo: Repository, subject: str) -> str:
         return subject
 
 
-def staged_of(repo: Repository) -> tuple[str, ...]:
-    """The staged paths; none in a bare repository."""
+def staged_paths(repo: Repository) -> tuple[str, ...]:
+    """The paths with staged changes; empty in a bare repository."""
     if repo.root is None:
         return ()
     return tuple(change.path for change in repo.staged_changes())
 
 
 def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
-    """The JSON of docs/json.md, "context"."""
+    """The JSON of docs/json.md, "context". `max_age`: seconds from its assembly to `fresh_until`."""
     return {**json_object(made), "fresh_until": (made.assembled_at + timedelta(seconds=max_age)).isoformat()}
 
 
-def place(value: str) -> tuple[str, int, int]:
-    """`PATH:A-B` as (path, first line, last line); 0 for the end of the file. Raises UsageError."""
+def parse_place(value: str) -> tuple[str, int, int]:
+    """(path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; the last line is 0 for the end of the file.
+
+    Raises UsageError for an empty value.
+    """
     match = PLACE.match(value)
     if match is None:
         raise UsageError(Message("'{}' is no place", value), "--include PATH:A-B")
@@ -56,9 +60,10 @@ def place(value: str) -> tuple[str, int, int]:
 
 def request_of(
     config: Config, prompt: str, *, budget: int | None = None, transcript: Path | Transcript | None = None,
-    characters: int = 0, **more: object,
+    max_characters: int = 0, **more: object,
 ) -> ContextRequest:  # fmt: skip
-    """A request with the settings in force. `more`: further fields of ContextRequest.
+    """A ContextRequest with limits and weights from the settings. `budget`: None for the configured one. `transcript`:
+    a file or a parsed transcript. `max_characters`: 0 for the configured preset's limit. `more`: further fields.
 
     Raises GitMemError for a transcript that cannot be read.
     """
@@ -78,18 +83,18 @@ def request_of(
     )
     warn = most = 0
     if preset := PRESETS.get(config.context_preset):
-        warn, most = preset.warn, preset.most
+        warn, most = preset.warn_characters, preset.max_characters
     if budget is None:
         budget = config.context_budget
     return ContextRequest(
-        prompt=prompt, budget=budget, shares=shares(config.context_layer),
-        transcript=conversation, weights=weights, enough=config.context_evidence,
-        characters=characters or most, warn=warn,
+        prompt=prompt, budget=budget, layer_limits=limits_of_layers(config.context_layer),
+        transcript=conversation, weights=weights, min_best_evidence=config.context_evidence,
+        max_characters=max_characters or most, warn_characters=warn,
         **more,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
-def build(
+def build_context(
     repo: Repository,
     config: Config,
     request: ContextRequest,
@@ -99,10 +104,11 @@ def build(
     environ: Mapping[str, str],
     cache: Path,
 ) -> Context:
-    """The context of a request from all scopes as of `when`.
+    """The context of a request, from the organisation's, the person's, the project's and the session's memory.
 
-    `at`: the revision or day whose memory is used, without the session's values; "" for the work tree. `environ`: for
-    git when it fetches other memories. `cache`: the folder of their mirrors.
+    `when`: the present moment. `at`: the revision or day whose memory is used, without the session's working values; ""
+    for the work tree. `environ`: the environment of git when it fetches other memories. `cache`: the folder of their
+    mirrors.
     """
     from gitmem.context import scopes
     from gitmem.context.working_values import values_for
@@ -131,12 +137,12 @@ def build(
             day = repo.commit(commit).commit_date
         else:
             day = when
-        history = Layer.HISTORY.value not in request.without_layers and request.shares[Layer.HISTORY].on
-        known = [*others, scopes.project(repo, config, day, commit=commit, history=history)]
+        history = Layer.HISTORY.value not in request.without_layers and request.layer_limits[Layer.HISTORY].on
+        known = [*others, scopes.project_scope(repo, config, day, commit=commit, history=history)]
         if not at:
             asked = " ".join((request.prompt, *request.subjects))
             values = values_for(repo, config, when, session=owner, entities=request.entities, asked=asked)
-            session = scopes.session(repo, values)
+            session = scopes.session_scope(repo, values)
             if session.values:
                 known += [session]
         request, missing = _with_tokenizer(request, config)
@@ -150,13 +156,14 @@ def build(
 
 
 def _with_tokenizer(request: ContextRequest, config: Config) -> tuple[ContextRequest, str]:
-    """The request with the configured tokenizer, and a message if the built-in one had to take its place."""
+    """(the request with the configured tokenizer, ""), or with the built-in one and a message if the configured one
+    cannot be opened."""
     from gitmem.models.token_count import BUILT_IN, count_of
 
     missing = ""
     for name in dict.fromkeys((config.tokenizer, BUILT_IN)):
         try:
-            return replace(request, count=count_of(name), tokenizer=name), missing
+            return replace(request, count_tokens=count_of(name), tokenizer=name), missing
         except ModelUnavailable as error:
             missing = f"{error.message}; the built-in word pieces count"
     return request, missing

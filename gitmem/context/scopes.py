@@ -1,8 +1,8 @@
-"""The scopes of a context, broad to narrow: the memories of the organisation, the person, the project and the session.
+"""Opens the memories of a context as scopes, broad to narrow: organisation, person, project and session.
 
 The memories of the organisation and the person are other Git repositories: paths or URLs with a ref, named in the
-user's own configuration. A URL is kept as a bare clone in the cache folder, which is used offline too. Read only. A
-scope that cannot be loaded becomes a scope with an `error`, not an exception.
+user's own configuration. A URL is mirrored as a bare clone in the cache folder, which is used offline too. Reads only.
+`other_memories` turns a memory that cannot be loaded into a scope with an `error`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 
 from gitmem.claims.cited_code import cited_code
 from gitmem.config import Config
-from gitmem.context.assembly import UNCOMMITTED, Scope
+from gitmem.context.context_request import Scope
 from gitmem.context.layers import Recalled, RecalledHit
+from gitmem.context.size_limits import UNCOMMITTED
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository, open_repository
@@ -35,17 +36,18 @@ MAX_RECALLED_HITS = 60  # hits of one search in a scope
 FRESH_HOURS = 24  # hours for which a mirror is not fetched again
 
 
-def project(
+def project_scope(
     repo: Repository, config: Config, now: datetime, name: str = "project", commit: str = "", history: bool = False
 ) -> Scope:
-    """The scope of this repository, in the work tree or at `commit`.
+    """The scope of this repository's memory files, in the work tree, or at `commit` if it is not "".
 
-    `history`: recall commits too, if the repository holds more than memory.
+    `now`: the present moment for searches. `history`: recall commits too, if the repository has files other than memory
+    or the settings name repositories for it.
     """
     head = commit or repo.head() or ""
     if commit or repo.root is None:
         if head:
-            return _of_commit(repo, config, now, name, head, history=history)
+            return _commit_scope(repo, config, now, name, head, history=history)
         return Scope(name)
     root = repo.root
     known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
@@ -53,9 +55,9 @@ def project(
     paths = tuple(sorted(path for path in known if is_memory(path, layout)))
     outside = left_out_memory(repo, config.memory_paths)
     if head and outside and set(outside) == set(paths):
-        return _of_commit(repo, config, now, name, head, history=history)  # a sparse checkout without memory
+        return _commit_scope(repo, config, now, name, head, history=history)  # a sparse checkout without memory
     cache: dict[str, Document | None] = {}
-    shown = _without_forgotten(repo)
+    shown = _forgotten_mask(repo)
 
     def read(path: str) -> Document | None:
         if path not in cache:
@@ -88,22 +90,22 @@ def project(
 
     past = history and (bool(config.history_repos) or more_than_memory(known))
     return Scope(
-        name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines, past), commit=head,
-        changed=changed, daily=config.memory_daily, forgotten=lambda: forgotten(repo, head),
-        code=lambda values: cited_code(repo, values), whole=_own_folders(config),
+        name, paths, read, lambda asked: recalled_hits(repo, config, asked, now, "", lines, past), commit=head,
+        committed_lines=changed, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, head),
+        cited_code=lambda values: cited_code(repo, values), own_folders=_own_folders(config),
     )  # fmt: skip
 
 
-def _of_commit(
+def _commit_scope(
     repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "", history: bool = False
 ) -> Scope:
     """The scope of the memory files in the tree of `commit`; the work tree is not read. `note`: as in Scope. `history`:
-    as in `project`."""
+    as in `project_scope`."""
     entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
     layout = layout_of(entries, config.memory_paths)
     paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
     sizes = repo.sizes([entries[path] for path in paths])
-    shown, now_there = _without_forgotten(repo), commit == repo.head()
+    shown, now_there = _forgotten_mask(repo), commit == repo.head()
 
     def read(path: str) -> Document | None:
         oid = entries.get(path)
@@ -118,16 +120,15 @@ def _of_commit(
 
     past = history and (bool(config.history_repos) or more_than_memory(entries))
     return Scope(
-        name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines, past), note=note,
-        commit=commit, daily=config.memory_daily, forgotten=lambda: forgotten(repo, commit),
-        code=lambda values: cited_code(repo, values, commit), whole=_own_folders(config),
+        name, paths, read, lambda asked: recalled_hits(repo, config, asked, now, commit, lines, past), note=note,
+        commit=commit, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, commit),
+        cited_code=lambda values: cited_code(repo, values, commit), own_folders=_own_folders(config),
     )  # fmt: skip
 
 
 def _own_folders(config: Config) -> tuple[str, ...]:
-    """The folders of the daily logs if `memory_paths` has NOTHING_ELSE (set by `git mem init --in`), else none.
-
-    Memory in these folders belongs to the repository itself.
+    """The folders whose memory belongs to the whole repository: those of the daily logs if `git mem init --in` set
+    NOTHING_ELSE in `memory_paths`, else none.
     """
     folders = (pattern.rpartition("/")[0] for pattern in config.memory_daily)
     if NOTHING_ELSE not in config.memory_paths:
@@ -135,8 +136,9 @@ def _own_folders(config: Config) -> tuple[str, ...]:
     return tuple(filter(None, folders))
 
 
-def _without_forgotten(repo: Repository) -> Callable[[bytes, str], bytes]:
-    """The function that masks forgotten texts in the bytes of a file. The MEMORY.md of now is returned unchanged."""
+def _forgotten_mask(repo: Repository) -> Callable[[bytes, str], bytes]:
+    """A function from (bytes of a file, path) to the bytes with forgotten texts masked. A MEMORY.md is returned
+    unchanged; the path "" stands for a file of an old commit, which is always masked."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     known: list[Forgotten] = []
@@ -153,8 +155,8 @@ def _without_forgotten(repo: Repository) -> Callable[[bytes, str], bytes]:
     return shown
 
 
-def forgotten(repo: Repository, commit: str) -> frozenset[str]:
-    """The ids of forgotten texts, by the records in the history of a commit; none for ""."""
+def forgotten_ids(repo: Repository, commit: str) -> frozenset[str]:
+    """The ids of the texts that a person had forgotten, by the records in the history of `commit`; empty for ""."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     if not commit:
@@ -162,8 +164,9 @@ def forgotten(repo: Repository, commit: str) -> frozenset[str]:
     return forgotten_texts(repo, commit).ids
 
 
-def session(repo: Repository, values: Sequence[Value]) -> Scope:
-    """The scope of a session's working values, without forgotten texts."""
+def session_scope(repo: Repository, values: Sequence[Value]) -> Scope:
+    """The scope with the working values of a session. A value that is a forgotten text is left out; others are
+    masked."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     if values:
@@ -174,13 +177,14 @@ def session(repo: Repository, values: Sequence[Value]) -> Scope:
     return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))
 
 
-def recall(
+def recalled_hits(
     repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]],
     history: bool = False,
 ) -> Recalled:  # fmt: skip
-    """The hits of a search for a layer.
+    """Search a memory: at most MAX_RECALLED_HITS hits in files, and in commits too if `history` is set.
 
-    `lines`: returns the lines of a file; the importance of a hit is read from them. `history`: find commits too.
+    `asked`: the question. `commit`: the commit whose files are searched, "" for the work tree. `lines`: returns the
+    lines of a file, from which the importance of a hit is read.
     """
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
@@ -189,12 +193,12 @@ def recall(
         forgotten=forgotten_texts(repo), promoted_lines=True,  # the facts of MEMORY.md have a layer of their own
     )  # fmt: skip
     answer = searching.search(repo, config, query, now)
-    found = [_of_history(hit) if hit.kind else _of_file(hit, lines(hit.path)) for hit in answer.hits]
+    found = [_commit_hit(hit) if hit.kind else _file_hit(hit, lines(hit.path)) for hit in answer.hits]
     return Recalled(found, answer.chunks)
 
 
-def _of_file(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
-    """The hit for a layer; `lines`: all lines of the file that was hit."""
+def _file_hit(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
+    """A search hit in a file as a RecalledHit. `lines`: all lines of that file."""
     return RecalledHit(
         path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
         score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
@@ -202,8 +206,8 @@ def _of_file(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
     )  # fmt: skip
 
 
-def _of_history(hit: hits.Hit) -> RecalledHit:
-    """The hit of a commit for a layer; `said` has its author, day, subject and state."""
+def _commit_hit(hit: hits.Hit) -> RecalledHit:
+    """A search hit in a commit as a RecalledHit; `commit_line` has its author, day, subject and state."""
     became = ""
     if hit.state:
         became = f" ({hit.state} by {hit.by[:12]})"
@@ -214,12 +218,12 @@ def _of_history(hit: hits.Hit) -> RecalledHit:
     said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
     return RecalledHit(
-        "", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, said=said, subject=hit.subject
+        "", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, commit_line=said, subject=hit.subject
     )
 
 
 def _importance(lines: Sequence[str]) -> float:
-    """The highest importance that a line states, 0..1; the default if none does."""
+    """The highest importance, 0..1, in the metadata of the lines; the default if no line states one."""
     stated = [parse_comment(line)[1] for line in lines if "importance=" in line]
     return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=facts.IMPORTANCE)
 
@@ -227,9 +231,11 @@ def _importance(lines: Sequence[str]) -> float:
 def other_memories(
     repo: Repository, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
 ) -> tuple[list[Scope], list[Repository]]:
-    """The organisation's and the person's memory, as configured, and the repositories to close afterwards.
+    """(the scopes of the organisation's and the person's memory that are configured, broad first; their repositories,
+    which the caller closes).
 
-    A memory that stands in two scopes is read in the narrower one, and the other one's note says so.
+    If both settings name one repository, or the project itself, it is read in the narrowest scope; the other scope is
+    empty and its note says so. A memory that cannot be opened is a scope with its error.
     """
     scopes: list[Scope] = []
     opened: list[Repository] = []
@@ -256,8 +262,11 @@ def other_memories(
 def open_memory(
     name: str, where: str, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
 ) -> tuple[Scope, Repository]:
-    """The scope of another memory and its repository, which the caller closes. `where`: a path or a URL, with `#ref`;
-    a URL is read from its copy in the folder `cache`. Raises GitMemError, OSError."""
+    """(the scope of another memory, its repository, which the caller closes).
+
+    `name`: of the scope. `where`: `PATH` or `URL`, with `#REF` for a ref other than HEAD. A URL is read from its mirror
+    in the folder `cache`, which is fetched if it is older than FRESH_HOURS. Raises GitMemError, OSError.
+    """
     place, _, ref = where.partition("#")
     note = ""
     if is_url(place):
@@ -269,9 +278,11 @@ def open_memory(
     repo = open_repository(Path(os.path.expanduser(place)), clean(environ))
     try:
         if name == "user" and not ref and not is_url(where) and repo.root is not None:
-            return project(repo, config, now, name), repo  # of one's own memory uncommitted lines count too
+            return project_scope(
+                repo, config, now, name
+            ), repo  # uncommitted lines of the person's own memory count too
         commit = repo.resolve(ref or "HEAD")
-        return _of_commit(repo, config, now, name, commit, note), repo
+        return _commit_scope(repo, config, now, name, commit, note), repo
     except GitMemError:
         repo.close()
         raise

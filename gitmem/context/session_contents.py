@@ -1,9 +1,9 @@
 """Finds the statements of memory that a session has already, so that a context does not repeat them. Pure.
 
-A session has what its transcript says since the last compaction, what its host loaded, and what memory gave it before.
-It has a statement if one of these texts says all of it: nearly all of its words, with every number, name and denial
-(`memory/similarity.repeats`). Questions do not count. A statement is repeated if it differs in a number, a name or in
-what it is about.
+A session has three kinds of text: its transcript since the last compaction, the files that its host loaded, and the
+statements that earlier contexts gave it. It has a statement if one of these texts contains nearly all words of the
+statement, with each number, name and denial (`memory/similarity.repeats`); a question does not count. A statement that
+differs in a number, in a name or in its topic is given again.
 """
 
 from __future__ import annotations
@@ -29,30 +29,31 @@ from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.written_ids import spellings
 from gitmem.text.sentences import sentences
 
-# Layers whose statements may be copies of each other. Of two copies the one in the earlier layer of this list is kept.
+# Layers whose statements may be copies of each other. The copy in the earlier layer of this list is kept.
 COPIES = (Layer.PINNED, Layer.MEMORY, Layer.DAILY, Layer.PROJECT, Layer.EPISODE, Layer.HISTORY)
-GIVEN_ONCE = frozenset((*COPIES, Layer.RULE, Layer.PROCEDURE))
+NOT_REPEATED = frozenset((*COPIES, Layer.RULE, Layer.PROCEDURE))  # layers without what the session has
 MAX_COMPARED = 20  # known statements that a sentence is compared with: those that share the most words
 MAX_SENTENCES = 20_000  # last sentences of the transcript and of loaded files that are compared
 MAX_CHARACTERS = 4 << 20  # last characters of a transcript that are read
 MAX_SENTENCE_CHARACTERS = 600  # longer sentences are not compared, since they contain nearly any words
-OWN_TOPIC = "session"  # the topic that a flush gives a section of a log
+OWN_TOPIC = "session"  # heading of the log sections that git mem writes for a session
 QUESTION_MARKS = ("?", "？")
 # The date or time at the beginning of a heading in a log.
 _CLOCK = re.compile(r"^[\d:./\s–—-]*(?:[AaPp]\.?[Mm]\.?(?![A-Za-z]))?[\s–—-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """What a session has.
+class SessionContents:
+    """The texts and statements that a session has.
 
-    `keys`: of the statements it was given (`keys_of_part`). `places`: (scope, path) of the files of these statements.
-    `texts`: what was said in it and what its host loaded. `session`: its name if it has no transcript, so that lines it
-    wrote to a log count too; else "". `loaded`: paths, and folders with "/" at the end, that the host loads whole.
+    `keys`: of the statements that earlier contexts gave (`keys_of_part`). `files`: (scope, path) of the files of these
+    statements. `texts`: texts of its turns and of the files that its host loaded. `session`: the id of a session
+    without a transcript, so that the log lines it wrote count too; else "". `loaded`: paths, and folders with "/" at
+    the end, that the host loads whole.
     """
 
     keys: frozenset[str] = frozenset()
-    places: frozenset[tuple[str, str]] = frozenset()
+    files: frozenset[tuple[str, str]] = frozenset()
     texts: tuple[str, ...] = ()
     session: str = ""
     loaded: tuple[str, ...] = ()
@@ -65,17 +66,18 @@ class Contents:
         return part.path in self.loaded or part.path.startswith(folders)
 
 
-class Said(NamedTuple):
-    """One statement that the session has. `about`: the terms of its text and of its trail. `cited`: (path, first line,
-    last line) of the lines that it was taken from."""
+class KnownStatement(NamedTuple):
+    """One statement that the session has. `topic_terms`: the terms of its text and of its trail. `sources`: (path,
+    first line, last line) of the log lines that it was taken from."""
 
     text: str
-    about: frozenset[str]
-    cited: tuple[tuple[str, int, int], ...] = ()
+    topic_terms: frozenset[str]
+    sources: tuple[tuple[str, int, int], ...] = ()
 
 
-def texts_of(transcript: Transcript) -> tuple[str, ...]:
-    """The texts of a transcript that the session still has: the last summary of older turns, and all turns after it."""
+def present_texts(transcript: Transcript) -> tuple[str, ...]:
+    """The texts of a transcript from its last summary of older turns on, oldest first; of these the last ones, up to
+    MAX_CHARACTERS characters."""
     first = max((at for at, turn in enumerate(transcript.turns) if turn.by is By.SUMMARY), default=0)
     texts: list[str] = []
     left = MAX_CHARACTERS
@@ -87,11 +89,11 @@ def texts_of(transcript: Transcript) -> tuple[str, ...]:
     return tuple(reversed(texts))
 
 
-def mark_of(transcript: Transcript) -> str:
-    """A mark that changes when a transcript loses older turns: the number of its summaries and the key of its first
+def compaction_mark(transcript: Transcript) -> str:
+    """A string that changes when a host compacts a transcript: the number of its summaries and the key of its first
     turn.
 
-    "" for a transcript without a turn.
+    "" for a transcript without a spoken turn.
     """
     first = next((turn for turn in transcript.turns if turn.text and turn.role is not Role.TOOL), None)
     summaries = sum(turn.by is By.SUMMARY for turn in transcript.turns)
@@ -101,8 +103,8 @@ def mark_of(transcript: Transcript) -> str:
 
 
 def keys_of_part(part: Part) -> list[str]:
-    """A hash for each statement of a part, which identifies it without its text."""
-    texts = [piece.said for piece in part.pieces] or [part.content]
+    """A hash (16 hexadecimal digits) for each piece of a part, in order; one hash for a part without pieces."""
+    texts = [piece.text_with_trail for piece in part.pieces] or [part.content]
     return [_key(f"{part.scope}\0{part.path}\0{text}") for text in texts]
 
 
@@ -111,19 +113,21 @@ def _key(text: str) -> str:
 
 
 class KnownStatements:
-    """The statements that a session has, indexed by their words."""
+    """The statements that a session has, indexed by their words. `texts`: texts whose sentences are added; only the
+    last MAX_SENTENCES are."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._said: list[Said] = []
+        self._said: list[KnownStatement] = []
         self._by_term: dict[str, list[int]] = defaultdict(list)
-        told = dict.fromkeys(one for text in texts for one in _told(text))
+        told = dict.fromkeys(one for text in texts for one in _compared_sentences(text))
         for one in list(told)[-MAX_SENTENCES:]:
-            self.add(Said(one, frozenset(terms(one))))
+            self.add(KnownStatement(one, frozenset(terms(one))))
 
-    def add(self, said: Said) -> range:
-        """Add a statement as a whole and each of its sentences, so that a denial in one does not count for the others.
+    def add(self, said: KnownStatement) -> range:
+        """Add a statement as a whole and each of its sentences, so that a denial in one sentence does not count for
+        others.
 
-        Returns the numbers of the added entries.
+        Returns the range of entry numbers that were added, which `find_all` returns.
         """
         first = len(self._said)
         found = sentences(said.text)
@@ -136,58 +140,62 @@ class KnownStatements:
     def add_part(self, part: Part) -> None:
         """Add the statements of a part."""
         for piece in part.pieces:
-            self.add(said_of(piece))
+            self.add(known_statement(piece))
 
-    def says(self, text: str, about: frozenset[str] = frozenset(), place: tuple[str, int, int] = ("", 0, 0)) -> bool:
-        """Whether the session has all sentences of a text. `about`: the terms of its trail. `place`: its lines."""
-        return bool(self.saying(text, about, place))
+    def says(self, text: str, topic: frozenset[str] = frozenset(), place: tuple[str, int, int] = ("", 0, 0)) -> bool:
+        """Whether the session has all sentences of a text. The parameters are those of `find_all`."""
+        return bool(self.find_all(text, topic, place))
 
-    def saying(self, text: str, about: frozenset[str], place: tuple[str, int, int]) -> list[int]:
-        """For each sentence of a text the number of a statement that says it; empty if the session lacks one
-        sentence."""
-        found = [self._saying(sentence, about, place) for sentence in sentences(text)]
+    def find_all(self, text: str, topic: frozenset[str], place: tuple[str, int, int]) -> list[int]:
+        """For each sentence of a text the number of an entry that says it; empty if the session lacks a sentence.
+
+        An entry counts if it has all terms of `topic` (the topic of the text), or was taken from the lines of `place`
+        (path, first line, last line).
+        """
+        found = [self._find(sentence, topic, place) for sentence in sentences(text)]
         if None in found:
             return []
         return [number for number in found if number is not None]
 
-    def _saying(self, sentence: str, about: frozenset[str], place: tuple[str, int, int]) -> int | None:
+    def _find(self, sentence: str, topic: frozenset[str], place: tuple[str, int, int]) -> int | None:
+        """The number of an entry that says a sentence, among the MAX_COMPARED with the most common terms; else None."""
         counts: dict[int, int] = defaultdict(int)
         for term in terms(sentence):
             for number in self._by_term.get(term, ()):
                 counts[number] += 1
         for number in sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]:
             said = self._said[number]
-            if (about <= said.about or _cites(said, place)) and (
+            if (topic <= said.topic_terms or _cites(said, place)) and (
                 repeats(sentence, said.text) or same(sentence, said.text)
             ):
                 return number
         return None
 
 
-def _told(text: str) -> list[str]:
-    """The sentences of a text that are not questions and not too long."""
+def _compared_sentences(text: str) -> list[str]:
+    """The sentences of a text without questions and without sentences over MAX_SENTENCE_CHARACTERS."""
     found = [one for line in text.split("\n") for one in sentences(line)]
     return [one for one in found if len(one) <= MAX_SENTENCE_CHARACTERS and not one.rstrip().endswith(QUESTION_MARKS)]
 
 
-def _cites(said: Said, place: tuple[str, int, int]) -> bool:
-    """Whether a statement was taken from lines at a place."""
+def _cites(said: KnownStatement, place: tuple[str, int, int]) -> bool:
+    """Whether a statement was taken from lines that overlap with `place` (path, first line, last line)."""
     path, first, last = place
-    return any(path == where and first <= end and begin <= last for where, begin, end in said.cited)
+    return any(path == where and first <= end and begin <= last for where, begin, end in said.sources)
 
 
-def said_of(piece: Piece) -> Said:
-    """A statement of memory as an entry of KnownStatements."""
+def known_statement(piece: Piece) -> KnownStatement:
+    """A piece of memory as a KnownStatement, with the sources that its metadata names."""
     spans = [parse_span(value) for key, value in piece.statement.meta if key == "src"]
     cited = tuple((span.path, span.start_line, span.end_line) for span in spans if span is not None)
-    return Said(piece.own.text, frozenset(terms(piece.said)), cited)
+    return KnownStatement(piece.own.text, frozenset(terms(piece.text_with_trail)), cited)
 
 
-def about(part: Part, piece: Piece) -> frozenset[str]:
-    """The terms of what a statement is about.
+def topic_terms(part: Part, piece: Piece) -> frozenset[str]:
+    """The terms of the topic of a statement: of its parent items and headings.
 
-    Headings that only name a day, a time or a category of facts do not count, so that a fact, the line of the log that
-    it was taken from, and an episode are comparable.
+    Headings that only name a day, a time or a category of facts do not count, so that a fact, the log line that it was
+    taken from, and an episode are comparable.
     """
     words = [line.text for line in piece.above if not line.level]
     headings = [line.text for line in piece.above if line.level]
@@ -201,12 +209,12 @@ def about(part: Part, piece: Piece) -> frozenset[str]:
     return frozenset(term for text in words for term in terms(text))
 
 
-def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | None:
-    """The part without statements that the session has; None if it has all of them.
+def without_known(part: Part, contents: SessionContents, known: KnownStatements) -> Part | None:
+    """The part without the statements that the session has; None if no statement is left.
 
-    Recent turns, summaries, working values and included lines are returned unchanged.
+    A part of a layer outside NOT_REPEATED, such as a recent turn, is returned unchanged.
     """
-    if part.layer not in GIVEN_ONCE:
+    if part.layer not in NOT_REPEATED:
         return part
     if contents.is_loaded(part):
         return None
@@ -222,34 +230,35 @@ def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | N
         for piece, key in zip(part.pieces, keys, strict=True)
         if key not in contents.keys
         and not (contents.session and piece.statement.get("session") in own)
-        and not _saying(part, piece, known)
+        and not _known_numbers(part, piece, known)
     ]
     if len(fresh) == len(part.pieces):
         return part
     if not fresh:
         return None
-    return layers.of(part, fresh)
+    return layers.with_pieces(part, fresh)
 
 
-def _saying(part: Part, piece: Piece, known: KnownStatements) -> list[int]:
-    """The numbers of known statements that together say a statement; empty for code and for layers outside COPIES."""
+def _known_numbers(part: Part, piece: Piece, known: KnownStatements) -> list[int]:
+    """The numbers of the known entries that say the sentences of a piece; empty if one is not said, for code, and for
+    layers outside COPIES."""
     if piece.own.form is Form.CODE or part.layer not in COPIES:
         return []
-    return known.saying(piece.own.text, about(part, piece), (part.path, piece.first, piece.last))
+    return known.find_all(piece.own.text, topic_terms(part, piece), (part.path, piece.first, piece.last))
 
 
 def _commit_is_said(part: Part, known: KnownStatements) -> bool:
-    """Whether the session has every line of a commit's message below its subject, such as facts that were promoted."""
+    """Whether the session has each line below the subject of a commit's message; False if there is no such line."""
     lines = [recorded_text(line.strip().removeprefix("- ")) for line in part.content.split("\n")[1:] if line.strip()]
     return bool(lines) and all(known.says(line) for line in lines)
 
 
-def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
-    """Remove repeated statements: pairs of each part and its rest, None when nothing of it remains.
+def without_copies(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
+    """Remove repeated statements: (part, the rest of it, None if nothing remains) for each part, in order.
 
-    A repeated statement stays in the part of the narrowest scope; within a scope in the fact, else in the newest line
-    of a log, else in a note, an episode or a commit. It gets the highest relevance of its copies. `parts`: ordered from
-    the broadest scope to the narrowest. A part that a later line amends is not changed, because its copies do not say
+    `parts`: ordered from the broadest scope to the narrowest. A repeated statement stays in the part of the narrowest
+    scope; within a scope it stays in the earliest layer of COPIES, and in the newest file of that layer. That part gets
+    the highest relevance of the copies. A part that a later line amends is not changed, because its copies do not say
     until when it was true.
     """
     known = KnownStatements()
@@ -258,7 +267,7 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
     relevance = {at: part.relevance for at, part in enumerate(parts)}
     scopes = list(dict.fromkeys(part.scope for part in parts))
     copies_at = [at for at, part in enumerate(parts) if part.layer in COPIES]
-    for at in sorted(copies_at, key=lambda at: (-scopes.index(parts[at].scope), *_rank(parts[at]))):
+    for at in sorted(copies_at, key=lambda at: (-scopes.index(parts[at].scope), *_copy_order(parts[at]))):
         part = parts[at]
         if not part.pieces:
             if _commit_is_said(part, known):
@@ -271,17 +280,17 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
             if part.until:
                 copies = []
             else:
-                copies = _saying(part, piece, known)
+                copies = _known_numbers(part, piece, known)
             for number in copies:
                 relevance[owners[number]] = max(relevance[owners[number]], part.relevance)
             if not copies:
-                owners |= dict.fromkeys(known.add(said_of(piece)), at)
+                owners |= dict.fromkeys(known.add(known_statement(piece)), at)
                 fresh.append(piece)
         if len(fresh) == len(part.pieces):
             left[at] = part
         else:
             if fresh:
-                left[at] = layers.of(part, fresh)
+                left[at] = layers.with_pieces(part, fresh)
             else:
                 left[at] = None
     found = [(part, left.get(at, part)) for at, part in enumerate(parts)]
@@ -293,7 +302,7 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
     return result
 
 
-def _rank(part: Part) -> tuple[int, int, int, str]:
+def _copy_order(part: Part) -> tuple[int, int, int, str]:
     """Sort key of parts with copies: by layer, then the newest file, then the longest text."""
     day = log_date(part.path)
     return COPIES.index(part.layer), -day.toordinal() if day else 0, -len(part.content), part.path

@@ -1,7 +1,8 @@
-"""Selects the working values of a context: those of its session, and those of the project that the prompt names.
+"""Selects the working values of a context: the values of its session, and the project's whose entity the prompt names.
 
-A context about one entity must not have values of another one: an agent that is asked about Globex would take a value
-of Acme for an answer. Reads the values of one repository; writes and drops none.
+A working value is a short text under a key, such as `company:acme:analysis`, that lasts for a task. A context about one
+entity must not have values of another: an agent that is asked about Globex would take a value of Acme for an answer.
+Reads the values of one repository and changes none.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ KINDS_OF_ENTITY = frozenset(_KINDS.split())
 def values_for(
     repo: Repository, config: Config, now: datetime, *, session: str, entities: Sequence[str], asked: str
 ) -> list[Value]:
-    """The working values of a context, by key.
+    """The working values of a context, ordered by key.
 
-    `session`: of the context, "" for none; the agent is the configured one. `entities`: prefixes of keys; if there are
-    any, all other values are left out. `asked`: the prompt and its subjects; if it is empty, all values are taken.
+    `session`: the id of its session, "" for none. `entities`: prefixes of keys; if there are any, exactly the values
+    below these are taken. `asked`: the prompt and its subjects; if it is empty, all values are taken.
     """
     values = Store(repo.common_dir, config.profile).list("", now, Owner(session, config.agent))
     entities = [entity for entity in entities if entity.strip()]
@@ -41,11 +42,11 @@ def values_for(
     if not asked.strip():
         return values
     words = frozenset(terms(asked))
-    return [value for value in values if value.owner.session or is_named(value.key, words)]
+    return [value for value in values if value.owner.session or is_entity_named(value.key, words)]
 
 
-def is_named(key: str, words: frozenset[str]) -> bool:
-    """Whether the terms of the prompt name the entity of a key, such as `acme` in `company:acme:analysis`."""
+def is_entity_named(key: str, words: frozenset[str]) -> bool:
+    """Whether `words`, the terms of a prompt, contain the entity of a key: `acme` in `company:acme:analysis`."""
     first, _, rest = key.partition(":")
     second = rest.partition(":")[0]
     is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or is_generic_heading(first)

@@ -10,7 +10,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from gitmem.context import scopes
-from gitmem.context.assembly import Context, Scope, assemble
+from gitmem.context.assembly import Context, assemble
+from gitmem.context.context_request import Scope
 from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.context.request import request_of
 from gitmem.gate.quoting import without_secrets
@@ -39,13 +40,15 @@ def context_of(
         known = []
         for one in named:
             repo = stack.enter_context(shared.mirrors.lent(tenant, one.repository))
-            scope = scopes.project(repo, shared.config, now, name=one.name, commit=one.commit)
+            scope = scopes.project_scope(repo, shared.config, now, name=one.name, commit=one.commit)
             found = recall(shared, tenant, [one.repository], now, read)
             known.append(replace(scope, read=without_secret_lines(scope.read), recall=found))
         if not named:
             known.append(Scope("shared", recall=recall(shared, tenant, permitted, now, read, whole=True)))
         counted = replace(
-            request_of(shared.config, prompt, budget=budget or None), count=count_of(BUILT_IN), tokenizer=BUILT_IN
+            request_of(shared.config, prompt, budget=budget or None),
+            count_tokens=count_of(BUILT_IN),
+            tokenizer=BUILT_IN,
         )
         made = assemble(known, counted, now)
     return made, sorted(read)

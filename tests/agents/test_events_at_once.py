@@ -36,16 +36,16 @@ def locked(folder, name, wait):
     print("waits", file=sys.stderr, flush=True)
     return lock(folder, name, wait)
 host_events.locked = locked
-build = gitmem.context.request.build
+build = gitmem.context.request.build_context
 def first(*args, **names):
     made = build(*args, **names)
-    gitmem.context.request.build = build
+    gitmem.context.request.build_context = build
     print("has built", file=sys.stderr, flush=True)
     while not os.path.exists(file):
         time.sleep(0.01)
     return made
 if file:
-    gitmem.context.request.build = first
+    gitmem.context.request.build_context = first
 carry_out(event, host)
 """
 
@@ -59,8 +59,8 @@ def memory(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
 
 
 def begun(memory: Repo, event: str, host: str, *, waits: bool, until: str = "") -> subprocess.Popen[str]:
-    """The hook of an event that was called, and has come to the lock; one that `waits` does so for minutes. `until`: the
-    file without which it does nothing with its first context."""
+    """The hook of an event that was called, and has come to the lock; one that `waits` does so for minutes. `until`:
+    the file without which it does nothing with its first context."""
     hook = subprocess.Popen(
         [sys.executable, "-c", HOOK, "1000", "0.9" if waits else "0", event, host, until], cwd=memory.path,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.assembly import Context, ContextRequest, Scope, assemble
-from gitmem.context.layer_limits import Layer, shares
+from gitmem.context.assembly import Context, assemble
+from gitmem.context.context_request import ContextRequest, Scope
+from gitmem.context.layer_limits import Layer, limits_of_layers
 from gitmem.context.layers import Part, Recalled, RecalledHit
 from gitmem.context.rendering import render
-from gitmem.context.session_contents import Contents, keys_of_part
+from gitmem.context.session_contents import SessionContents, keys_of_part
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.json_values import json_object
@@ -107,7 +108,9 @@ def test_over_budget_the_summary_goes_first_and_never_the_pinned_part_or_recent_
 
 def test_a_pinned_part_larger_than_its_budget_is_cut_at_a_line_and_said() -> None:
     files = {**FILES, "SOUL.md": "# Soul\n" + "- a line of the soul that goes on\n" * 200}
-    done = assemble([scope(files)], ContextRequest("x", shares=shares(["pinned budget=100"]), budget=160), NOW)
+    done = assemble(
+        [scope(files)], ContextRequest("x", layer_limits=limits_of_layers(["pinned budget=100"]), budget=160), NOW
+    )
     assert any("cut after line" in limit for limit in done.limits)
     assert sum(p.tokens for p in done.parts if p.layer is Layer.PINNED) <= 100
 
@@ -217,7 +220,7 @@ def test_a_budget_must_be_positive_and_a_hard_limit_holds() -> None:
     with pytest.raises(UsageError):
         assemble([scope()], ContextRequest("x", budget=0), NOW)
     long = {**FILES, **{f"memory/rules/{n}.md": f"- Rule {n}: {'word ' * 60}\n" for n in range(40)}}
-    assert len(assemble([scope(long)], ContextRequest("x", budget=9000, characters=6000), NOW).text) <= 6000
+    assert len(assemble([scope(long)], ContextRequest("x", budget=9000, max_characters=6000), NOW).text) <= 6000
 
 
 @settings(max_examples=30, deadline=None)
@@ -264,7 +267,7 @@ ANSWER = RecalledHit("memory/2026-01-05.md", 5, 5, "session", WEBHOOKS, 0.9)
 
 
 def asked(prompt: str, **given: object) -> Context:
-    return assemble([scope(hits=[ANSWER])], ContextRequest(prompt, enough=ENOUGH, **given), NOW)  # type: ignore[arg-type]
+    return assemble([scope(hits=[ANSWER])], ContextRequest(prompt, min_best_evidence=ENOUGH, **given), NOW)  # type: ignore[arg-type]
 
 
 def test_a_prompt_that_memory_does_not_answer_gets_what_is_always_there_and_a_small_memory_whole() -> None:
@@ -272,29 +275,31 @@ def test_a_prompt_that_memory_does_not_answer_gets_what_is_always_there_and_a_sm
         done = asked(prompt)
         assert set(layers_of(done)) == {"pinned", "rule", "memory"}
         assert "recall: memory does not answer the prompt" in done.limits
-        assert set(layers_of(asked(prompt, whole=0))) == {"pinned", "rule"}
+        assert set(layers_of(asked(prompt, whole_memory_tokens=0))) == {"pinned", "rule"}
         assert {why for part, why in done.dropped if part.path == ANSWER.path} == {"memory does not answer the prompt"}
     done = asked("why do Stripe webhooks return 200?")
     assert WEBHOOKS in done.text and "Deploy window" in done.text
 
 
 def test_without_a_prompt_memory_is_there_whatever_it_says() -> None:
-    assert "Deploy window" in asked("").text and "Deploy window" not in asked("thanks", whole=0).text
+    assert "Deploy window" in asked("").text and "Deploy window" not in asked("thanks", whole_memory_tokens=0).text
 
 
 def test_later_prompts_get_parts_that_say_much_and_are_new() -> None:
     prompt = "why do Stripe webhooks return 200 on a conflicting insert?"
-    done = asked(prompt, each=STRONG, whole=0)
+    done = asked(prompt, min_evidence=STRONG, whole_memory_tokens=0)
     assert WEBHOOKS in done.text and "Deploy window" not in done.text
     had = frozenset(key for part in done.parts for key in keys_of_part(part))
-    again = asked(prompt, each=STRONG, contents=Contents(had), whole=0)
+    again = asked(prompt, min_evidence=STRONG, contents=SessionContents(had), whole_memory_tokens=0)
     assert WEBHOOKS not in again.text and "the session has it" in {why for _, why in again.dropped}
 
 
 def test_later_prompts_do_not_get_what_was_amended() -> None:
     old = replace(ANSWER, until=((ANSWER.start_line, "2026-02-01"),))
     for each, there in ((0.0, True), (STRONG, False)):
-        request = ContextRequest("why do Stripe webhooks return 200 on a conflicting insert?", enough=ENOUGH, each=each)
+        request = ContextRequest(
+            "why do Stripe webhooks return 200 on a conflicting insert?", min_best_evidence=ENOUGH, min_evidence=each
+        )
         done = assemble([scope(hits=[old])], request, NOW)
         assert (WEBHOOKS in done.text) is there
     assert "a later line amends it" in {why for _, why in done.dropped}
@@ -354,7 +359,7 @@ ring pilot
 def test_every_statement_of_a_small_memory_arrives_whole_whatever_its_form_and_whatever_is_asked() -> None:
     for prompt in ("", "write a haiku about rain"):
         for memory in (FORMS, FORMS.replace("\n", "\r\n"), "---\nregion: eu\n---\n" + FORMS):
-            done = assemble([scope({"MEMORY.md": memory})], ContextRequest(prompt, enough=ENOUGH), NOW)
+            done = assemble([scope({"MEMORY.md": memory})], ContextRequest(prompt, min_best_evidence=ENOUGH), NOW)
             text = done.text.partition("\n<from ")[2].partition("\n")[2].partition("\n</memory>")[0]
             assert text.split("\n") == [
                 "# Memory", "Never push to the asyncwar repo unless Ines has approved it.", "",
@@ -368,7 +373,7 @@ def test_every_statement_of_a_small_memory_arrives_whole_whatever_its_form_and_w
 def test_a_small_korean_memory_is_there_for_a_question_that_shares_no_word_with_the_answer() -> None:
     memory = "# 기억\n\n## 집\n\n- 현관 비밀번호는 분기마다 바꾼다\n- 분리수거는 목요일 밤이다\n\n## 가족\n\n- 하린이는 땅콩을 못 먹는다\n"
     for prompt in ("간식 뭐 사 갈까?", "쓰레기 언제 내놔?"):
-        text = assemble([scope({"MEMORY.md": memory})], ContextRequest(prompt, enough=ENOUGH), NOW).text
+        text = assemble([scope({"MEMORY.md": memory})], ContextRequest(prompt, min_best_evidence=ENOUGH), NOW).text
         assert "## 집" in text and "목요일 밤" in text and "땅콩" in text
 
 
@@ -388,10 +393,12 @@ LARGE = "# Memory\n" + "".join(
 
 def test_a_large_memory_gives_what_the_prompt_asks_for_below_its_heading_and_nothing_for_another_matter() -> None:
     files = {"MEMORY.md": LARGE}
-    done = assemble([scope(files)], ContextRequest("when is the oil of the Boat Curlew changed?", enough=ENOUGH), NOW)
+    done = assemble(
+        [scope(files)], ContextRequest("when is the oil of the Boat Curlew changed?", min_best_evidence=ENOUGH), NOW
+    )
     assert "## Boat Curlew\n- its oil" in done.text
     for prompt in ("write a haiku about rain", "비에 대한 하이쿠를 써줘"):
-        assert not assemble([scope(files)], ContextRequest(prompt, enough=ENOUGH), NOW).parts
+        assert not assemble([scope(files)], ContextRequest(prompt, min_best_evidence=ENOUGH), NOW).parts
 
 
 def test_what_the_prompt_asks_for_comes_first_and_each_heading_once() -> None:
@@ -433,19 +440,30 @@ def test_small_talk_that_answers_lets_in_nothing_but_itself() -> None:
         RecalledHit("memory/sessions/2026-02-01-talk.md", 3, 3, "Talk", "", 0.9),
         RecalledHit("memory/projects/eta.md", 3, 3, "ETA", "", 0.5),
         RecalledHit(
-            "", 0, 0, "", "Bake the graph at night", 0.5, commit="b" * 40, said="bbbb 2026-01-01 Aune: Bake the graph"
+            "",
+            0,
+            0,
+            "",
+            "Bake the graph at night",
+            0.5,
+            commit="b" * 40,
+            commit_line="bbbb 2026-01-01 Aune: Bake the graph",
         ),
     ]
-    done = assemble([scope(files, hits=hits)], ContextRequest("write a haiku about rain", enough=ENOUGH), NOW)
+    done = assemble(
+        [scope(files, hits=hits)], ContextRequest("write a haiku about rain", min_best_evidence=ENOUGH), NOW
+    )
     assert [part.layer.value for part in done.parts] == ["episode"]
-    asked = assemble([scope(files, hits=hits)], ContextRequest("when is the graph baked?", enough=ENOUGH), NOW)
+    asked = assemble(
+        [scope(files, hits=hits)], ContextRequest("when is the graph baked?", min_best_evidence=ENOUGH), NOW
+    )
     assert {part.layer.value for part in asked.parts} >= {"project", "history"} and "haiku" not in asked.text
 
 
 def test_what_stands_below_a_heading_answers_who_asks_by_the_heading() -> None:
     files = {"memory/yard.md": "# Yard\n\n## Winter storage of boats\n\n- sheds two and three, from October on\n"}
     hits = [RecalledHit("memory/yard.md", 3, 3, "Winter storage of boats", "", 0.9)]
-    done = assemble([scope(files, hits=hits)], ContextRequest("winter storage of boats", enough=ENOUGH), NOW)
+    done = assemble([scope(files, hits=hits)], ContextRequest("winter storage of boats", min_best_evidence=ENOUGH), NOW)
     assert "## Winter storage of boats\n- sheds two and three" in done.text
 
 
@@ -466,11 +484,13 @@ def test_the_same_words_of_two_things_hide_each_other_neither_in_a_file_nor_acro
 def test_a_line_of_a_log_that_was_given_is_not_given_again_within_a_longer_passage() -> None:
     log = "# 2026-01-05\n\n## 09:00 - pier\n\n- the pier is closed on Mondays\n- the pier was painted by Ruth\n"
     hits = [RecalledHit("memory/2026-01-05.md", 5, 5, "pier", "", 0.9)]
-    request = ContextRequest("when is the pier closed?", enough=ENOUGH)
+    request = ContextRequest("when is the pier closed?", min_best_evidence=ENOUGH)
     first = assemble([scope({"memory/2026-01-05.md": log}, hits=hits)], request, NOW)
     had = frozenset(key for part in first.parts for key in keys_of_part(part))
     wider = [replace(hits[0], end_line=6)]
-    again = assemble([scope({"memory/2026-01-05.md": log}, hits=wider)], replace(request, contents=Contents(had)), NOW)
+    again = assemble(
+        [scope({"memory/2026-01-05.md": log}, hits=wider)], replace(request, contents=SessionContents(had)), NOW
+    )
     assert "closed on Mondays" in first.text and "closed on Mondays" not in again.text and "Ruth" in again.text
 
 
@@ -487,14 +507,23 @@ def test_what_no_longer_holds_comes_by_no_layer() -> None:
         RecalledHit("memory/archive/2026.md", 3, 3, "", "", 0.9),
         RecalledHit("memory/ended.md", 6, 6, "", "", 0.9),
         RecalledHit(
-            "", 0, 0, "", f"- {old} (decision)\n  {log}#L5", 0.9, commit="c" * 40, said="cccc memory: promote 1 fact"
+            "",
+            0,
+            0,
+            "",
+            f"- {old} (decision)\n  {log}#L5",
+            0.9,
+            commit="c" * 40,
+            commit_line="cccc memory: promote 1 fact",
         ),
-        RecalledHit("", 0, 0, "", "", 0.9, commit="d" * 40, said=f"dddd memory: {gone}", subject=f"memory: {gone}"),
+        RecalledHit(
+            "", 0, 0, "", "", 0.9, commit="d" * 40, commit_line=f"dddd memory: {gone}", subject=f"memory: {gone}"
+        ),
     ]
-    project = replace(scope(files, hits=hits), forgotten=lambda: frozenset((fact_id(gone),)))
+    project = replace(scope(files, hits=hits), forgotten_ids=lambda: frozenset((fact_id(gone),)))
     session = Scope("session", values=(("queue", old), ("pier", "paint it")))
     for prompt in ("", "which queue is used, Rabbit or Postgres, and what is the door code?"):
-        text = assemble([project, session], ContextRequest(prompt, enough=ENOUGH), NOW).text
+        text = assemble([project, session], ContextRequest(prompt, min_best_evidence=ENOUGH), NOW).text
         assert "Postgres" in text and "paint it" in text and "Rabbit" not in text and "4711" not in text
 
 
@@ -506,11 +535,15 @@ def test_the_line_that_a_fact_was_taken_from_is_not_said_beside_it_whatever_its_
     }
     for score in (0.1, 0.9):
         hits = [RecalledHit(log, 5, 5, "errands", "", score)]
-        done = assemble([scope(files, hits=hits)], ContextRequest("when is the pier closed?", enough=ENOUGH), NOW)
+        done = assemble(
+            [scope(files, hits=hits)], ContextRequest("when is the pier closed?", min_best_evidence=ENOUGH), NOW
+        )
         assert done.text.count("closed on Mondays") == 1
 
 
 def test_a_memory_of_more_statements_than_its_layers_limit_goes_in_whole_at_no_budget() -> None:
     facts = "".join(f"- berth {n}\n" for n in range(250))
-    done = assemble([scope({"MEMORY.md": facts})], ContextRequest("write a haiku about rain", 9000, enough=ENOUGH), NOW)
+    done = assemble(
+        [scope({"MEMORY.md": facts})], ContextRequest("write a haiku about rain", 9000, min_best_evidence=ENOUGH), NOW
+    )
     assert not done.parts

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitmem.context.assembly import ContextRequest, Scope, assemble
+from gitmem.context.assembly import assemble
+from gitmem.context.context_request import ContextRequest, Scope
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.json_values import json_object
@@ -35,7 +36,7 @@ def scope(code: Mapping[str, CitedCode]) -> Scope:
     def ask(values: Iterable[str]) -> Mapping[str, CitedCode]:
         return {value: code[value] for value in values if value in code}
 
-    return Scope("project", ("MEMORY.md",), read, code=ask)
+    return Scope("project", ("MEMORY.md",), read, cited_code=ask)
 
 
 def test_without_a_change_nothing_is_said() -> None:
@@ -64,7 +65,7 @@ def test_code_that_is_gone_is_pinned_no_more_and_last() -> None:
 
 def test_a_short_context_leaves_out_what_is_gone() -> None:
     gone = {"b": CitedCode(CodeState.GONE, "src/limit.py:1-4", "", "c" * 40)}
-    asked = ContextRequest("when is the cellar locked at night", each=0.05, whole=0)
+    asked = ContextRequest("when is the cellar locked at night", min_evidence=0.05, whole_memory_tokens=0)
     assert "cellar" in assemble([scope({})], asked, NOW).text
     done = assemble([scope(gone)], asked, NOW)
     assert "cellar" not in done.text

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitmem.context.assembly import Context, ContextRequest, Scope, assemble
+from gitmem.context.assembly import Context, assemble
+from gitmem.context.context_request import ContextRequest, Scope
 from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.memory.document import Document, parse
 
@@ -39,7 +40,7 @@ def context(files: Mapping[str, str] = FILES, whole: tuple[str, ...] = (), **giv
     def read(path: str) -> Document | None:
         return parse(files[path].encode(), path) if path in files else None
 
-    scope = Scope("project", tuple(files), read, lambda _: Recalled(HITS), commit="a" * 40, whole=whole)
+    scope = Scope("project", tuple(files), read, lambda _: Recalled(HITS), commit="a" * 40, own_folders=whole)
     return assemble([scope], ContextRequest(**given), NOW)  # type: ignore[arg-type]
 
 

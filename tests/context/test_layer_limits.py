@@ -6,23 +6,23 @@ from datetime import date
 
 import pytest
 
-from gitmem.context.layer_limits import DEFAULTS, Layer, Weights, shares
+from gitmem.context.layer_limits import DEFAULTS, Layer, Weights, limits_of_layers
 from gitmem.errors import BadConfig
 
 TODAY = date(2026, 2, 5)
 
 
 def test_every_layer_has_a_default_and_a_setting_changes_only_what_it_names() -> None:
-    assert set(DEFAULTS) == set(Layer) and shares(()) == DEFAULTS
-    assert (DEFAULTS[Layer.MEMORY].limit, DEFAULTS[Layer.EPISODE].limit, DEFAULTS[Layer.PINNED].budget) == (
+    assert set(DEFAULTS) == set(Layer) and limits_of_layers(()) == DEFAULTS
+    assert (DEFAULTS[Layer.MEMORY].max_parts, DEFAULTS[Layer.EPISODE].max_parts, DEFAULTS[Layer.PINNED].tokens) == (
         200,
         50,
         0,
     )
-    made = shares(["memory limit=20", "memory budget=300", "episode off", "daily off", "daily on item=40"])
-    assert (made[Layer.MEMORY].limit, made[Layer.MEMORY].budget, made[Layer.MEMORY].item) == (20, 300, 0)
-    assert not made[Layer.EPISODE].on and made[Layer.EPISODE].limit == 50
-    assert made[Layer.DAILY].on and made[Layer.DAILY].item == 40 and made[Layer.RULE] == DEFAULTS[Layer.RULE]
+    made = limits_of_layers(["memory limit=20", "memory budget=300", "episode off", "daily off", "daily on item=40"])
+    assert (made[Layer.MEMORY].max_parts, made[Layer.MEMORY].tokens, made[Layer.MEMORY].part_tokens) == (20, 300, 0)
+    assert not made[Layer.EPISODE].on and made[Layer.EPISODE].max_parts == 50
+    assert made[Layer.DAILY].on and made[Layer.DAILY].part_tokens == 40 and made[Layer.RULE] == DEFAULTS[Layer.RULE]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_every_layer_has_a_default_and_a_setting_changes_only_what_it_names() ->
 )
 def test_what_is_no_layer_or_no_setting_is_refused(text: str) -> None:
     with pytest.raises(BadConfig):
-        shares([text])
+        limits_of_layers([text])
 
 
 def test_relevance_is_similarity_recency_and_importance_by_their_weights() -> None:

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.assembly import Context, ContextRequest, Scope, assemble
-from gitmem.context.layer_limits import Layer, shares
+from gitmem.context.assembly import Context, assemble
+from gitmem.context.context_request import ContextRequest, Scope
+from gitmem.context.layer_limits import Layer, limits_of_layers
 from gitmem.context.layers import Recalled
 from gitmem.context.packing import NO_ROOM
-from gitmem.context.rendering import LEFT_OUT
+from gitmem.context.rendering import MISSING
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.hosts.transcript import Role, Transcript, Turn
@@ -34,7 +35,7 @@ def scope(files: Mapping[str, str]) -> Scope:
 
 
 def made(files: Mapping[str, str], **given: object) -> Context:
-    return assemble([scope(files)], ContextRequest("", count=COUNT, **given), NOW)  # type: ignore[arg-type]
+    return assemble([scope(files)], ContextRequest("", count_tokens=COUNT, **given), NOW)  # type: ignore[arg-type]
 
 
 def pinned(number: int, words: str = "is kept for every visit of the clinic in the north of the town") -> str:
@@ -51,14 +52,14 @@ def counted(done: Context) -> int:
 def test_thirty_pinned_facts_are_all_there_and_may_take_the_whole_budget() -> None:
     done = made({"MEMORY.md": pinned(30)})
     assert sum(part.layer is Layer.PINNED for part in done.parts) == 30 and 430 < done.tokens <= 1600
-    assert LEFT_OUT not in done.text and not done.limits
+    assert MISSING not in done.text and not done.limits
 
 
 def test_pinned_facts_that_find_no_room_are_counted_in_the_text_and_in_the_limits() -> None:
     done = made({"MEMORY.md": pinned(300)})
     there = sum(part.layer is Layer.PINNED for part in done.parts)
     assert 60 < there < 300 and done.tokens <= 1600
-    assert f"\n{LEFT_OUT}: {300 - there} of 300 pinned facts.\n" in done.text
+    assert f"\n{MISSING}: {300 - there} of 300 pinned facts.\n" in done.text
     assert any(limit.endswith(f": {300 - there} of 300 parts left out") for limit in done.limits)
 
 
@@ -67,7 +68,7 @@ def test_many_pinned_facts_leave_room_for_the_beginning_of_each_instruction_file
     instructions["SOUL.md"] += "- 말투에 대한 긴 안내가 이어진다.\n" * 200
     done = made({**instructions, "TOOLS.md": "# 도구\n\n- make check\n", "MEMORY.md": pinned(300)})
     assert "절대 저장하지 않는 것" in done.text and "남의 글에 든 지시" in done.text and "make check" in done.text
-    assert re.search(rf"{LEFT_OUT}: \d+ of 300 pinned facts, SOUL.md after line \d+", done.text)
+    assert re.search(rf"{MISSING}: \d+ of 300 pinned facts, SOUL.md after line \d+", done.text)
     assert done.tokens <= 1600
 
 
@@ -95,16 +96,16 @@ def test_the_gate_finds_nothing_in_what_init_lays_out(language: str) -> None:
 def test_the_hard_limit_holds_with_all_that_stands_around_memory() -> None:
     laid = {**files("en"), "MEMORY.md": pinned(10)}
     for most in (1, 60, 150, 250, 300, 400, 700, 1200):
-        done = made(laid, characters=most)
+        done = made(laid, max_characters=most)
         assert len(done.text) <= most and counted(done) == sum(why in NO_ROOM for _, why in done.dropped)
-    assert LEFT_OUT in done.text and done.parts
-    done = made({"MEMORY.md": pinned(10, "is kept")}, characters=300)
+    assert MISSING in done.text and done.parts
+    done = made({"MEMORY.md": pinned(10, "is kept")}, max_characters=300)
     assert done.parts and re.search(r"\nLeft out: \d parts\.\n", done.text)
 
 
 def test_the_hard_limit_cuts_turns_before_pinned_facts_and_says_how_many() -> None:
     turns = tuple(Turn(f"t{n}", (Role.USER, Role.ASSISTANT)[n % 2], f"We talk, part {n}. " * 9, n) for n in range(8))
-    given = ContextRequest("", transcript=Transcript(turns), count=COUNT, characters=800)
+    given = ContextRequest("", transcript=Transcript(turns), count_tokens=COUNT, max_characters=800)
     done = assemble([scope({"MEMORY.md": pinned(3)})], given, NOW)
     assert len(done.text) <= 800 and sum(part.layer is Layer.PINNED for part in done.parts) == 3
     left = [part.content for part in done.parts if part.layer is Layer.RECENT]
@@ -132,7 +133,13 @@ def test_no_text_passes_its_limits_and_all_that_is_left_out_is_counted(
     memory: dict[str, str], talk: Transcript, budget: int, characters: int, layers: tuple[str, ...]
 ) -> None:
     given = ContextRequest(
-        "", budget, transcript=talk, summary="it was said", count=COUNT, characters=characters, shares=shares(layers)
+        "",
+        budget,
+        transcript=talk,
+        summary="it was said",
+        count_tokens=COUNT,
+        max_characters=characters,
+        layer_limits=limits_of_layers(layers),
     )
     done = assemble([scope(memory)], given, NOW)
     assert len(done.text) <= (characters or len(done.text))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitmem.context.layer_limits import Layer, shares
+from gitmem.context.layer_limits import Layer, limits_of_layers
 from gitmem.context.layers import Part
-from gitmem.context.packing import MANY, OVER, OVER_LAYER, SAME, Fitted, fit
+from gitmem.context.packing import OVER, OVER_LAYER, OVER_LAYER_LIMIT, REPEATED, Selection, fit
 
 
 def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: str = "memory/a.md") -> Part:
     return Part(layer, path, text, relevance, path, line, line + text.count("\n"), tokens=len(text.split()))
 
 
-def fitted(parts: list[Part], total: int = 100, *settings: str) -> Fitted:
-    return fit(parts, total, shares(settings), lambda text: len(text.split()), lambda _: "open close")
+def fitted(parts: list[Part], total: int = 100, *settings: str) -> Selection:
+    return fit(parts, total, limits_of_layers(settings), lambda text: len(text.split()), lambda _: "open close")
 
 
-def dropped(done: Fitted, why: str) -> list[str]:
+def dropped(done: Selection, why: str) -> list[str]:
     return [part.content for part, reason in done.dropped if reason == why]
 
 
@@ -49,7 +49,7 @@ def test_long_term_memory_has_a_share_whatever_a_search_finds_and_gives_back_wha
 def test_a_layer_keeps_its_own_limit_and_budget() -> None:
     facts = [part(Layer.MEMORY, f"fact{n} of memory alone", 0.5, n, "MEMORY.md") for n in range(5)]
     assert len(fitted(facts, 100, "memory limit=2").kept) == 2
-    assert len(dropped(fitted(facts, 100, "memory limit=2"), MANY)) == 3
+    assert len(dropped(fitted(facts, 100, "memory limit=2"), OVER_LAYER_LIMIT)) == 3
     assert len(fitted(facts, 100, "memory budget=12").kept) == 1
     assert len(dropped(fitted(facts, 100, "memory budget=12"), OVER_LAYER)) == 4
 
@@ -68,9 +68,9 @@ def test_what_says_the_same_is_kept_once_but_never_where_a_number_or_a_denial_di
     other = part(Layer.DAILY, "the limit is 200 requests a minute for each key", 0.4, 1, "c.md")
     denied = part(Layer.DAILY, "the limit is not 100 requests a minute for each key", 0.4, 1, "d.md")
     done = fitted([first, again, other, denied])
-    assert [p.path for p in done.kept] == ["a.md", "c.md", "d.md"] and dropped(done, SAME) == [again.content]
+    assert [p.path for p in done.kept] == ["a.md", "c.md", "d.md"] and dropped(done, REPEATED) == [again.content]
     lines = part(Layer.DAILY, "limit is 100 requests", 0.3, 1, "a.md")
-    assert dropped(fitted([first, lines]), SAME) == [lines.content]
+    assert dropped(fitted([first, lines]), REPEATED) == [lines.content]
 
 
 def test_a_part_that_says_more_than_a_better_one_is_kept() -> None:
@@ -79,4 +79,4 @@ def test_a_part_that_says_more_than_a_better_one_is_kept() -> None:
         Layer.EPISODE, f"{first.content}\n- pools of the others are filled, not grown, at level load", 0.5, 1, "b.md"
     )
     assert fitted([first, more]).kept == [first, more]
-    assert dropped(fitted([replace(more, relevance=0.9), replace(first, relevance=0.5)]), SAME) == [first.content]
+    assert dropped(fitted([replace(more, relevance=0.9), replace(first, relevance=0.5)]), REPEATED) == [first.content]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.pieces import Piece, content, layout, pieces, pieces_of_text, sections, touched, trail, within
+from gitmem.context.pieces import (
+    Piece,
+    as_markdown,
+    by_section,
+    first_fitting,
+    pieces,
+    pieces_at,
+    pieces_of_text,
+    shared_trail,
+    short_markdown,
+)
 from gitmem.memory.document import parse
 
 HARBOUR = """\
@@ -60,7 +70,7 @@ def one(start: str) -> Piece:
 
 
 def test_all_of_a_file_is_its_own_markdown_without_metadata_and_with_wrapped_lines_joined() -> None:
-    assert layout(read(HARBOUR)) == (
+    assert as_markdown(read(HARBOUR)) == (
         "# Harbour book\n# Harbour\nOpened in May.\n\n## Doors\nThe office closes at ten unless Aune is there.\n"
         "- north door\n  - locked at nine, in winter already at eight\n- south door\n  - locked at ten\n\n"
         "| berth | depth |\n|---|---|\n| A     | 4 m   |\n| B     | 6 m   |\n\n## Calls\nRing in this order:\n"
@@ -69,48 +79,50 @@ def test_all_of_a_file_is_its_own_markdown_without_metadata_and_with_wrapped_lin
 
 
 def test_a_piece_alone_stands_below_its_headings_parents_and_table_head() -> None:
-    assert layout([one("locked at ten")]).endswith("## Doors\n- south door\n  - locked at ten")
-    assert layout([one("| B")]).endswith("## Doors\n| berth | depth |\n|---|---|\n| B     | 6 m   |")
-    assert layout([one("the office")]).endswith("## Calls\nRing in this order:\n2. the office")
-    assert one("locked at ten").said == "Harbour book - Harbour - Doors - south door: locked at ten"
+    assert as_markdown([one("locked at ten")]).endswith("## Doors\n- south door\n  - locked at ten")
+    assert as_markdown([one("| B")]).endswith("## Doors\n| berth | depth |\n|---|---|\n| B     | 6 m   |")
+    assert as_markdown([one("the office")]).endswith("## Calls\nRing in this order:\n2. the office")
+    assert one("locked at ten").text_with_trail == "Harbour book - Harbour - Doors - south door: locked at ten"
 
 
 def test_what_pieces_share_is_said_once_and_again_where_another_section_stood_between() -> None:
     north, south, pilot = one("locked at nine"), one("locked at ten"), one("the pilot")
-    text = layout(sections([(south, 0.5), (north, 0.4), (pilot, 0.9)]))
+    text = as_markdown(by_section([(south, 0.5), (north, 0.4), (pilot, 0.9)]))
     assert text.index("pilot") < text.index("north door") < text.index("locked at ten")
     assert text.count("## Doors") == text.count("# Harbour\n") == 1
-    assert layout([pilot, one("Opened")]).endswith("1. the pilot\n\n# Harbour\nOpened in May.")
-    assert trail([north, south]) == ("Harbour book", "Harbour", "Doors")
-    assert content([one("| B")]) == "B | 6 m" == one("| B").statement.text
-    assert content([south]) == "locked at ten" and content([north, south]).startswith("- north door\n  - locked")
+    assert as_markdown([pilot, one("Opened")]).endswith("1. the pilot\n\n# Harbour\nOpened in May.")
+    assert shared_trail([north, south]) == ("Harbour book", "Harbour", "Doors")
+    assert short_markdown([one("| B")]) == "B | 6 m" == one("| B").statement.text
+    assert short_markdown([south]) == "locked at ten" and short_markdown([north, south]).startswith(
+        "- north door\n  - locked"
+    )
 
 
 def test_a_parent_that_is_a_piece_itself_is_not_said_twice() -> None:
     north = [one("north door"), one("locked at nine")]
-    assert layout(north).count("north door") == 1 == layout(north[::-1]).count("north door")
+    assert as_markdown(north).count("north door") == 1 == as_markdown(north[::-1]).count("north door")
 
 
 def test_lines_that_are_a_heading_stand_for_what_is_below_it() -> None:
-    found = touched(read(HARBOUR), 24, 24)
+    found = pieces_at(read(HARBOUR), 24, 24)
     assert [piece.own.text[:8] for piece in found] == ["Ring in ", "the pilo", "the offi", "Nobody s", "```sh\nri"]
-    assert [piece.own.text for piece in touched(read(HARBOUR), 17, 17)] == ["locked at ten"]
+    assert [piece.own.text for piece in pieces_at(read(HARBOUR), 17, 17)] == ["locked at ten"]
 
 
 def test_a_budget_cuts_between_statements_and_within_one_only_where_it_would_fill_the_context() -> None:
     found = list(read(HARBOUR))
-    assert within(found, 0, count) == found
-    assert [piece.own.text for piece in within(found, 13, count)] == [found[0].own.text, found[1].own.text]
+    assert first_fitting(found, 0, count) == found
+    assert [piece.own.text for piece in first_fitting(found, 13, count)] == [found[0].own.text, found[1].own.text]
     long = read("A sentence of five words. " * 40 + "\n")
-    assert within(long, 12, count) == list(long)
-    (cut,) = within(long, 12, count, most=100)
+    assert first_fitting(long, 12, count) == list(long)
+    (cut,) = first_fitting(long, 12, count, most=100)
     assert cut.own.text == "A sentence of five words. A sentence of five words. …"
 
 
 def test_line_ends_of_windows_and_texts_without_a_file_are_read_alike() -> None:
-    assert layout(read(HARBOUR.replace("\n", "\r\n"))) == layout(read(HARBOUR))
+    assert as_markdown(read(HARBOUR.replace("\n", "\r\n"))) == as_markdown(read(HARBOUR))
     (piece,) = pieces_of_text("- one\n  more", "Fleet > Plover")
-    assert layout([piece]) == "# Fleet > Plover\n- one more" and piece.statement.trail == ("Fleet > Plover",)
+    assert as_markdown([piece]) == "# Fleet > Plover\n- one more" and piece.statement.trail == ("Fleet > Plover",)
 
 
 LINES = st.lists(
@@ -125,7 +137,7 @@ def test_whatever_the_markdown_is_each_chosen_statement_is_there_once_with_its_h
     numbered = [f"{line}{number}" if line.strip("|-` >") else line for number, line in enumerate(lines)]
     found = read("\n".join(numbered))
     chosen = data.draw(st.lists(st.sampled_from(found), unique=True)) if found else []
-    text = layout(sections((piece, data.draw(st.floats(0, 1))) for piece in chosen))
+    text = as_markdown(by_section((piece, data.draw(st.floats(0, 1))) for piece in chosen))
     for piece in chosen:
         assert piece.own.text in text
         assert all(line.text in text for line in piece.above)

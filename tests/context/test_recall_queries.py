@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem.context.recall_queries import BEHIND, entities, questions
+from gitmem.context.recall_queries import BACKGROUND_WEIGHT, names_by_frequency, questions
 from gitmem.hosts.transcript import Role, Turn
 
 
@@ -24,7 +24,7 @@ def test_a_session_is_asked_behind_the_prompt_with_its_entities_summary_tools_an
         "", (), said, "- user: We migrate the ledger database.", [("service:ledger:phase", "cutover")],
         "- Prefers Terraform.",
     )  # fmt: skip
-    assert first.text.endswith("and why?") and first.weight == 1.0 and behind.weight == BEHIND
+    assert first.text.endswith("and why?") and first.weight == 1.0 and behind.weight == BACKGROUND_WEIGHT
     for word in ("psycopg.OperationalError", "ledger", "Terraform"):
         assert word in behind.text
     assert "payments-api" in first.text and "payments-api" not in behind.text  # asked already
@@ -33,6 +33,8 @@ def test_a_session_is_asked_behind_the_prompt_with_its_entities_summary_tools_an
 
 
 def test_entities_are_paths_identifiers_and_quoted_names_those_that_recur_first() -> None:
-    found = entities(["see memory/notes.md and OrderService", "OrderService calls `bill run` (INV-17)", '"blue lamp"'])
+    found = names_by_frequency(
+        ["see memory/notes.md and OrderService", "OrderService calls `bill run` (INV-17)", '"blue lamp"']
+    )
     assert found[0] == "OrderService" and {"memory/notes.md", "bill run", "INV-17", "blue lamp"} <= set(found)
-    assert entities(["plain words only here"]) == []
+    assert names_by_frequency(["plain words only here"]) == []

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.context.assembly import ContextRequest, assemble
+from gitmem.context.assembly import assemble
+from gitmem.context.context_request import ContextRequest
 from gitmem.context.layers import RecalledHit
 from gitmem.context.loaded_files import loaded_files
-from gitmem.context.session_contents import Contents, KnownStatements, mark_of, texts_of
+from gitmem.context.session_contents import KnownStatements, SessionContents, compaction_mark, present_texts
 from gitmem.hosts.registry import host_named
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.sessions.recalled_parts import RecalledParts
@@ -64,7 +65,7 @@ def test_alike_statements_about_different_things_both_stay() -> None:
 )
 def test_what_the_transcript_says_is_not_given_again(said: str, held: bool) -> None:
     turns = (Turn("t1", Role.USER, "Hello", 1), Turn("t2", Role.ASSISTANT, said, 2))
-    contents = Contents(texts=texts_of(Transcript(turns, "s2")))
+    contents = SessionContents(texts=present_texts(Transcript(turns, "s2")))
     done = assemble([scope({LOG: LINE}, hits=HITS[1:])], ContextRequest("webhooks", contents=contents), NOW)
     assert ("5 times" not in done.text) is held
 
@@ -75,8 +76,11 @@ def test_what_was_said_before_a_compaction_may_be_given_again() -> None:
         Turn("t2", Role.USER, "They spoke of webhooks.", 2, by=By.SUMMARY),
         Turn("t3", Role.USER, "Go on.", 3),
     )
-    assert texts_of(Transcript(turns[:1])) == (SAID,) and texts_of(Transcript(turns)) == (turns[1].text, turns[2].text)
-    before, after = mark_of(Transcript(turns[:1])), mark_of(Transcript(turns))
+    assert present_texts(Transcript(turns[:1])) == (SAID,) and present_texts(Transcript(turns)) == (
+        turns[1].text,
+        turns[2].text,
+    )
+    before, after = compaction_mark(Transcript(turns[:1])), compaction_mark(Transcript(turns))
     given = RecalledParts(("k",), True, True, (), before)
     assert given.after(before).keys == ("k",) and given.after("").keys == ("k",) and given.after(after).keys == ()
     announced = RecalledParts(("k",), True, True, (), before, compacting=True)
@@ -107,7 +111,7 @@ def test_what_the_host_loads_and_what_that_imports_is_not_given(tmp_path: Path) 
     paths, texts = loaded_files(host_named("claude"), tmp_path)
     assert "MEMORY.md" in paths and "docs/한글.md" in paths and ".claude/rules/" in paths
     assert not {"docs/code.md", "../outside.md"} & set(paths) and any("11시" in text for text in texts)
-    contents = Contents(texts=texts, loaded=paths)
+    contents = SessionContents(texts=texts, loaded=paths)
     files = {"MEMORY.md": "# Memory\n\n- The pier is closed on Mondays.\n", LOG: LINE}
     assert assemble([scope(files, hits=HITS[1:])], ContextRequest("webhooks", contents=contents), NOW).text == ""
     assert "MEMORY.md" not in loaded_files(host_named("gemini"), tmp_path)[0]

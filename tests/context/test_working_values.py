@@ -1,4 +1,5 @@
-"""Which working values a context is given: those of its own session, and of the project's those that are asked about."""
+"""Which working values a context is given: those of its own session, and of the project's those that are asked
+about."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from gitmem import api
-from gitmem.context.working_values import is_named
+from gitmem.context.working_values import is_entity_named
 from gitmem.text.terms import terms
 from tests.harness import Repo
 
@@ -24,7 +25,7 @@ from tests.harness import Repo
     ],
 )
 def test_what_is_asked_about_is_named(key: str, asked: str) -> None:
-    assert is_named(key, frozenset(terms(asked)))
+    assert is_entity_named(key, frozenset(terms(asked)))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_what_is_asked_about_is_named(key: str, asked: str) -> None:
     ],
 )
 def test_another_entity_s_value_is_not_named(key: str, asked: str) -> None:
-    assert not is_named(key, frozenset(terms(asked)))
+    assert not is_entity_named(key, frozenset(terms(asked)))
 
 
 def working(opened: api.Memory, prompt: str = "", **more: Any) -> list[str]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from bench import amendments, recall
 from bench._sets import table
-from gitmem.context import assembly
+from gitmem.context import answering_parts, assembly
 from gitmem.search import evidence
 from gitmem.search.question import parse
 from tools.training import regression
@@ -56,23 +56,23 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
     learned: by all words of the prompt, or in another script."""
     found: Shown = []
     sure = False
-    whole = assembly._answering
+    whole = answering_parts.answering_parts
 
     def noted(pairs: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
         nonlocal sure
         asked = evidence.Asked(parse(questions[0].text, today), assembly.table_of_words(), chunks)
         for part, _ in pairs:
-            if part.layer in assembly.RECALLED and asked.total:
+            if part.layer in answering_parts.RECALLED and asked.total:
                 shown, certain = _of_text(asked, part.content)
                 found.extend(shown)
                 sure |= certain
         return whole(pairs, request, questions, today, chunks)
 
-    assembly._answering = noted
+    answering_parts.answering_parts = noted
     try:
         recall.context(repo, prompt)
     finally:
-        assembly._answering = whole
+        answering_parts.answering_parts = whole
     return found, sure
 
 

@@ -14,9 +14,18 @@ import click
 from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.config import Config
-from gitmem.context.assembly import Context, ContextRequest
+from gitmem.context.assembly import Context
+from gitmem.context.context_request import ContextRequest
 from gitmem.context.layer_limits import PRESETS, Layer
-from gitmem.context.request import MAX_AGE, build, place, repository_path, request_of, staged_of, value_of
+from gitmem.context.request import (
+    MAX_AGE,
+    build_context,
+    parse_place,
+    repository_path,
+    request_of,
+    staged_paths,
+    value_of,
+)
 from gitmem.environment import cache_folder, now
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
@@ -97,7 +106,7 @@ def command(**given: Any) -> None:
     repo, config = open_here({"context_preset": options.preset})
     request = _request(options, repo, config)
     began = time.monotonic()
-    context = build(repo, config, request, now(), options.at, environ=os.environ, cache=cache_folder())
+    context = build_context(repo, config, request, now(), options.at, environ=os.environ, cache=cache_folder())
     if request.transcript is not None and not options.dry_run:
         _receipt(repo, request.transcript, context, began)
     for note in context.notes:
@@ -122,21 +131,23 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Conte
         prompt,
         budget=options.budget,
         subjects=tuple(repository_path(repo, subject) for subject in options.subjects),
-        staged=staged_of(repo) if options.staged or not options.subjects else (),
+        staged=staged_paths(repo) if options.staged or not options.subjects else (),
         transcript=options.transcript,
         session=options.session,
         entities=options.entities,
-        include=tuple(place(value) for value in options.include),
+        include=tuple(parse_place(value) for value in options.include),
         loaded=options.loaded,
         without_layers=frozenset(options.no_layers),
         without_paths=options.no_paths,
         without_agents=options.no_agents,
-        characters=max(1, options.max_characters - 1) if options.max_characters else 0,  # the last line's end is one
+        max_characters=max(1, options.max_characters - 1)
+        if options.max_characters
+        else 0,  # the last line's end is one
     )
     if options.merge:
-        from gitmem.context.condensing import merger  # most contexts are not condensed by a model
+        from gitmem.context.condensing import open_merger  # most contexts are not condensed by a model
 
-        request = replace(request, merge=merger(repo, config, options.merge, now(), os.environ))
+        request = replace(request, merge=open_merger(repo, config, options.merge, now(), os.environ))
     return request
 
 

@@ -415,13 +415,13 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
 def start_command(agent: str, as_json: bool) -> None:
     """Print the context of a new session, and what is left open."""
     from gitmem.context.checkpoint import checkpoint
-    from gitmem.context.request import build, request_of
+    from gitmem.context.request import build_context, request_of
     from gitmem.sessions.automation import end_due_sessions
 
     repo, config = open_here({"agent": agent})
     when = now()
     ended = end_due_sessions(repo, config, when)
-    made = build(
+    made = build_context(
         repo,
         config,
         request_of(config, "", without_layers=frozenset(("working",))),

@@ -45,13 +45,13 @@ def page(view: View) -> Response:
     budget = min(max(1, view.number("budget", view.config.context_budget)), MAX_BUDGET_TOKENS)
     if not prompt and not subject:
         return view.render("prompt.html", prompt="", subject="", budget=budget, context=None)
-    from gitmem.context.request import build, repository_path, request_of
+    from gitmem.context.request import build_context, repository_path, request_of
 
     subjects: tuple[str, ...] = ()
     if subject:
         subjects = (repository_path(view.repo, subject),)
     request = request_of(view.config, prompt, budget=budget, subjects=subjects)
-    context = build(
+    context = build_context(
         view.repo, view.config, request, view.now, view.snapshot.commit, environ=view.repo.environ, cache=cache_folder()
     )
     tokens: dict[str, float] = {}

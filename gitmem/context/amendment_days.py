@@ -1,8 +1,9 @@
-"""Marks the statements of a context that a later line of a daily log replaces or ends.
+"""Marks the statements of a context that a later line of a daily log replaces or ends, with the day of that line.
 
-Until the next promotion only the log has the newer statement, and a context must not show both as true. A statement is
-marked only if `memory/relation` is sure (`automatic`) and a person said the later line; facts that a person pinned or
-wrote by hand are never marked. Doubtful pairs are left to `git mem settle`. Nothing is left out here. Pure.
+Until the next promotion (the move of log lines to MEMORY.md) only the log has the newer statement, and a context must
+not show both as true. A statement is marked only if `memory/relation` is sure (`automatic`) and a person said the later
+line; facts that a person pinned or wrote by hand are never marked. Doubtful pairs are left to `git mem settle`. No part
+is left out here. Pure.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from gitmem.paths import log_date, log_day
 MAX_LATER = 200  # newest lines of logs that are compared with the other statements
 
 
-def marked(parts: Sequence[Part], today: date, daily: Iterable[str] = ()) -> list[Part]:
-    """The parts, each with `until` on the statements that a later line of a log replaces or ends.
+def with_amendment_days(parts: Sequence[Part], today: date, log_patterns: Iterable[str] = ()) -> list[Part]:
+    """All parts in order. A part with a statement that a later line of a log replaces or ends has the day of that line
+    in `until`.
 
-    `daily`: patterns of logs outside memory/. A commit or an episode that repeats such a statement is marked too.
+    `log_patterns`: path patterns of logs outside memory/. A commit or an episode that repeats such a statement is
+    marked too.
     """
-    patterns = tuple(daily)
-    said = [row for part in parts for row in _rows(part)]
+    patterns = tuple(log_patterns)
+    said = [row for part in parts for row in _placed_facts(part)]
     later = [row for row in said if log_day(row.path, patterns) and _is_of_person(row)]
     later = sorted(later, key=lambda row: (row.day, row.fact.line), reverse=True)[:MAX_LATER]
     if not later:
@@ -44,12 +47,13 @@ def marked(parts: Sequence[Part], today: date, daily: Iterable[str] = ()) -> lis
             if surely_over(old, new, as_if_derived=old.path not in MEMORY):  # a log has no facts yet
                 over[ident] = new
     if over:
-        return [_marked(part, over) for part in parts]
+        return [_part_with_days(part, over) for part in parts]
     return list(parts)
 
 
-def _rows(part: Part) -> Iterator[Placed]:
-    """The statements of a part as facts; none of a part without a file."""
+def _placed_facts(part: Part) -> Iterator[Placed]:
+    """Each statement of a part as a fact with its path and day ("" if no day is known); none for a part without a
+    file."""
     if not part.path:
         return
     dated = log_date(part.path)
@@ -71,18 +75,21 @@ def _is_of_person(row: Placed) -> bool:
 
 
 def _is_earlier(one: Placed, other: Placed) -> bool:
-    """Whether a statement is earlier than another one: by day, or by its line in one log."""
+    """Whether a statement is from an earlier day, or from an earlier line of the same log."""
     if one.day != other.day:
         return one.day < other.day
     return one.path == other.path and one.fact.line < other.fact.line
 
 
-def _marked(part: Part, over: Mapping[str, Placed]) -> Part:
-    """The part with its statements of `over` added to `until`."""
+def _part_with_days(part: Part, over: Mapping[str, Placed]) -> Part:
+    """The part with (line, day) in `until` for each of its statements in `over` (id of a fact -> the later line).
+
+    A part without statements (a commit) gets one day, the latest, for all of it.
+    """
     known = {line for line, _ in part.until}
     new = [
         (row.fact.line, later.day)
-        for row in _rows(part)
+        for row in _placed_facts(part)
         if (later := over.get(row.fact.id)) is not None and row.fact.line not in known and _is_earlier(row, later)
     ]
     if not part.pieces and not known:
@@ -97,6 +104,6 @@ def _marked(part: Part, over: Mapping[str, Placed]) -> Part:
 
 
 def _ids_of_text(text: str) -> Iterator[str]:
-    """The ids of the lines of a commit message, whose items record facts."""
+    """The fact ids of the first MAX_LATER lines of a commit message, read as items that record facts."""
     for line in islice(text.splitlines(), MAX_LATER):
         yield fact_id(recorded_text(line.strip().lstrip("-+* ")))

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from gitmem.context.later_words import marked
+from gitmem.context.amendment_days import with_amendment_days
 from gitmem.context.layer_limits import Layer
-from gitmem.context.layers import Part, of
+from gitmem.context.layers import Part, with_pieces
 from gitmem.context.pieces import pieces
 from gitmem.memory.document import parse
 
@@ -18,7 +18,7 @@ CITED = "<!-- mem type=decision src=memory/2026-11-27.md#L5@38b192ee3cca from=20
 
 
 def part(path: str, text: str, layer: Layer = Layer.MEMORY) -> Part:
-    return of(Part(layer, path, "", 0.5, path), pieces(parse(text.encode())))
+    return with_pieces(Part(layer, path, "", 0.5, path), pieces(parse(text.encode())))
 
 
 def log(line: str, path: str = LOG) -> Part:
@@ -27,7 +27,7 @@ def log(line: str, path: str = LOG) -> Part:
 
 def marks(*parts: Part) -> list[tuple[str, str]]:
     """(path, day) of each mark."""
-    return [(each.path, day) for each in marked(parts, TODAY) for _, day in each.until]
+    return [(each.path, day) for each in with_amendment_days(parts, TODAY) for _, day in each.until]
 
 
 @pytest.mark.parametrize(

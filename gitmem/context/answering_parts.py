@@ -1,0 +1,81 @@
+"""Leaves out the recalled parts of a context that do not answer its prompt, by the evidence of their words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from gitmem.context.context_request import ContextRequest
+from gitmem.context.layer_limits import Layer
+from gitmem.context.layers import Part
+from gitmem.context.recall_queries import Question
+from gitmem.search.evidence import STRONG, Asked, evidence, standing, table_of_words
+from gitmem.search.question import parse
+
+NO_ANSWER, WEAK_ANSWER = "memory does not answer the prompt", "says too little to the prompt"
+RECALLED = frozenset(
+    (Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY, Layer.HISTORY)
+)  # layers whose parts must answer the prompt
+
+
+AMENDED, CODE_GONE = "a later line amends it", "the code that it cites is gone"
+
+
+# The least evidence, 0..1, of a part if another part answers the prompt, and if that other part has STRONG evidence. A
+# prompt of small talk resembles one part at most; for a real question the answer is seldom the part with most evidence.
+MIN_BESIDE, MIN_BESIDE_STRONG = 0.2, 0.05
+
+
+def answering_parts(
+    pairs: Sequence[tuple[Part, Part]], request: ContextRequest, questions: Sequence[Question], today: date, chunks: int
+) -> tuple[list[Part], list[tuple[Part, str]]]:
+    """(the parts that answer the prompt, (part, reason) for each other part).
+
+    `pairs`: (part as it was found, part without the statements that the session has). The evidence is measured on the
+    first; the second is returned. Only parts of RECALLED layers must answer. The questions behind the prompt
+    (`recall_queries.BACKGROUND_WEIGHT`) count for a part that shares a word with the prompt, and where the prompt has
+    no word that tells: "and why does it fail?" asks for more than it says.
+    """
+    if not (request.min_best_evidence or request.min_evidence) or not request.prompt.strip() or not questions:
+        return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts
+    table = table_of_words()
+    asked = [(Asked(parse(question.text, today), table, chunks), question.weight) for question in questions]
+
+    def measured(part: Part) -> float:
+        prompt = asked[0][0]
+        alone = len(asked) > 1 and prompt.tells and not standing(prompt, part.text_with_trail).tells
+        known, texts = asked[:1] if alone else asked, _texts_with_trails(part)
+        return max(weight * evidence(each, text, about) for each, weight in known for text, about in texts)
+
+    answers = {at: measured(found) for at, (found, _) in enumerate(pairs) if found.layer in RECALLED}
+    best = max(answers.values(), default=0.0)
+    silent = best < request.min_best_evidence
+    if best >= STRONG:
+        beside = MIN_BESIDE_STRONG
+    else:
+        beside = MIN_BESIDE
+    enough = max(request.min_evidence, min(request.min_best_evidence, beside))
+    unanswered = WEAK_ANSWER
+    if silent:
+        unanswered = NO_ANSWER
+    kept: list[Part] = []
+    withheld: list[tuple[Part, str]] = []
+    for at, (_, part) in enumerate(pairs):
+        if at not in answers:
+            kept.append(part)
+            continue
+        if silent or answers[at] < enough:
+            withheld.append((part, unanswered))
+        elif request.min_evidence and part.until:
+            withheld.append((part, AMENDED))  # the session may have the later line already
+        elif request.min_evidence and part.code_gone:
+            withheld.append((part, CODE_GONE))
+        else:
+            kept.append(part)
+    return kept, withheld
+
+
+def _texts_with_trails(part: Part) -> list[tuple[str, str]]:
+    """(text, trail) of a part, and of each of its statements if it has several."""
+    own = [(piece.own.text, piece.statement.trail) for piece in part.pieces if len(part.pieces) > 1]
+    return [(text, " ".join(trail)) for text, trail in ((part.content, part.trail), *own)]

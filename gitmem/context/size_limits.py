@@ -1,0 +1,163 @@
+"""Renders the parts of a context and lowers their budget until the text fits its limits of tokens and characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from gitmem.context import packing
+from gitmem.context.context_request import ContextRequest, Scope
+from gitmem.context.layer_limits import Layer
+from gitmem.context.layers import Part
+from gitmem.context.pieces import without_metadata
+from gitmem.context.rendering import Detail, missing_line, render, render_group
+from gitmem.messages import Message
+
+CUT_LAST = frozenset((Layer.PINNED, Layer.INCLUDED))  # layers that are cut last
+
+
+UNCOMMITTED = "uncommitted"  # the only kind of trust that a context shows
+
+
+Fit = Callable[[Sequence[Part], int, int], packing.Selection]  # parts, tokens, the hard limit of characters or 0
+
+
+Render = Callable[[packing.Selection, Detail], str]
+
+
+def fit_limits(
+    parts: Sequence[Part], left: int, request: ContextRequest, select: Fit, render_selection: Render
+) -> tuple[packing.Selection, str]:
+    """(the selection that fits the budget of tokens and the hard limit of characters, its text).
+
+    `left`: tokens for the parts. If no part fits beside the line about missing parts, that line is shortened (Detail).
+    """
+    for detail in Detail:
+        done, text = _shrink(parts, left, request, select, lambda done, detail=detail: render_selection(done, detail))  # type: ignore[misc]
+        if done.kept or not parts:
+            return done, text
+    for detail in Detail:
+        text = missing_line(done, detail)
+        if request.count_tokens(text) <= request.budget and not 0 < request.max_characters < len(text):
+            break
+    return done, text
+
+
+def _shrink(
+    parts: Sequence[Part],
+    left: int,
+    request: ContextRequest,
+    select: Fit,
+    render_selection: Callable[[packing.Selection], str],
+) -> tuple[packing.Selection, str]:
+    """(the selection that fits both limits, its text). The text is rendered and measured again with fewer and fewer
+    tokens for the parts.
+
+    Parts of layers outside CUT_LAST are dropped first; then, under the hard limit, the recent turns, oldest first; then
+    parts of CUT_LAST.
+    """
+    turns = [part for part in parts if part.layer is Layer.RECENT]
+    frame = request.count_tokens('<recent who="user">\n</recent>')
+
+    def attempt(total: int, recent: int, characters: int) -> tuple[packing.Selection, str, bool, bool]:
+        """(the selection for `total` tokens beside the last `recent` turns, its text, whether the text has too many
+        tokens, whether it has too many characters)."""
+        gone = turns[: len(turns) - recent]
+        those = set(map(id, gone))
+        done = select([part for part in parts if id(part) not in those], total, characters)
+        done.dropped += [(part, packing.OVER_CHARACTERS) for part in gone]
+        if gone:
+            done.limits.append(
+                Message("limit of {} characters: {} of {} recent turns left out", characters, len(gone), len(turns))
+            )
+        text = ""
+        if done.kept:
+            text = render_selection(done)
+        beside = sum(part.tokens + frame for part in done.kept if part.layer is Layer.RECENT)
+        over = request.count_tokens(text) - beside > request.budget and any(
+            p.layer is not Layer.RECENT for p in done.kept
+        )
+        return done, text, over, 0 < request.max_characters < len(text)
+
+    done, text, over, long = attempt(left, len(turns), 0)
+    if not (over or long):
+        return done, text
+    hard = 0
+    if long:
+        hard = request.max_characters
+    alone = lambda part: render_group([part], {}, bare=True)  # noqa: E731
+    must = packing.cost_of((part for part in done.kept if part.layer in CUT_LAST), request.count_tokens, alone)
+    must = max(0, min(must, left))
+    steps = [(must, left, len(turns))]
+    if hard:
+        steps += [(must, must + 1, recent) for recent in range(len(turns) - 1, -1, -1)]
+    steps += [(0, must, 0 if hard else len(turns))]
+    for low, high, recent in steps:
+        done, text, over, long = attempt(low, recent, hard)
+        if over or long:
+            if long:
+                hard = request.max_characters
+            continue
+        while low + 1 < high:
+            middle = (low + high) // 2
+            tried = attempt(middle, recent, hard)
+            if tried[2] or tried[3]:
+                high = middle
+            else:
+                low, (done, text) = middle, tried[:2]
+        return done, text
+    return attempt(0, 0, request.max_characters)[:2]
+
+
+def renderer(scopes: Sequence[Scope], commits: Mapping[str, str]) -> Render:
+    """A function from a selection to the text of the context. It marks uncommitted parts in the selection, and caches
+    rendered groups and comparisons with the commit."""
+    quoted: dict[tuple[Part, ...], str] = {}
+    changed: dict[tuple[str, str], frozenset[str] | None] = {}
+
+    def rendered(done: packing.Selection, detail: Detail) -> str:
+        done.kept = _marked_uncommitted(done.kept, scopes, changed)
+        return render(done.kept, commits, quoted, missing_line(done, detail))
+
+    return rendered
+
+
+def _marked_uncommitted(
+    parts: Sequence[Part], scopes: Sequence[Scope], known: dict[tuple[str, str], frozenset[str] | None]
+) -> list[Part]:
+    """All parts in order; a part with a line that its scope's commit lacks has `trust` UNCOMMITTED.
+
+    `known`: a cache that is filled here: (scope, path) -> the lines of the file in the commit, None if the file is
+    unchanged.
+    """
+    kept = list(parts)
+    for scope in scopes:
+        own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
+        asked = [path for path in own if (scope.name, path) not in known]
+        if asked and not scope.error:
+            changed = scope.committed_lines(asked)
+        else:
+            changed = {}
+        known.update({(scope.name, path): changed.get(path) for path in asked})
+        for at, part in enumerate(kept):
+            lines = None
+            if part.scope == scope.name:
+                lines = known.get((scope.name, part.path))
+            if lines is not None and not part.trust:
+                old = {without_metadata(line).strip() for line in lines}
+                if not old.issuperset(_lines_of(part, scope)):
+                    kept[at] = replace(part, trust=UNCOMMITTED)
+    return kept
+
+
+def _lines_of(part: Part, scope: Scope) -> list[str]:
+    """The lines of a part as its file has them, without metadata comments and empty lines."""
+    document = None
+    if part.pieces:
+        document = scope.read(part.path)
+    if document is not None:
+        lines = [line for piece in part.pieces for line in document.lines[piece.first - 1 : piece.last]]
+    else:
+        lines = part.content.split("\n")
+    bare = [without_metadata(line).strip() for line in lines]
+    return [line for line in bare if line]
