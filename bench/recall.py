@@ -102,7 +102,7 @@ def memory(talks: Sequence[Conversation], root: Path) -> tuple[Any, dict[str, li
     """A repository that every conversation went through `session end` into; and the lines each flush kept."""
     from gitmem.config import Config
     from gitmem.git.opening import open_repository
-    from gitmem.sessions.lifecycle import Source, end
+    from gitmem.sessions.lifecycle import Source, end_session
 
     root.mkdir(parents=True)
     git = ["git", "-C", str(root), "-c", "user.name=bench", "-c", "user.email=bench@example.com"]
@@ -112,7 +112,7 @@ def memory(talks: Sequence[Conversation], root: Path) -> tuple[Any, dict[str, li
     kept: dict[str, list[str]] = {}
     for talk in sorted(talks, key=lambda talk: talk.at):
         # Ended days later: the day of a line is that of its turn.
-        flushed, _ = end(repo, Config(), transcript(talk), Source(), now=talk.at + timedelta(days=3))
+        flushed, _ = end_session(repo, Config(), transcript(talk), Source(), now=talk.at + timedelta(days=3))
         kept[f"{talk.hand} {talk.title}"] = [line.text for line in flushed.kept]
     subprocess.run([*git, "add", "-A"], check=True)
     subprocess.run([*git, "commit", "-qm", "memory"], check=True)

@@ -76,7 +76,7 @@ def build(folder: Path) -> None:
         tokens = {name: count for name, count in given["layers"].items() if name != "quotation"}
         parts = [part["id"] for part in given["parts"]]
         at = datetime.fromisoformat(NOW)
-        receipts.record(folder / ".git", receipts.Receipt(at, session, "prompt", 41, tokens, parts))
+        receipts.append(folder / ".git", receipts.Receipt(at, session, "prompt", 41, tokens, parts))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from gitmem.hosts.own_memory import bringing, folder_here, is_kept_here, remembe
 from gitmem.hosts.registry import all_hosts
 from gitmem.messages import Message
 from gitmem.plural import counted
-from gitmem.sessions.pending_names import waiting_sessions
+from gitmem.sessions.pending_session_names import waiting_sessions
 
 MAX_NAMED_SESSIONS = 3  # waiting sessions that a check names; the others are counted
 MAX_SESSION_CHARS = 80  # characters of a session's name

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gitmem.context.layers import Part
     from gitmem.context.session_contents import SessionContents
     from gitmem.hosts.transcript import Transcript
-    from gitmem.sessions.lifecycle import Flushed, Source
+    from gitmem.sessions.lifecycle import FlushResult, Source
     from gitmem.sessions.recalled_parts import RecalledParts
 
 INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
@@ -345,13 +345,13 @@ def _giving(event: Event) -> Iterator[None]:
     within WAIT_SHARE of its time, or in a read-only Git directory, answers without it: a repetition is better than no
     memory. If there is time, the event that records second builds its context again (`_is_late`).
     """
-    from gitmem.sessions.state import lock_of_giving
+    from gitmem.sessions.state import context_lock
 
     with ExitStack() as locks:
         if event.session:
             wait = WAIT_SHARE * EVENT_SECONDS[event.name]
             with suppress(GitMemError, OSError):
-                locks.enter_context(locked(event.repo.common_dir, lock_of_giving(event.session), wait))
+                locks.enter_context(locked(event.repo.common_dir, context_lock(event.session), wait))
         yield
 
 
@@ -416,7 +416,7 @@ def _give_at_start(event: Event) -> str:
         tuple(dict.fromkeys((*before.keys, *keys))), answered=before.answered, started=True,
         places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,
     )  # fmt: skip
-    recalled_parts.begin(event.repo.common_dir, event.session, record, time.time())
+    recalled_parts.store_start(event.repo.common_dir, event.session, record, time.time())
     return text
 
 
@@ -467,18 +467,18 @@ def _receipt(event: Event, kind: str, context: Context, began: float) -> None:
     """Record what the session was given, without its text. `began`: seconds of the monotonic clock."""
     from gitmem.sessions import receipts
 
-    tokens, parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
+    tokens, parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in context.parts])
     milliseconds = round(1000 * (time.monotonic() - began))
-    receipts.record(
+    receipts.append(
         event.repo.common_dir, receipts.Receipt(event.now, event.session, kind, milliseconds, tokens, parts)
     )
 
 
 def _budget(event: Event, wanted: int) -> int:
     """The tokens of a context: `wanted`, or what the session has left of its ceiling if that is less."""
-    from gitmem.sessions.receipts import left_of
+    from gitmem.sessions.receipts import tokens_left
 
-    return left_of(event.config.context_ceiling, event.repo.common_dir, event.session, wanted)
+    return tokens_left(event.config.context_ceiling, event.repo.common_dir, event.session, wanted)
 
 
 def _agent_start(event: Event) -> str:
@@ -522,14 +522,14 @@ def _folders(event: Event) -> tuple[str, ...]:
 def _remember(event: Event) -> None:
     """End the sessions that are over, and record that this one was active now."""
     from gitmem.sessions.automation import end_due_sessions
-    from gitmem.sessions.state import load_state, save_state, touched
+    from gitmem.sessions.state import load_state, save_state, with_activity
 
     if not event.config.session_flush or event.config.session_reset == "never":
         return
     end_due_sessions(event.repo, event.config, event.now)
     if event.session:
         state = load_state(event.repo.common_dir, event.session)
-        save_state(event.repo.common_dir, event.session, touched(state, event.now, str(event.transcript or "")))
+        save_state(event.repo.common_dir, event.session, with_activity(state, event.now, str(event.transcript or "")))
 
 
 def _prompt(event: Event) -> str:
@@ -627,7 +627,9 @@ def _recall(event: Event) -> str:
     if _is_late(event, recorded, began):
         return _recall(event)
     _receipt(event, "prompt", context, began)
-    recalled_parts.add(event.repo.common_dir, event.session, given, *_keys_and_places(context.parts), time.time())
+    recalled_parts.store_answer(
+        event.repo.common_dir, event.session, given, *_keys_and_places(context.parts), time.time()
+    )
     return context.text
 
 
@@ -643,14 +645,14 @@ def _compact(event: Event) -> str:
     """PreCompact: before turns are dropped, write what they decided, with the configured model too. What the session
     was given in them may be given again."""
     from gitmem.sessions import recalled_parts
-    from gitmem.sessions.automation import model_of
+    from gitmem.sessions.automation import session_model
     from gitmem.sessions.lifecycle import flush
 
     with _giving(event):
         recalled_parts.announce_compaction(event.repo.common_dir, event.session)
 
-    def write(transcript: Transcript, source: Source) -> Flushed:
-        model = model_of(event.repo, event.config, event.now, os.environ)
+    def write(transcript: Transcript, source: Source) -> FlushResult:
+        model = session_model(event.repo, event.config, event.now, os.environ)
         return flush(event.repo, event.config, transcript, source, now=event.now, model=model)
 
     _propose(event, _write(event, write))
@@ -659,13 +661,13 @@ def _compact(event: Event) -> str:
 
 def _end(event: Event) -> str:
     """SessionEnd: write what the session decided and its episode, and consolidate memory if that is due."""
-    from gitmem.sessions.automation import model_of
+    from gitmem.sessions.automation import session_model
     from gitmem.sessions.due_consolidation import consolidate_if_due
-    from gitmem.sessions.lifecycle import end
+    from gitmem.sessions.lifecycle import end_session
 
-    def write(transcript: Transcript, source: Source) -> Flushed:
-        model = model_of(event.repo, event.config, event.now, os.environ)
-        return end(event.repo, event.config, transcript, source, now=event.now, model=model)[0]
+    def write(transcript: Transcript, source: Source) -> FlushResult:
+        model = session_model(event.repo, event.config, event.now, os.environ)
+        return end_session(event.repo, event.config, transcript, source, now=event.now, model=model)[0]
 
     _propose(event, _write(event, write, ended=True))
     consolidate_if_due(event.repo, event.config, event.now, os.environ)
@@ -673,8 +675,8 @@ def _end(event: Event) -> str:
 
 
 def _write(
-    event: Event, write: Callable[[Transcript, Source], Flushed], *, ended: bool = False
-) -> Flushed | None:  # fmt: skip
+    event: Event, write: Callable[[Transcript, Source], FlushResult], *, ended: bool = False
+) -> FlushResult | None:  # fmt: skip
     """Read the session's transcript, end the sessions that are over, and call `write`. Returns its result, None without
     a transcript or with mem.sessionFlush=false.
 
@@ -685,7 +687,7 @@ def _write(
     from gitmem.hosts.transcript_parser import unread_words
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.lifecycle import Source
-    from gitmem.sessions.pending import done
+    from gitmem.sessions.pending_sessions import delete_note
 
     if not event.config.session_flush:
         return None
@@ -700,18 +702,18 @@ def _write(
     note = _leave_note(event, transcript, source, ended, start)
     end_due_sessions(event.repo, event.config, event.now, transcript, event.session)
     flushed = write(transcript, replace(source, file=str(event.transcript or "")))
-    done(event.repo.common_dir, note)
+    delete_note(event.repo.common_dir, note)
     _catch_up(event)
     return flushed
 
 
 def _leave_note(event: Event, transcript: Transcript, source: Source, ended: bool, start: datetime | None) -> str:
-    """Write a note of the session, which waits until the session is written (`sessions/pending`). Returns its name, ""
-    if it cannot be written."""
-    from gitmem.sessions.pending import Leaving, leave
+    """Make a note of the session before it is written (`sessions/pending_sessions.py`). Returns the note's name, "" if
+    it cannot be written or there is nothing to write."""
+    from gitmem.sessions.pending_sessions import NoteDetails, add_note
 
     try:
-        name, dropped = leave(event.repo, transcript, source, Leaving(event.now, ended, start))
+        name, dropped = add_note(event.repo, transcript, source, NoteDetails(event.now, ended, start))
     except (GitMemError, OSError):  # the session itself can still be written
         return ""
     if dropped:
@@ -724,7 +726,7 @@ def _leave_note(event: Event, transcript: Transcript, source: Source, ended: boo
 def _catch_up(event: Event, largest: int | None = None) -> None:
     """Write the sessions that wait, since their own events could not write them; problems are logged. `largest`: bytes
     of the largest transcript that is written, None for no limit."""
-    from gitmem.sessions.pending import write_pending
+    from gitmem.sessions.pending_sessions import write_pending
 
     if not event.config.session_flush:
         return
@@ -775,13 +777,13 @@ def _last_transcript(event: Event) -> Path | None:
     return None
 
 
-def _propose(event: Event, flushed: Flushed | None) -> None:
+def _propose(event: Event, flushed: FlushResult | None) -> None:
     """Propose a promotion of the written lines, if mem.sessionPromote is set."""
-    from gitmem.sessions.automation import propose
-    from gitmem.sessions.lifecycle import paths_of
+    from gitmem.sessions.automation import commit_and_promote
+    from gitmem.sessions.lifecycle import log_paths
 
     if event.config.session_promote and flushed is not None and flushed.kept:
-        propose(event.repo, event.config, paths_of(flushed.kept), event.now, os.environ)
+        commit_and_promote(event.repo, event.config, log_paths(flushed.kept), event.now, os.environ)
 
 
 def _start_of_this_memory(repo: Repository) -> datetime | None:

@@ -127,7 +127,7 @@ def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, bega
 
     tokens = {receipts.SEARCH: sum(estimate(hit.text) for hit in answer.hits)}
     took, parts = round(1000 * (time.monotonic() - began)), [hit.id for hit in answer.hits]
-    receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, receipts.SEARCH, took, tokens, parts))
+    receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, receipts.SEARCH, took, tokens, parts))
 
 
 def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
@@ -299,7 +299,7 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
     with pool.lent() as (repo, config):
         began = time.monotonic()
         wanted = given.budget or config.context_budget
-        left = receipts.left_of(config.context_ceiling, repo.common_dir, pool.session, wanted)
+        left = receipts.tokens_left(config.context_ceiling, repo.common_dir, pool.session, wanted)
         if not left:
             return f"Nothing more: {CEILING}."
         request = request_of(
@@ -310,9 +310,9 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
             session=pool.values_session,
         )
         made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
-        parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in made.parts])
+        parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in made.parts])
         took = round(1000 * (time.monotonic() - began))
-        receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
+        receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
     said = [made.text or "Memory has nothing on that."]
     said += [f"Left out: {one_line(limit)}" for limit in made.limits]
     if made.withheld:
@@ -375,11 +375,11 @@ def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
 
 def set_value(pool: RepositoryPool, given: mcp_tools.SetValue) -> str:
     """memory_session_set: the key as it was stored, when the value expires, and what was masked in it."""
-    from gitmem.sessions.automation import keep_value
+    from gitmem.sessions.automation import store_value
 
     with pool.lent() as (repo, config), pool.values(repo, config) as store:
         owner = pool.owner(config)
-        stored, masks = keep_value(store, config, given.key, given.value, now(), given.hours, owner)
+        stored, masks = store_value(store, config, given.key, given.value, now(), given.hours, owner)
     if not stored.text:
         return f"Forgotten: {one_line(stored.key)}."
     return f"Kept until {stored.until.isoformat(timespec='minutes')}: {one_line(stored.key)}.{_masked(masks)}"

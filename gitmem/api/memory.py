@@ -380,13 +380,13 @@ class Memory:
         _ensure_reason(reason)
         path, line = self._place(path, line, id)
         if everywhere:
-            from gitmem.sessions.working_memory import drop_saying
+            from gitmem.sessions.working_memory import delete_containing
 
             done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
             if dry_run:
                 values = []
             else:
-                values = drop_saying(self.repo.common_dir, done.texts)
+                values = delete_containing(self.repo.common_dir, done.texts)
             return cast(Corrected, {**erasure.erasure_value(done), "session_values": values})
         return _corrected(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))
 

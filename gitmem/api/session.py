@@ -38,9 +38,9 @@ class Session:
         Raises UsageError for an invalid key or a value that is too large, Refused.
         """
         from gitmem.gate.redaction import mask_counts
-        from gitmem.sessions.automation import keep_value
+        from gitmem.sessions.automation import store_value
 
-        kept, masks = keep_value(self._store(), self.config, key, value, self.now(), hours, self.owner)
+        kept, masks = store_value(self._store(), self.config, key, value, self.now(), hours, self.owner)
         return {**as_value(kept), "masked": mask_counts(masks)}
 
     def get(self, key: str) -> SessionValue | None:
@@ -64,12 +64,12 @@ class Session:
 
         `turns`: the turns so far, or the path of a host's transcript. Raises GitMemError for an unreadable transcript.
         """
-        from gitmem.sessions.automation import end_due_sessions, flushed_value, model_of
+        from gitmem.sessions.automation import end_due_sessions, flushed_value, session_model
         from gitmem.sessions.lifecycle import flush
 
         conversation, source, moment = *self._conversation(turns), self.now()
         ended = end_due_sessions(self.repo, self.config, moment, conversation, self.owner.session)
-        model = model_of(self.repo, self.config, moment, os.environ)
+        model = session_model(self.repo, self.config, moment, os.environ)
         done = flush(self.repo, self.config, conversation, source, now=moment, model=model)
         value = flushed_value(done, ended)
         del value["episode"]
@@ -77,13 +77,13 @@ class Session:
 
     def end(self, turns: str | Path | Sequence[Turn]) -> Episode:
         """`git mem session end`: flush, then write the episode of the session. Raises as `flush`."""
-        from gitmem.sessions.automation import end_due_sessions, flushed_value, model_of
-        from gitmem.sessions.lifecycle import end
+        from gitmem.sessions.automation import end_due_sessions, flushed_value, session_model
+        from gitmem.sessions.lifecycle import end_session
 
         conversation, source, moment = *self._conversation(turns), self.now()
         ended = end_due_sessions(self.repo, self.config, moment, conversation, self.owner.session)
-        model = model_of(self.repo, self.config, moment, os.environ)
-        done, path = end(self.repo, self.config, conversation, source, now=moment, model=model)
+        model = session_model(self.repo, self.config, moment, os.environ)
+        done, path = end_session(self.repo, self.config, conversation, source, now=moment, model=model)
         return cast(Episode, flushed_value(done, ended, path))
 
     def _store(self) -> Store:

@@ -21,7 +21,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import LATE
 from gitmem.git.undo_record import last_write, load
 from gitmem.plural import counted
-from gitmem.sessions.pending_names import ENDING
+from gitmem.sessions.pending_session_names import ENDING
 
 INDEX_PREFIX = "index."  # the beginning of the names of the search index's files
 UNDO_PREFIX = "undo-"  # the beginning of the names of undo's records, one file a work tree

@@ -101,8 +101,8 @@ def _interrupted(repo: Repository, when: datetime, session: str, known: KnownSta
     if not (repo.common_dir / "gitmem/sessions").is_dir():
         return ""
     from gitmem.gate.quoting import fence
-    from gitmem.sessions.rolling_summary import best
-    from gitmem.sessions.state import all_states, so_far
+    from gitmem.sessions.rolling_summary import best_lines
+    from gitmem.sessions.state import all_states, full_summary
 
     states = [state for state in all_states(repo.common_dir, when) if state.name != session]
     last = None
@@ -111,7 +111,9 @@ def _interrupted(repo: Repository, when: datetime, session: str, known: KnownSta
     if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
         return ""
     lines = [
-        line for line in best(so_far(repo.common_dir, last), INTERRUPTED_TOKENS, "") if _add_if_new(line.text, known)
+        line
+        for line in best_lines(full_summary(repo.common_dir, last), INTERRUPTED_TOKENS, "")
+        if _add_if_new(line.text, known)
     ]
     text = "\n".join(f"- {line.role}: {line.text}" for line in lines)
     if not text:
@@ -162,10 +164,10 @@ def _last_episode(
     from gitmem.git.worktree import read_bytes
     from gitmem.memory.document import parse
     from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
-    from gitmem.sessions.written_ids import spellings
+    from gitmem.sessions.written_ids import stored_names
 
     folder = repo.root / "memory/sessions"
-    own_names = frozenset(spellings(session))
+    own_names = frozenset(stored_names(session))
     try:
         if folder.is_symlink():
             names = []

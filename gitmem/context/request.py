@@ -113,16 +113,16 @@ def build_context(
     from gitmem.context import scopes
     from gitmem.context.working_values import values_for
     from gitmem.git.revision import resolve_at
-    from gitmem.sessions.state import name_of
+    from gitmem.sessions.state import session_name
 
     owner = request.session
     if request.transcript is not None and not owner:
-        owner = name_of(request.transcript)
+        owner = session_name(request.transcript)
     if request.transcript is not None and not request.summary:
         from gitmem.provenance.forgotten_texts import forgotten_texts
         from gitmem.sessions import rolling_summary, state
 
-        conversation = state.present(repo.common_dir, request.transcript)  # since the last reset of its session
+        conversation = state.current_part(repo.common_dir, request.transcript)  # since the last reset of its session
         so_far = state.summary(repo.common_dir, request.transcript)
         summary = rolling_summary.render(so_far, SUMMARY_TOKENS, request.prompt)
         summary = forgotten_texts(repo).masked(summary)

@@ -25,8 +25,8 @@ from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.similarity import repeats, same, terms
 from gitmem.memory.statements import Form
 from gitmem.paths import log_date
-from gitmem.sessions.rolling_summary import key
-from gitmem.sessions.written_ids import spellings
+from gitmem.sessions.rolling_summary import turn_key
+from gitmem.sessions.written_ids import stored_names
 from gitmem.text.sentences import sentences
 
 # Layers whose statements may be copies of each other. The copy in the earlier layer of this list is kept.
@@ -99,7 +99,7 @@ def compaction_mark(transcript: Transcript) -> str:
     summaries = sum(turn.by is By.SUMMARY for turn in transcript.turns)
     if first is None:
         return ""
-    return f"{summaries}:{key(first)}"
+    return f"{summaries}:{turn_key(first)}"
 
 
 def keys_of_part(part: Part) -> list[str]:
@@ -224,7 +224,7 @@ def without_known(part: Part, contents: SessionContents, known: KnownStatements)
         if said or not contents.keys.isdisjoint(keys):
             return None
         return part
-    own = spellings(contents.session)
+    own = stored_names(contents.session)
     fresh = [
         piece
         for piece, key in zip(part.pieces, keys, strict=True)

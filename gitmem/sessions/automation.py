@@ -1,4 +1,5 @@
-"""Steps that session commands and host hooks share: resets by the person's clock, models, promotion."""
+"""Steps that the `git mem session` commands and the host hooks share: end sessions that are due, open the model, store
+working values, commit and promote logs."""
 
 from __future__ import annotations
 
@@ -19,36 +20,38 @@ from gitmem.sessions.working_memory import PROJECT, Owner, Store, Value
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
     from gitmem.promotion.promote import Outcome
-    from gitmem.sessions.lifecycle import Flushed
+    from gitmem.sessions.lifecycle import FlushResult
     from gitmem.sessions.resets import EndedSession
 
 
 def end_due_sessions(
     repo: Repository, config: Config, now: datetime, transcript: Transcript | None = None, session: str = ""
 ) -> list[EndedSession]:
-    """End the sessions that are due by `mem.sessionReset` and the person's clock.
+    """End the sessions that are over by `mem.sessionReset`, counted in the machine's time zone.
 
-    `transcript`: a transcript that is already read, of `session` or of the session it names. Ends nothing while another
-    process does.
+    `transcript`: a transcript that the caller has already read, so that its file is not read again. `session`: the name
+    of its session, "" for the transcript's own id. Returns the ended sessions; [] if none is over, if the setting is
+    `never`, or if another process is ending sessions.
     """
     if config.session_reset == "never":
         return []
     from gitmem.sessions.resets import end_due
-    from gitmem.sessions.state import name_of
+    from gitmem.sessions.state import session_name
 
     if transcript is not None:
-        in_hand = {name_of(transcript, session): transcript}
+        transcripts = {session_name(transcript, session): transcript}
     else:
-        in_hand = {}
+        transcripts = {}
     try:
-        return end_due(repo, config, now, lambda naive: naive.astimezone(), in_hand)
+        return end_due(repo, config, now, lambda naive: naive.astimezone(), transcripts)
     except Locked:
         return []
 
 
 @dataclass(frozen=True, slots=True)
 class MissingModel:
-    """Stands for a model that could not be opened: `propose` raises its error, and the rules choose alone."""
+    """A model that could not be opened. Its `propose` raises the error `problem`, so that the caller goes on with the
+    rules."""
 
     problem: GitMemError
     id: str = "missing"
@@ -57,8 +60,9 @@ class MissingModel:
         raise self.problem
 
 
-def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]) -> Model | None:
-    """The model that chooses lines besides the rules; None if none is configured."""
+def session_model(repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]) -> Model | None:
+    """The model of `mem.sessionModel` for a flush, which adds lines to those that the rules choose; None if the setting
+    is empty or "rules". A model that cannot be opened is returned as MissingModel."""
     if config.session_model in ("", "rules"):
         return None
     from gitmem.promotion.model_registry import model_setting, open_model
@@ -72,13 +76,14 @@ def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[
         return MissingModel(error)
 
 
-def keep_value(
+def store_value(
     store: Store, config: Config, key: str, text: str, when: datetime, hours: float, owner: Owner = PROJECT
 ) -> tuple[Value, tuple[Mask, ...]]:
-    """Store a working value of its owner and return it with the masks that were applied; "" removes the key.
+    """Store the working value `text` under `key` for `hours` hours, or delete the owner's value if `text` is "".
 
-    Secrets are masked. An instruction aimed at the model is refused, since the next session would start with it. Raises
-    UsageError, Refused.
+    Secrets are masked. Returns the stored value and the masks that were applied to it. Raises Refused for text with an
+    instruction aimed at the model, because the next session would start with it, and UsageError for an invalid key or a
+    key that contains personal data.
     """
     from gitmem.gate.redaction import refuse_or_mask
     from gitmem.sessions.working_memory import key_to_read, normalise
@@ -95,7 +100,7 @@ def keep_value(
     return store.set(key, safe.text, when, hours, owner), safe.masks
 
 
-def flushed_value(flushed: Flushed, ended: Sequence[EndedSession], episode: str = "") -> dict[str, object]:
+def flushed_value(flushed: FlushResult, ended: Sequence[EndedSession], episode: str = "") -> dict[str, object]:
     """The JSON of docs/json.md, "session end": the lines of a flush, the episode, and the sessions that a reset
     ended."""
     from gitmem.gate.redaction import mask_counts
@@ -111,10 +116,13 @@ def flushed_value(flushed: Flushed, ended: Sequence[EndedSession], episode: str 
     }
 
 
-def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Outcome:
-    """Commit the logs `paths`, then promote their lines on a branch for review.
+def commit_and_promote(
+    repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]
+) -> Outcome:
+    """Commit the daily logs at `paths`, then promote their lines on a branch for review.
 
-    Raises Changed, and promotes nothing, if somebody writes the logs, commits or switches the branch meanwhile.
+    Returns the outcome of the promotion. Raises Changed, and promotes nothing, if another process changes the logs,
+    commits or switches the branch meanwhile.
     """
     from gitmem.git.transaction import CommitDraft, Reading, commit
     from gitmem.promotion.model_registry import promotion_model

@@ -1,7 +1,8 @@
-"""Shorten a transcript: which turns to keep, which to drop, which tool output to trim.
+"""Shorten a transcript: decide when compaction is due, which turns to keep or drop, and cut old tool output. Pure.
 
-Pure: turns in, turns out. A tool call and its result are kept or dropped together, because hosts refuse a transcript
-with only one of them. `sessions/rolling_summary.py` summarises the dropped turns.
+A *spoken turn* is a turn of the person or the agent that is not tool output and not text inserted by the host. A tool
+call and its result are kept or dropped together, because hosts refuse a transcript with only one of them.
+`sessions/rolling_summary.py` summarises the dropped turns.
 """
 
 from __future__ import annotations
@@ -13,20 +14,28 @@ from datetime import datetime, timedelta
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.models.token_count import estimate
 
-KEEP = 8  # spoken turns that are kept verbatim
+KEPT_TURNS = 8  # number of last spoken turns that are kept verbatim
 TRIGGER_TURNS, TRIGGER_TOKENS = 12, 6_000  # from this size on compaction is worth its loss
-SOFT_LIMIT, HEAD, TAIL = 4_000, 1_500, 1_500  # characters; a longer old tool result is cut to its head and tail
-KEEP_ASSISTANT = 3  # the last assistant turns whose tool results are not pruned
+MAX_RESULT_CHARS, HEAD_CHARS, TAIL_CHARS = 4_000, 1_500, 1_500  # a longer old tool result is cut to head and tail
+UNPRUNED_ANSWERS = 3  # number of last answers of the agent whose tool results are not pruned
 CLEARED = "[cleared: old tool output]"
+RESERVED_TOKENS = 20_000  # of the context window, for the next answer
+MARGIN_TOKENS = 4_000  # before the reserved ones, from which the window counts as nearly full
+WINDOW_SHARE = 0.75  # of the window, from which it counts as nearly full
 
 
-RESERVE, SOFT, SHARE = 20_000, 4_000, 0.75  # tokens for the answer, tokens before these, share of the window
+def full_window_reason(
+    turns: Sequence[Turn],
+    window: int,
+    reserve: int = RESERVED_TOKENS,
+    soft: int = MARGIN_TOKENS,
+    share: float = WINDOW_SHARE,
+) -> str:
+    """A sentence that says that the turns nearly fill a context window of `window` tokens; "" if they do not, or if
+    `window` is 0 (unknown).
 
-
-def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
-    """Why a context window of `window` tokens is nearly full; "" if it is not, or its size is unknown (0).
-
-    It is nearly full from `share` of the window on, and from `soft` tokens before the `reserve` at its end.
+    The window is nearly full from `share` of its size on, or when fewer than `soft` tokens are free before the last
+    `reserve` tokens.
     """
     size = sum(estimate(turn.text) for turn in turns)
     full_at = min(window * share, max(0, window - reserve - soft))
@@ -35,11 +44,22 @@ def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int =
     return ""
 
 
-def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
-    """Why compaction is due; "" if it is not. `window`: the model's context in tokens, 0 if unknown."""
+def compaction_reason(
+    turns: Sequence[Turn],
+    window: int = 0,
+    reserve: int = RESERVED_TOKENS,
+    soft: int = MARGIN_TOKENS,
+    share: float = WINDOW_SHARE,
+) -> str:
+    """A sentence that says why compaction is due: a nearly full window, TRIGGER_TOKENS or more, or more than
+    TRIGGER_TURNS spoken turns. "" if compaction is not due.
+
+    `window`: size of the model's context in tokens, 0 if unknown. `reserve`, `soft`, `share`: as in
+    `full_window_reason`.
+    """
     spoken = sum(1 for turn in turns if turn.role is not Role.TOOL and turn.by is By.SPEAKER)
     size = sum(estimate(turn.text) for turn in turns)
-    if why := full(turns, window, reserve, soft, share):
+    if why := full_window_reason(turns, window, reserve, soft, share):
         return why
     if size >= TRIGGER_TOKENS:
         return f"{size} tokens"
@@ -50,16 +70,18 @@ def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: in
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """A compacted transcript. `kept`: turns that stay verbatim. `dropped`: earlier turns, to be summarised."""
+    """The result of a compaction. `kept`: turns that stay verbatim. `dropped`: the other turns, for the summary. Both
+    are in order."""
 
     kept: tuple[Turn, ...]
     dropped: tuple[Turn, ...]
 
 
-def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
-    """Keep the last `keep` spoken turns with their tool calls and results, and all later turns; drop the rest."""
+def compact(turns: Sequence[Turn], *, keep: int = KEPT_TURNS) -> Compacted:
+    """Keep the last `keep` spoken turns, everything after the first of them, and the calls and results that belong to
+    kept turns. Drop the rest. Consecutive turns of one answer count as one."""
     spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
-    spoken = _answers([at for at in spoken if turns[at].text or turns[at].calls], turns)
+    spoken = _answer_starts([at for at in spoken if turns[at].text or turns[at].calls], turns)
     cut = 0
     if len(spoken) > keep:
         cut = spoken[-keep]
@@ -77,23 +99,23 @@ def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
     return Compacted(kept, dropped)
 
 
-def _answers(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
-    """The positions of turns without those that continue the answer before them."""
+def _answer_starts(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
+    """The positions in `places` without those of turns that continue the same answer as the turn before."""
     return [at for at in places if not (at and turns[at].answer and turns[at].answer == turns[at - 1].answer)]
 
 
 def prune(
     turns: Sequence[Turn], *, now: datetime, ttl: timedelta = timedelta(seconds=600), hard: bool = False
 ) -> list[Turn]:
-    """The turns with old tool results cut to head and tail, or cleared with `hard`.
+    """The turns in order, with old tool results cut to head and tail, or replaced by CLEARED if `hard`.
 
-    A result is old if it is older than `ttl` (when its turn has a time) and stands before the last KEEP_ASSISTANT
-    assistant turns.
+    A tool result is old if it precedes the last UNPRUNED_ANSWERS answers of the agent and, when its turn has a time,
+    was given more than `ttl` before `now`.
     """
-    assistants = _answers([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
+    assistants = _answer_starts([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
     recent = 0
-    if len(assistants) >= KEEP_ASSISTANT:
-        recent = assistants[-KEEP_ASSISTANT]
+    if len(assistants) >= UNPRUNED_ANSWERS:
+        recent = assistants[-UNPRUNED_ANSWERS]
     out = []
     for at, turn in enumerate(turns):
         old = at < recent and (turn.at is None or now - turn.at > ttl)
@@ -105,7 +127,8 @@ def prune(
 
 
 def trim(text: str) -> str:
-    """The head and tail of a long text, with the number of missing characters between them."""
-    if len(text) <= SOFT_LIMIT:
+    """The first HEAD_CHARS and last TAIL_CHARS characters of a text, with the number of missing characters between
+    them. A text of at most MAX_RESULT_CHARS is returned unchanged."""
+    if len(text) <= MAX_RESULT_CHARS:
         return text
-    return f"{text[:HEAD]}\n[... {len(text) - HEAD - TAIL} characters ...]\n{text[-TAIL:]}"
+    return f"{text[:HEAD_CHARS]}\n[... {len(text) - HEAD_CHARS - TAIL_CHARS} characters ...]\n{text[-TAIL_CHARS:]}"

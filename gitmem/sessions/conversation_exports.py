@@ -25,49 +25,53 @@ from gitmem.exchange.service_archives import ARCHIVE, files_named
 from gitmem.hosts.entries import role_of, text_of, time_of, word
 from gitmem.hosts.transcript import Role, Transcript, Turn, first_time
 from gitmem.hosts.transcript_parser import as_spoken
-from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_order
+from gitmem.sessions.past_sessions import Listing, PastSession, Recording, by_start
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
 MAX_CONVERSATION_BYTES = 64 << 20  # a longer conversation is not read
 PIECE_BYTES = 1 << 20  # read at a time
-MARK = re.compile(rb'["{}]')
+JSON_MARK = re.compile(rb'["{}]')
 STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)  # the rest of a string after its first quote
 NO_JSON, NO_CONVERSATION = "it is no JSON", "is no conversation"
-NOTHING = (f"cannot be read: {NO_JSON}", NO_CONVERSATION)  # reasons that do not tell which service a file is of
+UNKNOWN_SERVICE_REASONS = (f"cannot be read: {NO_JSON}", NO_CONVERSATION)  # they do not show the service of a file
 Conversation = Mapping[str, Any]
 
 
-def exported(service: str, path: Path) -> Listing:
-    """The conversations of an archive: a zip, a folder that was unpacked from one, or one of its files.
+def list_conversations(service: str, path: Path) -> Listing:
+    """The conversations of an archive of `service` (a key of SERVICES), the earliest first, and (place, reason) for
+    each that cannot be imported.
 
-    Raises UsageError if `path` does not exist or is no such archive, GitMemError for a damaged or too large archive.
+    `path`: the zip, a folder unpacked from it, or one of its JSON files. Raises UsageError if `path` does not exist or
+    has no conversation of the service, GitMemError for a damaged or too large archive.
     """
     sessions: list[PastSession] = []
-    left: list[tuple[str, str]] = []
+    left_out: list[tuple[str, str]] = []
     files = _files(path)
     for name, file in files:
         size = file.seek(0, 2)
         for start, end in _conversations(file) if size else ():
             place = f"{name} at byte {start}"
             try:
-                session = _described(service, name, file, start, end)
+                session = _past_session(service, name, file, start, end)
             except OSError as error:
-                left.append((place, f"cannot be read: {error.strerror}"))
+                left_out.append((place, f"cannot be read: {error.strerror}"))
                 continue
             if isinstance(session, str):
-                left.append((place, session))
+                left_out.append((place, session))
             else:
                 sessions.append(session)
-    if not sessions and all(reason in NOTHING for _, reason in left) and not all(_is_empty(file) for _, file in files):
-        held = next((name for name in SERVICES if left and name != service and _holds(name, files)), "")
-        hint = f"it holds some of {held}: git mem import {held} {quote(str(path))} --dry-run"
-        named = f"name the archive that the service sent: git mem import {service} ARCHIVE.zip --dry-run"
-        raise UsageError(f"'{path}' holds no conversation of {service}", hint if held else named)
-    return Listing(in_order(sessions), tuple(left))
+    is_other = not sessions and all(reason in UNKNOWN_SERVICE_REASONS for _, reason in left_out)
+    if is_other and not all(_is_empty(file) for _, file in files):
+        other = next((name for name in SERVICES if left_out and name != service and _is_of_service(name, files)), "")
+        hint = f"name the archive that the service sent: git mem import {service} ARCHIVE.zip --dry-run"
+        if other:
+            hint = f"it holds some of {other}: git mem import {other} {quote(str(path))} --dry-run"
+        raise UsageError(f"'{path}' holds no conversation of {service}", hint)
+    return Listing(by_start(sessions), tuple(left_out))
 
 
 def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
-    """(name, private copy) of each file of conversations."""
+    """(name, open private copy) of each `conversations*.json` at `path`. Raises UsageError if there is none."""
     files = files_named(path, FILE, any_name=True)
     if not files:
         raise UsageError(f"there is no conversations.json in '{path}'", ARCHIVE)
@@ -75,9 +79,10 @@ def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
 
 
 def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """The (start, end) of each conversation: an object of the outer list, or the only object of the file.
+    """The (start, end) byte offsets of each conversation: each object of the outer list, or the single outer object.
 
-    The file may have any length: PIECE_BYTES are read at a time, and none are kept.
+    The file may have any length: PIECE_BYTES are read at a time. The last pair reaches to the end of a file that is cut
+    short.
     """
     file.seek(0)
     depth = start = base = 0
@@ -95,7 +100,7 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
                     escaped = bool((len(tail) - len(tail.rstrip(b"\\"))) % 2)
                     break
                 inside, at = False, rest.end()
-            token = MARK.search(piece, at)
+            token = JSON_MARK.search(piece, at)
             if token is None:
                 break
             at = token.end()
@@ -122,8 +127,9 @@ def _is_empty(file: IO[bytes]) -> bool:
     return b"".join(file.read(64).split()) == b"[]"
 
 
-def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -> PastSession | str:
-    """One conversation as a session, or the reason why it cannot be imported. Raises OSError."""
+def _past_session(service: str, name: str, file: IO[bytes], start: int, end: int) -> PastSession | str:
+    """The conversation at bytes `start` to `end` as a session, or the reason why it cannot be imported. Raises OSError
+    if it is too long, is not JSON or has no time."""
     ident, transcript = _parsed(service, _bytes(file, start, end))
     if not ident:
         return NO_CONVERSATION
@@ -137,12 +143,13 @@ def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -
 
 
 def _read(service: str, file: IO[bytes], start: int, end: int) -> Recording:
+    """The turns and the SHA-256 of the conversation at bytes `start` to `end`. Raises OSError."""
     data = _bytes(file, start, end)
     return Recording(_parsed(service, data)[1], hashlib.sha256(data).hexdigest())
 
 
-def _holds(service: str, files: Iterable[tuple[str, IO[bytes]]]) -> bool:
-    """Whether the first object of a file is a conversation of a service."""
+def _is_of_service(service: str, files: Iterable[tuple[str, IO[bytes]]]) -> bool:
+    """Whether the first conversation of the first file that is not empty belongs to `service`."""
     for _, file in files:
         for start, end in islice(_conversations(file), 1) if file.seek(0, 2) else ():
             with suppress(OSError):
@@ -151,6 +158,7 @@ def _holds(service: str, files: Iterable[tuple[str, IO[bytes]]]) -> bool:
 
 
 def _bytes(file: IO[bytes], start: int, end: int) -> bytes:
+    """The bytes from `start` to `end`. Raises OSError if there are more than MAX_CONVERSATION_BYTES."""
     if end - start > MAX_CONVERSATION_BYTES:
         raise OSError(errno.EFBIG, f"it is longer than {MAX_CONVERSATION_BYTES >> 20} MiB")
     file.seek(start)
@@ -158,7 +166,8 @@ def _bytes(file: IO[bytes], start: int, end: int) -> bytes:
 
 
 def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
-    """A conversation's id and turns; the id is "" if it is not of this service. Raises OSError for invalid JSON."""
+    """The id and the turns of a conversation; the id is "" if the conversation is from another service. Raises OSError
+    for invalid JSON."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -171,16 +180,17 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
 
 
 def _with_times(turns: Iterable[Turn], value: Conversation) -> Iterator[Turn]:
-    """The turns, each with a time: its own, else that of the turn before, else that of the conversation."""
+    """The turns, each with a time: its own, else that of the turn before, else that of the conversation, else None."""
     at = next(filter(None, (time_of(value.get(key) or None) for key in TIMES)), None)
     for turn in turns:
         at = turn.at or at
         yield replace(turn, at=at)
 
 
-def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
-    """The turns of the branch that was shown last. `mapping` is a tree of messages, `current_node` its last leaf;
-    without it the newest leaf counts. (help.openai.com, "How do I export my ChatGPT history"; the form of 2025.)"""
+def _chatgpt_turns(value: Conversation) -> Iterator[Turn]:
+    """The turns of the branch of the conversation that was shown last, in order. `mapping` is a tree of messages,
+    `current_node` the last leaf of that branch; without `current_node` the newest leaf counts. (help.openai.com, "How
+    do I export my ChatGPT history"; the form of 2025.)"""
     mapping = value.get("mapping")
     if not isinstance(mapping, dict):
         mapping = {}
@@ -189,9 +199,8 @@ def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
     at = value.get("current_node")
     if not isinstance(at, str) or at not in nodes:
         parents = [node.get("parent") for node in nodes.values()]
-        at = max(
-            (key for key in reversed(nodes) if key not in parents), key=lambda key: _said_at(nodes[key]), default=""
-        )
+        leaves = (key for key in reversed(nodes) if key not in parents)
+        at = max(leaves, key=lambda key: _message_time(nodes[key]), default="")
     while isinstance(at, str) and at in nodes and at not in branch:
         branch[at] = None
         at = nodes[at].get("parent")
@@ -201,7 +210,8 @@ def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
             yield from _chatgpt_turn(message, key, number)
 
 
-def _said_at(node: Conversation) -> float:
+def _message_time(node: Conversation) -> float:
+    """The time of a message in seconds since 1970, 0.0 if it has none."""
     at = _object(node.get("message")).get("create_time")
     if not isinstance(at, int | float):
         return 0.0
@@ -209,6 +219,7 @@ def _said_at(node: Conversation) -> float:
 
 
 def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn]:
+    """The turn of one message; nothing for a hidden message, a request to a tool, or a message without text."""
     author, content, metadata = (_object(message.get(name)) for name in ("author", "content", "metadata"))
     role = role_of(author.get("role"))
     hidden = metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message")
@@ -232,8 +243,8 @@ def _part_text(part: Any) -> str:
     return word(spoken, "text")
 
 
-def _of_claude(value: Conversation) -> Iterator[Turn]:
-    """The turns of `chat_messages`; attachments are in keys of their own. (support.claude.com, "How can I export my
+def _claude_turns(value: Conversation) -> Iterator[Turn]:
+    """The turns of the list `chat_messages`, in order, without attachments. (support.claude.com, "How can I export my
     Claude data"; the form of 2025.)"""
     messages = value.get("chat_messages")
     for number, message in enumerate(messages if isinstance(messages, list) else (), 1):
@@ -247,14 +258,15 @@ def _of_claude(value: Conversation) -> Iterator[Turn]:
 
 
 def _object(value: Any) -> Conversation:
+    """The value if it is a JSON object, else {}."""
     if not isinstance(value, dict):
         return {}
     return value
 
 
 SERVICES: dict[str, Callable[[Conversation], Iterator[Turn]]] = {
-    "chatgpt": _of_chatgpt,
-    "claude-export": _of_claude,
+    "chatgpt": _chatgpt_turns,
+    "claude-export": _claude_turns,
 }
 TIMES = ("create_time", "created_at", "update_time", "updated_at")  # keys of a conversation's time, best first
 TURNS_IN = {"chatgpt": "mapping", "claude-export": "chat_messages"}  # the key that every conversation of a service has

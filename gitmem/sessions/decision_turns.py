@@ -1,14 +1,15 @@
-"""The settlements of a conversation with an agent: for each decision the sentences that make it and lead up to it.
+"""Find the settlements of a conversation with an agent. A settlement is a decision: the sentence that makes it and the
+sentences that lead up to it.
 
 A logistic regression (`decision_turns.tsv`, written by `tools/train.py decision_turns`) gives each sentence the
 log-odds that a person who writes the decision down afterwards would use it. Its features: who says the sentence, the
-length of the sentence and of its turn, whether it asks, sums up, reports work or answers an offer, and its sum of
-promotion cues.
+length of the sentence and of its turn, whether the sentence asks, sums up, reports work or answers an offer, and its
+sum of promotion cues (the score by which rules judge a log line).
 
-A sentence above SETTLES settles something: a person's sentence at once; an agent's sentence when the person agrees,
-thanks, or says nothing more; the agent's only proposal ("I suggest ...") when the person says yes. Sentences above
-BELONGS since the last settlement (proposals, limits, rejected choices) become part of it. Pure; the text is always
-what was said. Callers pass only conversations with an agent.
+A sentence with log-odds above SETTLES makes a decision: a person's sentence at once; an agent's sentence when the
+person agrees, thanks, or says nothing more; the agent's only proposal ("I suggest ...") when the person says yes.
+Sentences above BELONGS since the last settlement (proposals, limits, rejected choices) become part of it. Pure; the
+text is always quoted from the conversation. Callers pass only conversations with an agent.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ BELONGS = -2.0  # log-odds above which a sentence is part of the next settlement
 ANSWERED = -1.0  # log-odds above which an agent's sentence is a settlement when the person goes on from it
 MAX_CUE_SUM = 3.0  # largest absolute sum of cues that counts
 SETTLING_CUE_SUM = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
-REPORT = 400  # Latin letters above which a turn is a report, a plan or pasted text rather than an answer
-AGREED = 3  # telling words up to which a sentence says that something is settled, but not what
+REPORT_LETTERS = 400  # Latin letters above which a turn is a report, a plan or pasted text rather than an answer
+MAX_BARE_ANSWER_WORDS = 3  # a sentence with at most so many words besides stop words does not say what is settled
 _QUESTION_MARK = r"[?？]\W*$"
 # How an agent offers choices.
 OFFER = re.compile("|".join((_QUESTION_MARK, *(each.OFFER for each in LANGUAGES))), re.I)
@@ -69,8 +70,9 @@ ASKS = re.compile(rf"{_QUESTION_MARK}|(?:{korean.ASKING_ENDS})\W*{_QUESTION_MARK
 
 
 class Statement(Protocol):
-    """A sentence of a conversation (`selection.Sentence`). `own`: the text without quotations. `doubtful`: the words
-    may be another person's."""
+    """The attributes of a sentence that this module needs (`selection.Sentence` has them). `text`: the whole sentence.
+    `own`: the sentence without quotations. `turn`: the turn that contains it. `doubtful`: the sentence may be another
+    person's."""
 
     @property
     def text(self) -> str: ...
@@ -83,8 +85,9 @@ class Statement(Protocol):
 
 
 class Settlement(NamedTuple):
-    """`places`: indexes of the sentences, in order. `core`: index of the sentence that settles it. `type`: the fact's
-    type. `turn`: the turn that settled it; the person's where a person agrees to an agent's sentence."""
+    """A decision of a conversation. `places`: indexes of its sentences, in order. `core`: index of the sentence that
+    makes it. `type`: type of the fact, such as `decision`. `turn`: the turn that made the decision final; if a person
+    agrees to an agent's sentence, the person's turn."""
 
     places: tuple[int, ...]
     core: int
@@ -96,11 +99,14 @@ def settlements(
     said: Sequence[Statement], cues: Sequence[float], chosen: Mapping[int, str], turns: Sequence[Turn],
     picked: AbstractSet[int] = frozenset(), *, over: bool = True,
 ) -> tuple[list[Settlement], dict[int, str]]:  # fmt: skip
-    """The settlements in order, and the entries of `chosen` (index of a sentence -> type) that no settlement used.
+    """Find the settlements. Returns them in order, and the entries of `chosen` that no settlement used.
 
-    `cues`: the sum of promotion cues of each sentence. `picked`: indexes that stay in the second result unless a
-    settlement has them. A settlement has at most MAX_SENTENCE_CHARACTERS; its likeliest sentences are taken first.
-    Unless the conversation is `over`, the agent's last sentences settle nothing yet.
+    `said`: the sentences of `turns`. `cues`: the sum of promotion cues of each sentence. `chosen`: index of a sentence
+    -> type, for sentences that are worth a line alone. `picked`: indexes that stay in the second result unless a
+    settlement contains them. `over`: the conversation has ended; otherwise the agent's last sentences settle nothing
+    yet.
+
+    A settlement has at most MAX_SENTENCE_CHARACTERS; sentences with higher log-odds are taken first.
     """
     left = dict(chosen)
     talk = _Talk(said, cues, [0.0] * len(said), chosen)
@@ -118,12 +124,12 @@ def settlements(
         if turn.role is Role.USER:
             made, pending = talk.settled_by(turn, places, proposed, pending)
             confirmed: list[Settlement] = []
-            if not any(_takes(each, unanswered) for each in made):
+            if not any(_overlaps(each, unanswered) for each in made):
                 confirmed = talk.confirmed_by(turn, unanswered)
             settled += [*confirmed, *made]
             pending = [at for at in pending if all(at not in each.places for each in confirmed)]
             proposed, unanswered = [], []
-            places = [at for at in places if chosen.get(at) not in STANDING or telling(said[at].text) <= AGREED]
+            places = [at for at in places if chosen.get(at) not in STANDING or _is_bare(said[at].text)]
         else:
             unanswered += places
             new = [at for at in places if talk.belongs(at)]
@@ -143,7 +149,8 @@ def settlements(
 
 
 class _Talk(NamedTuple):
-    """The sentences of a conversation with their sums of cues, log-odds and types."""
+    """The sentences of a conversation; `cues`, `odds` (log-odds): one value for each sentence. `chosen`: index ->
+    type."""
 
     said: Sequence[Statement]
     cues: Sequence[float]
@@ -151,7 +158,8 @@ class _Talk(NamedTuple):
     chosen: Mapping[int, str]
 
     def settles(self, at: int) -> bool:
-        """Whether a sentence settles something by its log-odds or by its own words."""
+        """Whether the sentence at index `at` makes a decision, by its log-odds, a person's cues, or an agent's words
+        that sum up."""
         if self.odds[at] > SETTLES:
             return True
         if self.said[at].turn.role is Role.USER:
@@ -159,15 +167,17 @@ class _Talk(NamedTuple):
         return SUMS_UP.search(self.said[at].text) is not None
 
     def belongs(self, at: int) -> bool:
+        """Whether the sentence at index `at` is part of a settlement."""
         return self.odds[at] > BELONGS or self.settles(at)
 
     def settled_by(
         self, turn: Turn, places: Sequence[int], proposed: Sequence[int], pending: Sequence[int]
     ) -> tuple[list[Settlement], list[int]]:
-        """The settlements of a person's turn, and the places that are pending after it.
+        """The settlements that a person's turn makes (at most two), and the indexes of sentences that wait for the next
+        one.
 
-        `places`: sentences of the turn. `proposed`: sentences of the agent right before it. `pending`: sentences since
-        the last settlement.
+        `places`: indexes of the turn's sentences. `proposed`: sentences of the agent's turns right before it.
+        `pending`: earlier sentences since the last settlement.
         """
         own = [at for at in places if self.belongs(at) and _states(self.said[at].own)]
         strong = [at for at in own if self.settles(at)]
@@ -195,8 +205,9 @@ class _Talk(NamedTuple):
         return [], pending
 
     def confirmed_by(self, turn: Turn, unanswered: Sequence[int]) -> list[Settlement]:
-        """The settlement of the agent's only proposal in `unanswered`, if the person's turn says yes to it; empty if
-        the agent proposes several things, leaves a choice, or proposes a step of the work."""
+        """The settlement of the agent's only proposal among the sentences `unanswered`, if the person's turn says yes
+        to it. [] if the person says something else, or if the agent proposes several things, leaves a choice, or
+        proposes a step of the work."""
         if not confirms(turn.text) or any(CHOICES.search(self.said[at].own) for at in unanswered):
             return []
         proposals = [at for at in unanswered if PROPOSES.search(self.said[at].own)]
@@ -207,13 +218,13 @@ class _Talk(NamedTuple):
         opening = PROPOSES.match(text)
         rest = text[opening.end() :] if opening else text
         is_step = WORK_STEP.search(rest) is not None and STANDS_ON.search(rest) is None
-        if is_step or telling(text) <= AGREED or ASKS.search(text):
+        if is_step or _is_bare(text) or ASKS.search(text):
             return []
         return [self.settlement([], proposals, turn)]
 
     def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
-        """The settlement of the sentences `strong` and `pending`: the strong ones first, then by log-odds, as many as
-        fit."""
+        """A settlement with the sentences `strong` and `pending`: first the strong ones, then the others by log-odds,
+        as many as fit. The core is one of the strong ones. `turn`: as in `Settlement`."""
         room = MAX_SENTENCE_CHARACTERS + 2  # a full stop and a space behind each but the last
         taken: list[int] = []
         for at in sorted({*strong, *pending}, key=lambda at: (at not in strong, -self.odds[at])):
@@ -228,13 +239,13 @@ class _Talk(NamedTuple):
         return Settlement(tuple(sorted(taken)), core, kind, turn)
 
 
-def _takes(settled: Settlement, places: Sequence[int]) -> bool:
-    """Whether a settlement has one of the sentences with these indexes."""
+def _overlaps(settled: Settlement, places: Sequence[int]) -> bool:
+    """Whether a settlement contains a sentence with one of these indexes."""
     return not set(settled.places).isdisjoint(places)
 
 
 def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Turn, list[int]]]:
-    """Each turn with the indexes of its sentences, without the doubtful ones."""
+    """Each turn with the indexes of its sentences, in order; doubtful sentences are left out."""
     places: dict[int, list[int]] = {}
     for at, sentence in enumerate(said):
         if not sentence.doubtful:
@@ -243,9 +254,10 @@ def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Tur
 
 
 def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
-    """The features that all sentences of a turn share, by name; `before` is the turn before it."""
+    """Feature name -> value, for the features that all sentences of `turn` share. `before`: the turn before it, None
+    for the first."""
     whole = latin_length(turn.text)
-    known = {"turn": log(1 + min(whole, REPORT)) / 4, "report": log(max(1.0, whole / REPORT))}
+    known = {"turn": log(1 + min(whole, REPORT_LETTERS)) / 4, "report": log(max(1.0, whole / REPORT_LETTERS))}
     if turn.role is Role.USER:
         known["first"] = float(before is None)
         known["offered"] = float(
@@ -255,12 +267,12 @@ def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
 
 
 def features(sentence: Statement, cues: float) -> dict[str, float]:
-    """The features of one sentence, by name: about 0..1, except the sum of cues."""
+    """Feature name -> value for one sentence; the values are about 0 to 1, except the sum of cues."""
     text, role = sentence.own, sentence.turn.role
     known = {
         "length": log(1 + latin_length(text)) / 3,
         "code": float(bool(CODE.search(text))),
-        "few": float(telling(text) <= AGREED),
+        "few": float(_is_bare(text)),
         "asks": float(bool(ASKS.search(text))),
         "sums up": float(bool(SUMS_UP.search(text))),
         "own work": float(bool(OWN_WORK.search(text))),
@@ -276,9 +288,9 @@ def _drop(left: dict[int, str], places: Sequence[int]) -> None:
         left.pop(at, None)
 
 
-def telling(text: str) -> int:
-    """The number of words of a text that are not stop words. In Chinese and Japanese, which have no spaces, two letters
-    other than Hiragana count as one word."""
+def telling_word_count(text: str) -> int:
+    """The number of words of a text that are not stop words. In Chinese and Japanese, which have no spaces, two
+    characters other than Hiragana count as one word."""
     count = 0
     for word in words(text):
         if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
@@ -288,8 +300,13 @@ def telling(text: str) -> int:
     return count
 
 
+def _is_bare(text: str) -> bool:
+    """Whether a sentence has too few words to say what is settled."""
+    return telling_word_count(text) <= MAX_BARE_ANSWER_WORDS
+
+
 def _states(text: str) -> bool:
-    """Whether a person's sentence states something: it is no question, no order and no bare agreement."""
+    """Whether a person's sentence states something: it is not a question, an order or a bare agreement."""
     return not (ASKS.search(text) or ERRAND.search(text) or AGREES.fullmatch(text) or CONFIRMS.fullmatch(text))
 
 
@@ -299,18 +316,20 @@ def _offers_choice(text: str) -> bool:
 
 
 def _offers(text: str) -> bool:
+    """Whether a sentence asks a question or leaves a choice."""
     return bool(ASKS.search(text)) or _offers_choice(text)
 
 
 def refuses(text: str) -> bool:
-    """Whether a person's turn refuses, at once or after thanks: `no`, `thanks but no thanks`, `great, but no`."""
+    """Whether a person's turn begins with a refusal, also after thanks: `no`, `thanks but no thanks`, `great, but
+    no`."""
     opening = AGREES.match(text) or THANKS.match(text)
     rest = text[opening.end() : opening.end() + MAX_DECLINE_CHARS] if opening else ""
     return bool(DENIES.match(text) or DECLINES.search(rest) or (BARELY.match(text) and DENIES.match(rest)))
 
 
 def agrees(text: str) -> bool:
-    """Whether a text begins with agreement."""
+    """Whether a text begins with words of agreement, such as `ok` or `yes`."""
     agreed = AGREES.match(text)
     if agreed is None:
         return False

@@ -1,4 +1,5 @@
-"""Distills old episodes into one fact of MEMORY.md, a digest of their topics and decisions with a source link to each.
+"""Distil old episodes (the summaries of sessions) into one fact of MEMORY.md: a digest with their topics, their
+decisions and a source link to each.
 
 The episodes stay in place, marked `promoted: true` in their front matter, and searches leave them out by default. The
 digest has only words of the episodes. Nothing is committed; a second run changes nothing.
@@ -33,8 +34,9 @@ MAX_TOPIC_CHARS, MAX_DECISIONS, MAX_DIGEST_CHARS = 250, 5, 600
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """The result. `text`: the digest, "" if no episode is old enough. `line`: its line in MEMORY.md, 0 in a dry run.
-    `episodes`: paths of the distilled episodes. `skipped`: (path, reason)."""
+    """The result of a run. `text`: the digest, "" if no episode is old enough. `line`: line number of the digest in
+    MEMORY.md, 0 in a dry run. `episodes`: paths of the episodes in the digest. `skipped`: (path, reason) of the
+    episodes that were left out."""
 
     text: str
     line: int
@@ -44,6 +46,8 @@ class Distilled:
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
+    """An episode file: path, day of the session, bytes, parsed document."""
+
     path: str
     day: date
     data: bytes
@@ -51,17 +55,19 @@ class _Episode:
 
 
 def distill(repo: Repository, config: Config, *, now: datetime, older_than: int, dry_run: bool = False) -> Distilled:
-    """Add one fact of type `episode-digest` to MEMORY.md for the episodes older than `older_than` days, and mark them.
+    """Add one fact of type `episode-digest` to MEMORY.md for the episodes older than `older_than` days, and mark these
+    episodes.
 
-    An episode that the gate refuses is skipped. Raises UsageError for a negative number, Refused if the gate refuses
-    the digest, Locked, GitMemError in a bare repository.
+    At most MAX_EPISODES go into one digest; the others, and episodes that the gate refuses, are skipped with a reason.
+    Raises UsageError for a negative `older_than`, Refused if the gate refuses the digest, Locked, GitMemError in a bare
+    repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     if older_than < 0:
         raise UsageError("--older-than is a number of days", "git mem session distill --older-than 30")
     skipped: list[tuple[str, str]] = []
-    episodes = _old(repo, config, now.date() - timedelta(days=older_than), skipped)
+    episodes = _undigested(repo, config, now.date() - timedelta(days=older_than), skipped)
     skipped += [(episode.path, "more than one digest holds; run it again") for episode in episodes[MAX_EPISODES:]]
     episodes = episodes[:MAX_EPISODES]
     if not episodes:
@@ -84,9 +90,9 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
     return Distilled(text, line, paths, tuple(skipped))
 
 
-def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str, str]]) -> list[_Episode]:
-    """The episodes of days before `before` that are in no digest yet, oldest first. Adds to `skipped` those that cannot
-    be read or that the gate refuses."""
+def _undigested(repo: Repository, config: Config, before: date, skipped: list[tuple[str, str]]) -> list[_Episode]:
+    """The episodes of days before `before` that are not part of a digest yet, the oldest first. Adds (path, reason) to
+    `skipped` for each episode that cannot be read or that the gate refuses."""
     assert repo.root is not None
     episodes = []
     for path in sorted(read_work_tree(repo, config.memory_paths).files):
@@ -113,17 +119,18 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
 
 
 def is_promoted(document: Document) -> bool:
-    """Whether an episode is marked as part of a digest."""
+    """Whether an episode's front matter says that it is part of a digest."""
     return str(document.front_matter.get("promoted", "")).lower() in ("true", "yes", "1")
 
 
 def digest(episodes: list[_Episode]) -> str:
-    """One line: number of sessions, days, topics, and at most MAX_DECISIONS decisions, the newest first."""
+    """The text of a digest, one line: number of sessions, days, topics, and at most MAX_DECISIONS decisions, the newest
+    first. `episodes`: at least one, the oldest first."""
     days = episodes[0].day.isoformat()
     if episodes[0].day != episodes[-1].day:
         days = f"{days} to {episodes[-1].day.isoformat()}"
     text = f"{counted(len(episodes), 'session')}, {days}"
-    if about := _about(episodes):
+    if about := _digest_topics(episodes):
         text = f"{text}: {', '.join(about)}"
     decided: list[str] = []
     for episode in reversed(episodes):
@@ -135,9 +142,9 @@ def digest(episodes: list[_Episode]) -> str:
     return normalise(text)
 
 
-def _about(episodes: list[_Episode]) -> list[str]:
-    """The topics of all episodes, at most MAX_TOPIC_CHARS: the first topic of each, then the second of each, so that
-    every episode can be found by one."""
+def _digest_topics(episodes: list[_Episode]) -> list[str]:
+    """The topics of all episodes, in at most MAX_TOPIC_CHARS: the first topic of each episode, then the second of each,
+    so that a search for some topic finds every episode."""
     by_episode = [topics(_topic_lines(episode.document)) for episode in episodes]
     chosen: dict[str, str] = {}
     for row in zip_longest(*by_episode):
@@ -153,13 +160,15 @@ def _topic_lines(document: Document) -> list[str]:
 
 
 def _section(document: Document, name: str) -> list[str]:
-    """The texts of the statements directly below a heading, compared without case."""
+    """The texts of the statements directly below the heading `name` (lower case; headings are compared without
+    case)."""
     below = (statement for statement in document.statements if statement.says and statement.above)
     return [statement.text for statement in below if statement.above[-1].casefold() == name]
 
 
 def marked(data: bytes) -> bytes:
-    """An episode with `promoted: true` in its front matter, which is added if there is none; all other bytes stay."""
+    """The bytes of an episode with `promoted: true` in its front matter; front matter is added if there is none. All
+    other bytes stay."""
     end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
     lines = data.split(b"\n")
     if lines[0].rstrip() == b"---":

@@ -1,4 +1,5 @@
-"""Consolidates memory after every `mem.distillAfter` sessions, and records the counted sessions and the last run.
+"""Consolidate memory after every `mem.distillAfter` sessions, and record how many sessions have ended and what the last
+run did.
 
 The record is a private file in the Git directory. A run commits only to the branch `memory/consolidate`, which a person
 reviews and merges.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,8 +32,8 @@ LOCK_SECONDS = 5.0  # wait for another session that ends at the same time
 @dataclass(frozen=True, slots=True)
 class Record:
     """The record of a clone. `episodes`: paths of the episodes of sessions that ended since the last consolidation. The
-    other fields describe the last automatic run. `at`: ISO time, "" for none. `did`: its summary. `commit`, `branch`:
-    "" if it wrote nothing. `problem`: why it could not run, "" if it did."""
+    other fields describe the last automatic run. `at`: its ISO time, "" if there was none. `did`: its summary.
+    `commit`, `branch`: "" if it wrote nothing. `problem`: why it failed, "" if it did not."""
 
     episodes: tuple[str, ...] = ()
     at: str = ""
@@ -48,8 +49,8 @@ class Record:
 
 
 def note_ended(repo: Repository, config: Config, episode: str) -> None:
-    """Count the end of the session with this episode, once for each episode; do nothing if `mem.distillAfter` is 0. If
-    the record cannot be written the session is not counted."""
+    """Count the session of this episode as ended, once for each episode. Does nothing if `mem.distillAfter` is 0, if
+    `episode` is "", or if the record cannot be written."""
     if not config.distill_after or not episode:
         return
     try:
@@ -62,8 +63,8 @@ def note_ended(repo: Repository, config: Config, episode: str) -> None:
 
 
 def note_consolidated(repo: Repository, ran: Record | None = None) -> None:
-    """Start the count again after a consolidation. `ran`: the record of an automatic run. Ignores a record that cannot
-    be written."""
+    """Set the count of ended sessions to 0 after a consolidation. `ran`: the record of an automatic run, which replaces
+    the old record; None for a run that a person started. Does nothing if the record cannot be written."""
     try:
         with locked(repo.common_dir, "ended", LOCK_SECONDS):
             _save(repo.common_dir, ran or replace(load(repo.common_dir), episodes=()))
@@ -71,8 +72,8 @@ def note_consolidated(repo: Repository, ran: Record | None = None) -> None:
         return
 
 
-def is_due(repo: Repository, config: Config) -> int:
-    """The number of sessions that ended since the last consolidation, if it has reached `mem.distillAfter`, else 0."""
+def sessions_due(repo: Repository, config: Config) -> int:
+    """The number of sessions that ended since the last consolidation, if it has reached `mem.distillAfter`; else 0."""
     if not config.distill_after:
         return 0
     count = len(load(repo.common_dir).episodes)
@@ -82,17 +83,18 @@ def is_due(repo: Repository, config: Config) -> int:
 def consolidate_if_due(
     repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]
 ) -> Outcome | None:  # fmt: skip
-    """Consolidate on the branch `memory/consolidate` if enough sessions have ended. None if not, and if the run failed:
-    the record then has the reason, and the next end of a session tries again."""
+    """Consolidate on the branch `memory/consolidate` if enough sessions have ended. Returns the outcome, or None if no
+    run is due or the run failed. After a failure the record has the reason, and the end of the next session tries
+    again."""
     from gitmem.promotion.consolidation import BRANCH, Request, consolidate, summary
     from gitmem.promotion.model_registry import promotion_model
 
-    if not is_due(repo, config):
+    if not sessions_due(repo, config):
         return None
     at = when.isoformat(timespec="seconds")
     try:
         model, policy = promotion_model(repo, config, when.date(), environ)
-        request = Request(branch=BRANCH, receipts=receipts_of(repo))
+        request = Request(branch=BRANCH, receipts=receipt_summary(repo))
         outcome = consolidate(repo, config, model, policy, request, when)
     except GitMemError as error:
         with locked(repo.common_dir, "ended", LOCK_SECONDS):
@@ -104,8 +106,9 @@ def consolidate_if_due(
     return outcome
 
 
-def receipts_of(repo: Repository) -> Receipts | None:
-    """The days and counts of this clone's receipts for a consolidation, None if it has no receipts."""
+def receipt_summary(repo: Repository) -> Receipts | None:
+    """First and last day, number of days, and fact ids of this clone's receipts (records of what sessions were given);
+    None if it has no receipts."""
     from gitmem.promotion.consolidation import Receipts
     from gitmem.sessions.receipts import read, totals
 
@@ -117,7 +120,7 @@ def receipts_of(repo: Repository) -> Receipts | None:
 
 
 def load(common_dir: Path) -> Record:
-    """The record of a clone; an empty one if there is none or it cannot be read."""
+    """The record of a clone; an empty record if there is none or it cannot be read."""
     try:
         value = json.loads(read_bytes(state_dir(common_dir, make=False), FILE, MAX_FILE_BYTES))
         episodes = tuple(path for path in value["episodes"] if isinstance(path, str))
@@ -127,9 +130,9 @@ def load(common_dir: Path) -> Record:
     return Record(episodes, **{name: text for name, text in words.items() if isinstance(text, str)})
 
 
-def in_words(record: Record, after: int) -> str:
-    """One line for `git mem status`: the last run, and how many of `after` (`mem.distillAfter`) sessions have ended; ""
-    if `after` is 0 and there was no run."""
+def status_line(record: Record, after: int) -> str:
+    """One line for `git mem status`: the last run, and how many of the `after` sessions (`mem.distillAfter`) have
+    ended. "" if `after` is 0 and there was no run."""
     parts: list[str] = []
     if record.at:
         place = f" on {record.branch}" if record.branch else ""
@@ -140,8 +143,4 @@ def in_words(record: Record, after: int) -> str:
 
 
 def _save(common_dir: Path, record: Record) -> None:
-    value = {
-        "episodes": record.episodes, "at": record.at, "did": record.did, "commit": record.commit,
-        "branch": record.branch, "problem": record.problem,
-    }  # fmt: skip
-    write_atomic(state_dir(common_dir), FILE, json.dumps(value).encode("ascii"), private=True)
+    write_atomic(state_dir(common_dir), FILE, json.dumps(asdict(record)).encode("ascii"), private=True)

@@ -1,8 +1,8 @@
-"""Finds echoes: sentences of an agent that only repeat memory or acknowledge what the person said just before.
+"""Find echoes: sentences of an agent that only repeat memory, or only acknowledge what the person said just before.
 
 Echoes are not written to a log or an episode: a repeated statement would get today's date and seem newer than the
-statement that replaced the original. Only an agent's sentences are tested, and a sentence is an echo of memory only if
-one statement of memory says all of it. Reads the work tree, writes nothing.
+statement that replaced the original. Callers test only an agent's sentences. A sentence repeats memory only if one
+statement of memory says all of it. Reads the work tree, writes nothing.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ COMPLIES = re.compile(f"{korean.COMPLIANCE}|{japanese.COMPLIANCE}")
 MAX_COMPARED = 20  # statements with the most words in common, with which a sentence is compared
 
 
-class Echoes:
-    """Statements of memory, indexed by their terms."""
+class MemoryStatements:
+    """The texts of statements of memory, at most MAX_STATEMENTS, indexed by their terms."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts: list[str] = []
@@ -49,7 +49,8 @@ class Echoes:
                 break
 
     def has(self, text: str) -> bool:
-        """Whether each sentence of a text repeats one of the statements. False for a question and an empty text."""
+        """Whether every sentence of `text` repeats one of the statements. False for an empty text and for a text with a
+        question."""
         found = sentences(text)
         return bool(self.texts and found) and all(map(self._has_sentence, found))
 
@@ -64,17 +65,19 @@ class Echoes:
         return any(repeats(sentence, self.texts[at]) or same(sentence, self.texts[at]) for at in nearest)
 
 
-NO_STATEMENTS = Echoes(())
+NO_STATEMENTS = MemoryStatements(())
 
 
-def echoes(root: Path, daily: Sequence[str], session: str, now: datetime) -> Echoes:
-    """The statements of memory that `session` did not write: of MEMORY.md, its archive, and the logs of the last
-    RECENT_DAYS. `daily`: patterns of logs outside memory/."""
+def memory_statements(root: Path, daily: Sequence[str], session: str, now: datetime) -> MemoryStatements:
+    """The statements of MEMORY.md, of its archive and of the daily logs of the last RECENT_DAYS, without those that
+    `session` wrote. `daily`: patterns of daily logs outside memory/."""
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)}
-    return Echoes(_texts(root, daily, session, days))
+    return MemoryStatements(_texts(root, daily, session, days))
 
 
 def _texts(root: Path, daily: Sequence[str], session: str, days: AbstractSet[date]) -> Iterator[str]:
+    """The texts of statements that `session` did not write: first MEMORY.md and its archive, then the logs of `days`,
+    the newest first. Files that cannot be read are left out."""
     archives = sorted((path.relative_to(root).as_posix() for path in (root / ARCHIVE).glob("*.md")), reverse=True)
     for path in (*FILES, *archives, *sorted(log_files(root, daily, days), reverse=True)):
         try:
@@ -87,11 +90,11 @@ def _texts(root: Path, daily: Sequence[str], session: str, days: AbstractSet[dat
 
 
 def acknowledges(sentence: str, turn: str, before: str) -> bool:
-    """Whether a sentence of an agent's turn only acknowledges the person's turn `before`: "Noted, short answers without
-    bullet points."
+    """Whether `sentence`, of an agent's turn with the text `turn`, only acknowledges the person's turn `before`:
+    "Noted, short answers without bullet points."
 
-    The turn begins with an acknowledgement, or the sentence says that the agent will comply; MIN_SHARED_TERMS of its
-    telling terms and all its numbers are in the person's turn.
+    True if the turn begins with an acknowledgement or the sentence says that the agent will comply, all numbers of the
+    sentence are in `before`, and so are at least MIN_SHARED_TERMS of its terms that are not stop words.
     """
     opening = ACKNOWLEDGES.match(turn) or COMPLIES.search(sentence)
     if not opening or not before:

@@ -1,7 +1,7 @@
-"""Writes the episode of a session: a Markdown file in `memory/sessions` with its summary, decisions and topics.
+"""Write the episode of a session: a Markdown file in `memory/sessions` with its summary, decisions and topics.
 
-An episode has only sentences that were said in the session. What the gate would refuse is masked, so that a session
-with a secret still leaves its decisions.
+An episode has only sentences that were said in the session. Text that the gate would refuse is masked, so that a
+session with a secret still leaves its decisions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from gitmem.paths import Kind, kind
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.evidence import COURTESY
 from gitmem.search.keywords import slug, topics
-from gitmem.sessions.decision_turns import AGREED, telling
-from gitmem.sessions.echoes import NO_STATEMENTS, Echoes, acknowledges, echoes
-from gitmem.sessions.last_words import in_force
-from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
+from gitmem.sessions.decision_turns import MAX_BARE_ANSWER_WORDS, telling_word_count
+from gitmem.sessions.echoes import NO_STATEMENTS, MemoryStatements, acknowledges, memory_statements
+from gitmem.sessions.latest_statements import current_statements
+from gitmem.sessions.rolling_summary import RollingSummary, SummaryLine, add_turns, best_lines
 from gitmem.sessions.rolling_summary import sentences as sentences_of
 from gitmem.sessions.selection import select
-from gitmem.sessions.state import file_of
-from gitmem.sessions.written_ids import spellings, written_session
+from gitmem.sessions.state import session_hash
+from gitmem.sessions.written_ids import stored_names, written_session
 
 MAX_TURNS = 15  # last spoken turns from which an episode is made
 MAX_SUMMARY_TOKENS = 300
@@ -45,7 +45,8 @@ MASK = re.compile(r"\[redacted[^\]\n]*\]|\[forgotten\]")
 HEAD_BYTES = 4_096  # of an episode; they hold its front matter and the first line of its summary
 TRANSCRIPT = "transcript: sha256:"
 TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
-MATTER_TURNS, MATTER_WORDS = 2, 10  # turns of a person and telling words in them, from which a session has a matter
+MIN_PERSON_TURNS = 2  # of a person, from which a session may be worth an episode
+MIN_TELLING_WORDS = 10  # in these turns together, without stop words
 # Tools by which an agent looks something up, in memory or on the web.
 LOOKS_UP = re.compile(r"(?i)memory|git.?mem|web.?(?:search|fetch)|google|weather|time")
 SMALL_TALK = "- (nothing but small talk)"  # the summary of an episode without any line
@@ -55,15 +56,17 @@ DECIDED = ("decision", "rule", "constraint", "policy", "exception")
 def write_episode(
     repo: Repository, config: Config, turns: Sequence[Turn], session: str, agent: str, now: datetime
 ) -> str:
-    """Write the episode of spoken turns; its path from the root, "" without turns and in a bare repository.
+    """Write the episode of these spoken turns. Returns its path in the repository, "" without turns and in a bare
+    repository.
 
-    Replaces the session's earlier episode; another session's episode of the same name stays. Raises Refused if the gate
-    refuses the masked text, Locked, and GitMemError if nothing can be written.
+    An earlier episode of the session is replaced; if another session's episode has the path, this one gets a hash in
+    its name. `now`: time of the session's last activity. Raises Refused if the gate refuses the masked text, Locked,
+    and GitMemError if nothing can be written.
     """
     if not turns or repo.root is None:
         return ""
-    existing = episode_of(repo.root, session)
-    memory = echoes(repo.root, config.memory_daily, written_session(session), now)
+    existing = find_episode(repo.root, session)
+    memory = memory_statements(repo.root, config.memory_daily, written_session(session), now)
     forgotten = forgotten_texts(repo)
     if forgotten:
         turns = [replace(turn, text=forgotten.masked(turn.text)) for turn in turns]
@@ -72,7 +75,7 @@ def write_episode(
     def plan(reading: Reading) -> Draft[str]:
         place = path
         if not existing and reading.raw(path) is not None:
-            place = other_path(path, session)
+            place = path_with_hash(path, session)
         return Draft({place: text.encode("utf-8", "surrogateescape")}, place)
 
     return write(repo, plan)
@@ -80,8 +83,9 @@ def write_episode(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The session of an episode. `agent`: "" if unknown. `when`: its last activity. For an imported session,
-    `transcript` is the SHA-256 (64 hex) of the transcript's bytes and `file` the name of its file, else ""."""
+    """The session that an episode's front matter names. `session`: its name. `agent`: "" if unknown. `when`: time of
+    its last activity. Only for an imported session, else "": `transcript`, the SHA-256 (64 hex digits) of the
+    transcript's bytes, and `file`, the name of the transcript's file."""
 
     session: str
     agent: str
@@ -91,12 +95,17 @@ class Heading:
 
 
 def gated_episode(
-    turns: Sequence[Turn], heading: Heading, config: Config, existing: str = "", memory: Echoes = NO_STATEMENTS
+    turns: Sequence[Turn],
+    heading: Heading,
+    config: Config,
+    existing: str = "",
+    memory: MemoryStatements = NO_STATEMENTS,
 ) -> tuple[str, str]:
-    """(path, text) of the episode of spoken turns, redacted and passed by the gate.
+    """(path, text) of the episode of these spoken turns, masked and accepted by the gate. Only the last MAX_TURNS turns
+    are used.
 
-    `existing`: the path of the session's earlier episode, "" for none. `memory`: statements of memory; the agent's
-    sentences that only repeat them are left out. Raises Refused if the gate refuses the masked text.
+    `existing`: path of the session's earlier episode, "" for none. `memory`: statements of memory; an agent's sentences
+    that only repeat them are left out. Raises Refused if the gate refuses the masked text.
     """
     policy = Policy()
     clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in turns[-MAX_TURNS:]]
@@ -106,17 +115,19 @@ def gated_episode(
     return path, refuse_or_mask_text(redact(render_episode(clean, heading, memory), path, policy), path, config)
 
 
-def other_path(path: str, session: str) -> str:
-    """The path of a session's episode if another session's episode has `path`."""
-    return path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
+def path_with_hash(path: str, session: str) -> str:
+    """The path of a session's episode when another session's episode already has `path`: the start of the session's
+    hash is added."""
+    return path.removesuffix(".md") + f"-{session_hash(session)[:6]}.md"
 
 
-def render_episode(turns: Sequence[Turn], heading: Heading, memory: Echoes = NO_STATEMENTS) -> str:
-    """The Markdown of an episode: summary, decisions and topics, without sentences of the agent that repeat memory."""
+def render_episode(turns: Sequence[Turn], heading: Heading, memory: MemoryStatements = NO_STATEMENTS) -> str:
+    """The Markdown of an episode: front matter, summary, decisions and topics. An agent's sentences that only repeat
+    `memory` are left out. The texts must be masked already."""
     session, agent, now = written_session(heading.session), heading.agent, heading.when
     selected, _ = select(turns, f"{FOLDER}/x.md", now)
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or not memory.has(item.text)]
-    current = in_force(selected)
+    current = current_statements(selected)
     replaced = frozenset(item.text for item in selected) - frozenset(item.text for item in current)
     decisions = [f"- {item.text}" for item in current if item.type in DECIDED and item.origin != "web"]
     about = ", ".join(topics(MASK.sub(" ", turn.text) for turn in turns)[:8])
@@ -143,12 +154,14 @@ def render_episode(turns: Sequence[Turn], heading: Heading, memory: Echoes = NO_
 
 
 def _most_telling(turns: Sequence[Turn], decisions: Sequence[str], replaced: str) -> list[SummaryLine]:
-    """The best sentences for a summary of at most MAX_SUMMARY_TOKENS: each is part of a decision or has telling words.
-    `replaced`: the text of decisions that a later one replaced; their sentences are left out."""
+    """The sentences for a summary of at most MAX_SUMMARY_TOKENS, in order: each belongs to one of `decisions` or has
+    telling words. `replaced`: the text of decisions that a later one replaced; their sentences are left out."""
     decided = "\n".join(decisions)
-    summary = fold(Rolling(), turns)
+    summary = add_turns(RollingSummary(), turns)
     summary = replace(summary, lines=tuple(line for line in summary.lines if line.text not in replaced))
-    return [line for line in best(summary, MAX_SUMMARY_TOKENS) if line.text in decided or _says_something(line.text)]
+    return [
+        line for line in best_lines(summary, MAX_SUMMARY_TOKENS) if line.text in decided or _says_something(line.text)
+    ]
 
 
 def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:
@@ -162,36 +175,39 @@ def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:
     )
 
 
-def has_matter(turns: Sequence[Turn], now: datetime, *, worked: bool) -> bool:
-    """Whether a session is worth an episode: the agent worked (`worked`), a line is worth the log, or the person has
-    MATTER_TURNS turns with MATTER_WORDS telling words and two of them share a topic. Greetings and single questions of
-    general knowledge are small talk."""
+def is_worth_an_episode(turns: Sequence[Turn], now: datetime, *, worked: bool) -> bool:
+    """Whether a session gets an episode; greetings and single questions of general knowledge do not.
+
+    True if the agent worked (`worked`), if a sentence is worth a log line, or if the person has at least
+    MIN_PERSON_TURNS turns with together MIN_TELLING_WORDS telling words and two of them share a topic.
+    """
     if worked or select(turns, f"{FOLDER}/x.md", now)[0]:
         return True
     own = [turn for turn in turns if turn.role is Role.USER]
-    if len(own) < MATTER_TURNS or sum(telling(turn.text) for turn in own) < MATTER_WORDS:
+    if len(own) < MIN_PERSON_TURNS or sum(telling_word_count(turn.text) for turn in own) < MIN_TELLING_WORDS:
         return False
     return any(
         set(topics([turn.text])) & set(topics(earlier.text for earlier in own[:at])) for at, turn in enumerate(own)
     )
 
 
-def worked(turns: Iterable[Turn]) -> bool:
-    """Whether an agent worked in these turns: a turn names files, or a called tool does not only look something up."""
+def agent_worked(turns: Iterable[Turn]) -> bool:
+    """Whether an agent worked in these turns: a turn names files, or a tool was called that does more than look
+    something up."""
     names = [turn.name for turn in turns if turn.role is Role.TOOL or turn.calls]
     return any(turn.files for turn in turns) or any(not LOOKS_UP.search(name) for name in names)
 
 
 def _says_something(text: str) -> bool:
-    """Whether a sentence has at least AGREED telling words, one more if it has a word of courtesy: no greeting and no
-    thanks."""
+    """Whether a sentence is more than a greeting or thanks: it has at least MAX_BARE_ANSWER_WORDS words that are not
+    stop words, one more if it has a word of courtesy."""
     unmasked = MASK.sub(" ", text)
-    return telling(unmasked) >= AGREED + (not COURTESY.isdisjoint(words(unmasked)))
+    return telling_word_count(unmasked) >= MAX_BARE_ANSWER_WORDS + (not COURTESY.isdisjoint(words(unmasked)))
 
 
 class EpisodeFile(NamedTuple):
-    """An episode file. `transcript`, `file`: of an imported session the SHA-256 (64 hex) of its transcript and the name
-    of its file, else "". `title`: the first line of the summary, "" for none."""
+    """An episode file. `path`: in the repository. `session`: name of the session. `transcript`, `file`: as in
+    `Heading`. `title`: the first line of the summary, "" for none."""
 
     path: str
     session: str
@@ -200,8 +216,8 @@ class EpisodeFile(NamedTuple):
     title: str = ""
 
 
-def episodes(root: Path) -> Iterator[EpisodeFile]:
-    """The episodes below a root, by path. A file that cannot be read or names no session is left out."""
+def list_episodes(root: Path) -> Iterator[EpisodeFile]:
+    """The episodes below the work tree `root`, by path. Files that cannot be read or name no session are left out."""
     folder = root / FOLDER
     if not folder.is_dir() or folder.is_symlink():
         return
@@ -221,7 +237,7 @@ def episodes(root: Path) -> Iterator[EpisodeFile]:
 
 
 def _title(text: str) -> str:
-    """The first line of an episode's summary, "" if there is none or it is SMALL_TALK."""
+    """The first line of the section "Summary", "" if there is none or it is SMALL_TALK."""
     _, _, summary = text.partition("\n## Summary\n")
     first = next((line for line in summary.split("\n") if line.strip()), "")
     if first.startswith("- ") and first != SMALL_TALK:
@@ -230,7 +246,7 @@ def _title(text: str) -> str:
 
 
 def _quoted(key: str, front: str) -> str:
-    """The value of a key of the front matter that is a JSON string, "" if there is none."""
+    """The value of `key` in the front matter `front`, written there as a JSON string; "" if there is none."""
     match = re.search(rf"^{key}: (\".*\")$", front, re.M)
     if not match:
         return ""
@@ -240,7 +256,7 @@ def _quoted(key: str, front: str) -> str:
         return ""
 
 
-def episode_of(root: Path, session: str) -> str:
-    """The path of the session's episode, "" if there is none."""
-    names = spellings(session)
-    return next((episode.path for episode in episodes(root) if episode.session in names), "")
+def find_episode(root: Path, session: str) -> str:
+    """The path of the episode of `session` (a session or a part of it), "" if there is none."""
+    names = stored_names(session)
+    return next((episode.path for episode in list_episodes(root) if episode.session in names), "")

@@ -1,7 +1,8 @@
-"""Flush a session's decisions to the daily log, and end it with an episode.
+"""Flush a session's decisions to the daily log, and end a session with an episode.
 
-A flush reads a transcript and appends lines through the gate. It writes each fact once: `sessions/state.py` remembers
-the facts that a session wrote, and facts that memory already has are skipped.
+A flush reads a transcript and appends lines to daily logs (`memory/YYYY-MM-DD.md`) through the gate, which refuses or
+masks text with secrets or instructions. Each fact is written once: `sessions/state.py` remembers the facts that a
+session wrote, and facts that memory already has are skipped.
 """
 
 from __future__ import annotations
@@ -31,24 +32,24 @@ from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path, log_day
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
-from gitmem.sessions.compaction import KEEP
+from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.sessions.due_consolidation import note_ended
-from gitmem.sessions.echoes import NO_STATEMENTS, echoes
-from gitmem.sessions.episode import episode_of, has_matter, worked, write_episode
-from gitmem.sessions.last_words import changed_since, row_of
+from gitmem.sessions.echoes import NO_STATEMENTS, memory_statements
+from gitmem.sessions.episode import agent_worked, find_episode, is_worth_an_episode, write_episode
+from gitmem.sessions.latest_statements import unwritten_row, was_replaced
 from gitmem.sessions.log_files import log_files
-from gitmem.sessions.read_code import ReadCode
-from gitmem.sessions.rolling_summary import key, numbered
+from gitmem.sessions.opened_files import OpenedFiles
+from gitmem.sessions.rolling_summary import distinct_keys, turn_key
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import (
     State,
+    current_part,
     load_state,
-    lock_of,
-    name_of,
-    present,
     save_state,
+    session_name,
+    state_lock,
     summary,
-    touched,
+    with_activity,
     with_ended_part,
     with_part_of,
 )
@@ -65,8 +66,9 @@ RECENT_DAYS = 7  # days of logs in which a flush looks for facts that it would r
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The origin of a transcript. `session`: "" for the transcript's own id. `agent`: "" for the configured one.
-    `file`: the host's file, for a later reset; "" if it cannot be read again."""
+    """Where a transcript comes from. `session`: name of the session, "" for the transcript's own id. `agent`: whose
+    daily logs are written, "" for the configured agent. `file`: path of the host's file, from which a later reset reads
+    the transcript again; "" if that is not possible."""
 
     session: str = ""
     agent: str = ""
@@ -75,7 +77,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class FlushedLine:
-    """A line that a flush wrote: its place, its text, and the turn of its statement."""
+    """A line that a flush wrote: path and line number in the log, text, type of the fact, id of the turn that contains
+    the statement."""
 
     path: str
     line: int
@@ -85,8 +88,9 @@ class FlushedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Flushed:
-    """The result of a flush: the written lines, and the texts that were left out, each with its reason."""
+class FlushResult:
+    """The result of a flush. `kept`: the written lines. `skipped`: (text, reason) of statements that were left out; the
+    text of a refused statement is not quoted."""
 
     kept: tuple[FlushedLine, ...]
     skipped: tuple[tuple[str, str], ...]
@@ -98,16 +102,16 @@ class Flushed:
 def flush(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
     model: Model | None = None, wait: float = FLUSH_WAIT_SECONDS,
-) -> Flushed:  # fmt: skip
+) -> FlushResult:  # fmt: skip
     """Write the decisions, promises, preferences and exceptions of a transcript to the agent's daily logs.
 
-    A line goes to the log of the day of its turn. Each turn is read once; the agent's last turns wait until a person
-    answers or the session ends. Facts that MEMORY.md or a recent log has are skipped. Text that the gate refuses is
-    left out with the reason and never quoted. A `model` chooses lines besides the rules; its failure becomes a note.
-    `wait`: seconds for the session's lock. Raises GitMemError in a bare repository, Locked.
+    Each turn is read once, and each line goes to the log of its turn's day. The agent's last turns wait until the
+    person answers or the session ends. Statements that MEMORY.md or a recent log already has are skipped. `model`:
+    chooses lines in addition to the rules; its failure becomes a note. `wait`: seconds to wait for the session's lock.
+    Raises GitMemError in a bare repository, Locked.
     """
-    session = name_of(transcript, source.session)
-    with _of_session(repo, transcript, session, wait) as (root, state):
+    session = session_name(transcript, source.session)
+    with _locked_state(repo, transcript, session, wait) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model)
         )
@@ -116,19 +120,20 @@ def flush(
 
 
 @contextmanager
-def _of_session(
+def _locked_state(
     repo: Repository, transcript: Transcript, session: str, wait: float
 ) -> Iterator[tuple[Path, State]]:  # fmt: skip
-    """The work tree's root and the state of the transcript's part of the session, with the session's lock held."""
+    """Hold the session's lock; yields the work tree's root and the session's state, in the part of the session that the
+    transcript belongs to. Raises GitMemError in a bare repository, Locked."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
-    with locked(repo.common_dir, lock_of(session), wait):
+    with locked(repo.common_dir, state_lock(session), wait):
         yield repo.root, with_part_of(load_state(repo.common_dir, session), transcript)
 
 
 class FlushInput(NamedTuple):
-    """The input of a flush: the work tree, the session's state, the time, an optional model, and whether the session is
-    over."""
+    """The input of `_flush` that its caller has looked up. `root`: the work tree. `state`: state of the session.
+    `model`: None for the rules alone. `ended`: the session is over, so that its last turns count too."""
 
     root: Path
     state: State
@@ -137,16 +142,16 @@ class FlushInput(NamedTuple):
     ended: bool = False
 
 
-def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, given: FlushInput) -> Flushed:
-    """Do `flush` with the lock of the session held."""
+def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, given: FlushInput) -> FlushResult:
+    """Write the new lines of a transcript and save the session's state. The caller holds the session's lock."""
     root, state, now, _, ended = given
     agent = source.agent or config.agent
     spoken = dated(transcript.spoken(), now, now, now.tzinfo)
-    turns = unread(spoken if ended else _answered(spoken), state.turns)
-    selected, notes = _of_days(turns, spoken, agent, given)
+    turns = unread_turns(spoken if ended else _turns_up_to_person(spoken), state.turns)
+    selected, notes = _select_by_day(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
     if selected:
-        memory = echoes(root, config.memory_daily, written_id(source.session), now)
+        memory = memory_statements(root, config.memory_daily, written_id(source.session), now)
     else:
         memory = NO_STATEMENTS
     repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and memory.has(item.text)]
@@ -154,14 +159,14 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     forgotten = forgotten_texts(repo)
     gone = [item for item in selected if forgotten.masked(item.text) != item.text or forgotten.says_only(item.core)]
     selected = [item for item in selected if item not in gone]
-    held = _in_memory(root, config.memory_daily, now, days)
-    new, known = _new(selected, held._replace(ids=held.ids | state.facts))
+    held = _known_statements(root, config.memory_daily, now, days)
+    new, known = _not_in_memory(selected, held._replace(ids=held.ids | state.facts))
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
     skipped += [(MASK, "a person took it out of memory") for _ in gone]
     kept: list[FlushedLine] = []
     masks: list[Mask] = []
 
-    code = ReadCode(repo, transcript.turns)
+    code = OpenedFiles(repo, transcript.turns)
 
     def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
         """Write the items; returns those that the gate refused, each with its message."""
@@ -185,47 +190,49 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     write([shorter for item, _ in refused if (shorter := item.alone()).text != item.text])
     state = replace(
         state,
-        turns=state.turns | {*numbered(map(key, spoken if ended else _answered(spoken)))},
+        turns=state.turns | {*distinct_keys(map(turn_key, spoken if ended else _turns_up_to_person(spoken)))},
         facts=state.facts | {fact_id(line.text) for line in kept},
     )
-    save_state(repo.common_dir, source.session, touched(state, now, source.file))
+    save_state(repo.common_dir, source.session, with_activity(state, now, source.file))
     differs = at_lines(repo, [(line.path, line.line) for line in kept], now.date())
-    return Flushed(tuple(kept), tuple(skipped), notes, tuple(masks), differs)
+    return FlushResult(tuple(kept), tuple(skipped), notes, tuple(masks), differs)
 
 
-def unread(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
-    """The turns that were not read before, also turns that repeat an earlier text, such as a second `no`.
+def unread_turns(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
+    """The turns that were not read before, in order, including turns whose text repeats an earlier one, such as a
+    second `no`.
 
-    `known`: the keys of the turns that were read (`numbered`).
+    `spoken`: all turns. `known`: keys of the turns that were read (`rolling_summary.distinct_keys`).
     """
-    new = [ident not in known for ident in numbered(map(key, spoken))]
+    new = [ident not in known for ident in distinct_keys(map(turn_key, spoken))]
     if True in new:
         first = new.index(True)
     else:
         first = len(spoken)
-    times = Counter(map(key, spoken))
-    return [turn for at, turn in enumerate(spoken) if new[at] or (at > first and times[key(turn)] > 1)]
+    times = Counter(map(turn_key, spoken))
+    return [turn for at, turn in enumerate(spoken) if new[at] or (at > first and times[turn_key(turn)] > 1)]
 
 
-def _answered(spoken: Sequence[Turn]) -> Sequence[Turn]:
-    """The turns up to the person's last one; later turns of the agent may still be accepted or refused."""
+def _turns_up_to_person(spoken: Sequence[Turn]) -> Sequence[Turn]:
+    """The turns up to the person's last one; the person may still accept or refuse later turns of the agent."""
     last = max((at for at, turn in enumerate(spoken) if turn.role is Role.USER), default=-1)
     return spoken[: last + 1]
 
 
-def _entry(item: Selected, session: str, code: ReadCode) -> Entry:
-    """The log line of a statement, with the ids of its turns and the code that was open and contains it."""
+def _entry(item: Selected, session: str, code: OpenedFiles) -> Entry:
+    """The log line of a statement. Its comment has the session, the turns, and up to two citations of opened code."""
     turns = [("turn", written_id(turn.id)) for turn in (item.turn, *item.others)]
-    read = code.proposed(item.text, item.turn.line)
+    read = code.propose(item.text, item.turn.line)
     return Entry(item.text, item.type, item.origin, (("session", written_id(session)), *turns, *read), item.turn.at)
 
 
-def _of_days(
+def _select_by_day(
     turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, given: FlushInput
 ) -> tuple[list[Selected], tuple[str, ...]]:
-    """The statements of `turns` that are worth a line, day by day, and a model's notes.
+    """The statements of `turns` that are worth a line, in order, and the notes of a model.
 
-    Each day is selected by itself, so that `tomorrow` counts from it. `spoken`: all turns, also those read before.
+    Each day is selected alone, so that `tomorrow` counts from that day. `spoken`: all turns, including those read
+    before. `agent`: whose logs the lines are for.
     """
     selected: list[Selected] = []
     notes: list[str] = []
@@ -233,7 +240,7 @@ def _of_days(
     for day, said in groupby(turns, key=lambda turn: (turn.at or given.now).date()):
         of_day = list(said)
         first = places[id(of_day[0])]
-        earlier = spoken[max(0, first - KEEP) : first]
+        earlier = spoken[max(0, first - KEPT_TURNS) : first]
         when = of_day[-1].at or given.now
         later = spoken[first + len(of_day) :]
         chosen, problems = select(of_day, daily_path(day, agent), when, given.model, earlier, later)
@@ -242,11 +249,11 @@ def _of_days(
     return selected, tuple(dict.fromkeys(notes))
 
 
-def _new(selected: Iterable[Selected], known: Known) -> tuple[list[Selected], list[str]]:
+def _not_in_memory(selected: Iterable[Selected], known: KnownStatements) -> tuple[list[Selected], list[str]]:
     """The statements that memory does not have yet, each once, and the texts of the others.
 
-    A decision in memory counts even without its reason. One that was replaced since does not count: it was changed
-    back.
+    Memory has a decision even if its line lacks the reason. A statement that was replaced in the meantime counts as
+    new, because the person changed it back.
     """
     seen = set(known.ids)
     rows = list(known.rows)
@@ -254,28 +261,26 @@ def _new(selected: Iterable[Selected], known: Known) -> tuple[list[Selected], li
     held: list[str] = []
     for item in selected:
         ids = {fact_id(item.text), fact_id(item.core)}
-        if ids & seen and not changed_since(ids, rows, by_person=item.origin == "user"):
+        if ids & seen and not was_replaced(ids, rows, by_person=item.origin == "user"):
             held.append(item.text)
         else:
             new.append(item)
-            rows.append(row_of(item, len(rows)))
+            rows.append(unwritten_row(item, len(rows)))
         seen |= ids
     return new, held
 
 
-class Known(NamedTuple):
-    """The contents of memory. `ids`: ids of facts and log lines. `rows`: the same as rows, in the order of their
-    days."""
+class KnownStatements(NamedTuple):
+    """The statements of memory. `ids`: fact ids of the facts and log lines. `rows`: the same as rows, the oldest day
+    first."""
 
     ids: frozenset[str]
     rows: tuple[Placed, ...]
 
 
-def _in_memory(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> Known:
-    """The facts of MEMORY.md and the items of the logs of the last RECENT_DAYS and of the days `others`, by any agent.
-
-    `daily`: patterns of daily logs outside memory/.
-    """
+def _known_statements(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> KnownStatements:
+    """The facts of MEMORY.md and the items of the daily logs, of any agent, of the last RECENT_DAYS and of the days
+    `others`. `daily`: patterns of daily logs outside memory/."""
     rows: list[Placed] = []
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
     for path in ("MEMORY.md", *log_files(root, daily, days)):
@@ -286,33 +291,35 @@ def _in_memory(root: Path, daily: Sequence[str], now: datetime, others: Abstract
             continue
         rows += placed(path, found, day.isoformat() if day else "")
     in_order = sorted(rows, key=lambda row: (row.day, row.path != "MEMORY.md", row.path, row.fact.line))
-    return Known(frozenset(row.fact.id for row in rows), tuple(in_order))
+    return KnownStatements(frozenset(row.fact.id for row in rows), tuple(in_order))
 
 
-def end(
+def end_session(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
     model: Model | None = None, wait: float = END_WAIT_SECONDS,
-) -> tuple[Flushed, str]:  # fmt: skip
-    """Flush, then write the session's episode. Returns the flush and the episode's path, "" for small talk only.
+) -> tuple[FlushResult, str]:  # fmt: skip
+    """Flush, then write the session's episode. Returns the flush and the episode's path, "" if the session was only
+    small talk.
 
-    A part of a session has one episode, however often it ends. Ends and flushes wait for each other. An end without new
-    turns (from an older reading of the transcript, say) leaves the episode as it is. A session that starts again
-    without its old turns is a new part (`state.with_part_of`). `wait`: as in `flush`. Raises what `flush` and
-    `write_episode` raise.
+    A part of a session has one episode, however often the session ends. Ends and flushes wait for each other. An end
+    without new turns (from an older copy of the transcript, for example) leaves the episode as it is. A session that
+    starts again without its old turns is a new part (`state.with_part_of`). `wait`: as in `flush`. Raises the errors of
+    `flush` and `write_episode`.
     """
-    session = name_of(transcript, source.session)
-    with _of_session(repo, transcript, session, wait) as (root, state):
+    session = session_name(transcript, source.session)
+    with _locked_state(repo, transcript, session, wait) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model, True)
         )
-        part = present(repo.common_dir, transcript, session)
-        known = frozenset(turn for each in state.parts if each.part == state.part for turn in numbered(each.turns))
+        part = current_part(repo.common_dir, transcript, session)
+        known = frozenset(turn for each in state.parts if each.part == state.part for turn in distinct_keys(each.turns))
         path = ""
         if known:
-            path = episode_of(root, part.session)
-        if not path or any(turn not in known for turn in numbered(map(key, part.spoken()))):
+            path = find_episode(root, part.session)
+        if not path or any(turn not in known for turn in distinct_keys(map(turn_key, part.spoken()))):
             spoken = dated(part.spoken(), now, now, now.tzinfo)
-            if not episode_of(root, part.session) and not has_matter(spoken, now, worked=worked(part.turns)):
+            worked = agent_worked(part.turns)
+            if not find_episode(root, part.session) and not is_worth_an_episode(spoken, now, worked=worked):
                 spoken = []
             last = (spoken[-1].at if spoken else None) or now
             path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, last)
@@ -323,6 +330,6 @@ def end(
     return flushed, path
 
 
-def paths_of(kept: Sequence[FlushedLine]) -> list[str]:
-    """The paths of the logs that a flush wrote to, sorted."""
+def log_paths(kept: Sequence[FlushedLine]) -> list[str]:
+    """The paths of the daily logs that these lines were written to, sorted."""
     return sorted({line.path for line in kept})

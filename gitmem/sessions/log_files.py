@@ -1,4 +1,5 @@
-"""List the daily logs of a work tree, below memory/ and by the patterns of `[memory] daily`. Reads names only."""
+"""List the daily logs of a work tree: those below memory/ and those that match the patterns of `[memory] daily`. Reads
+names only."""
 
 from __future__ import annotations
 
@@ -11,8 +12,11 @@ from gitmem.paths import Kind, daily_glob, kind, log_date, log_day
 
 
 def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None = None) -> dict[str, date]:
-    """Path -> day of each daily log, sorted. `days`: only logs of these days, None for all. A linked memory/ has
-    none."""
+    """Path -> day of each daily log, sorted by path.
+
+    `patterns`: patterns of daily logs outside memory/. `days`: only logs of these days, None for all. Logs below
+    memory/ are left out if memory/ is a symbolic link.
+    """
     found: dict[str, date] = {}
     folder = root / "memory"
     for name in os.listdir(folder) if folder.is_dir() and not folder.is_symlink() else ():

@@ -1,6 +1,6 @@
-"""List the old sessions on this machine: file, project and day of each.
+"""List the sessions whose files the hosts left on this machine: name, start, project and file of each.
 
-Only the beginning of each file is read, so that ten thousand sessions can be listed.
+Only the beginning of each file is read where that is enough, so that ten thousand sessions can be listed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from gitmem.hosts.session_database import is_database, read_session, stored_sess
 from gitmem.hosts.transcript import Transcript, first_time
 from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular, read_start
-from gitmem.sessions.state import name_of
+from gitmem.sessions.state import session_name
 
 HEAD_BYTES = 64 << 10  # read to list a transcript; a transcript with a longer first turn is read whole
 ENDINGS = (".jsonl", ".json", ".sqlite", ".db")
 
 
 class Recording(NamedTuple):
-    """The turns of a session's file, and the SHA-256 (64 hex digits) of its bytes."""
+    """The turns of a session, and the SHA-256 (64 hex digits) of the bytes that they were read from."""
 
     transcript: Transcript
     sha256: str
@@ -37,8 +37,9 @@ class Recording(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """An old session: its name, its start (local time), its place for a person, its file name without the folder, the
-    folder it worked in ("" if unknown), and a function that reads it and raises OSError.
+    """A session that a host stored. `name`: of the session. `start`: local time. `place`: path for messages to a
+    person, with `#id` in a database or archive. `file`: name of the file without its folder. `project`: folder that the
+    session worked in, "" if unknown. `read`: reads the session; raises OSError.
 
     A host that writes a new file for a resumed session makes several sessions of one name.
     """
@@ -53,26 +54,27 @@ class PastSession:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The sessions, the earliest first, and (file, reason) for each file without one."""
+    """`sessions`: the sessions, the earliest first. `left_out`: (file, reason) for each file or conversation that is
+    not a session."""
 
     sessions: tuple[PastSession, ...]
-    left: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
 
     def of_project(self, folder: Path) -> Listing:
-        """The sessions that worked in this folder or a folder below it."""
+        """The listing with only the sessions that worked in `folder` or below it."""
         top = folder.absolute()
         inside = (s for s in self.sessions if s.project and Path(s.project).is_relative_to(top))
         return replace(self, sessions=tuple(inside))
 
 
 def importable_hosts() -> list[str]:
-    """The names of the hosts whose transcripts can be imported."""
+    """The names of the hosts whose transcripts git-mem can read."""
     known = ((name, host_named(name)) for name in HOSTS)
     return [name for name, host in known if host.entries is not None or host.whole is not None]
 
 
 def files_of_host(name: str, home: Path) -> list[Path]:
-    """The session files of the host `name` below the folder `home`."""
+    """The transcripts and session databases of the host `name` below the home folder `home`, sorted."""
     files: set[Path] = set()
     host = host_named(name)
     for pattern in (*host.transcripts, *(host.database.paths if host.database is not None else ())):
@@ -81,10 +83,8 @@ def files_of_host(name: str, home: Path) -> list[Path]:
 
 
 def files_below(path: Path) -> list[Path]:
-    """The transcripts at `path`: one file, or all files below a folder. Links to folders are not followed.
-
-    Raises UsageError if `path` does not exist.
-    """
+    """The transcripts at `path`, sorted: the file itself, or all files with one of ENDINGS below the folder. Symbolic
+    links to folders are not followed. Raises UsageError if `path` does not exist."""
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if file.suffix in ENDINGS and file.is_file())
     if not path.is_file():
@@ -92,32 +92,33 @@ def files_below(path: Path) -> list[Path]:
     return [path]
 
 
-def listed(files: Iterable[Path]) -> Listing:
-    """The sessions of these files, read from the beginning of each."""
+def list_sessions(files: Iterable[Path]) -> Listing:
+    """The sessions in these transcripts and databases; a file that cannot be read or has no turns is left out with the
+    reason."""
     sessions: list[PastSession] = []
-    left: list[tuple[str, str]] = []
+    left_out: list[tuple[str, str]] = []
     for path in files:
         try:
             if is_database(path):
-                found = _stored(path)
+                found = _sessions_in_database(path)
             else:
-                found = _described(path)
+                found = _session_in_file(path)
         except OSError as error:
-            left.append((str(path), f"cannot be read: {error.strerror}"))
+            left_out.append((str(path), f"cannot be read: {error.strerror}"))
             continue
         sessions += found
         if not found:
-            left.append((str(path), "holds no turn of a known host"))
-    return Listing(in_order(sessions), tuple(left))
+            left_out.append((str(path), "holds no turn of a known host"))
+    return Listing(by_start(sessions), tuple(left_out))
 
 
-def in_order(sessions: Iterable[PastSession]) -> tuple[PastSession, ...]:
+def by_start(sessions: Iterable[PastSession]) -> tuple[PastSession, ...]:
     """The sessions, the earliest first."""
     return tuple(sorted(sessions, key=lambda session: (session.start, session.place)))
 
 
-def _stored(path: Path) -> list[PastSession]:
-    """The sessions of a database. Raises OSError."""
+def _sessions_in_database(path: Path) -> list[PastSession]:
+    """The sessions of a host's SQLite database, [] for an unknown form. Raises OSError."""
     for form in (host.database for host in all_hosts() if host.database is not None):
         stored = stored_sessions(path, form)
         if stored:
@@ -132,10 +133,10 @@ def _stored(path: Path) -> list[PastSession]:
     return []
 
 
-def _described(path: Path) -> list[PastSession]:
-    """A file's session, from its beginning or, if that is not enough, from the whole file.
+def _session_in_file(path: Path) -> list[PastSession]:
+    """The session of a transcript as a list of one, [] for a file without turns. Raises OSError.
 
-    [] for a file without turns. Raises OSError.
+    The beginning of the file is read, or the whole file if the beginning has no session id or no time.
     """
     head, whole = read_start(path, HEAD_BYTES)
     if not whole:
@@ -147,7 +148,7 @@ def _described(path: Path) -> list[PastSession]:
     if not transcript.turns:
         return []
     start = first_time(transcript.turns) or datetime.fromtimestamp(path.stat().st_mtime).astimezone()
-    return [PastSession(name_of(transcript), start, str(path), path.name, _project(head), partial(_read, path))]
+    return [PastSession(session_name(transcript), start, str(path), path.name, _project(head), partial(_read, path))]
 
 
 def _read(path: Path) -> Recording:
@@ -163,7 +164,7 @@ def _recording(data: bytes) -> Recording:
 
 
 def _project(head: bytes) -> str:
-    """The folder of the first `cwd` in the entries or inside them; "" if there is none."""
+    """The folder of the first `cwd` in the JSON lines, at most two levels deep; "" if there is none."""
     for line in head.split(b"\n"):
         if b'"cwd"' not in line:
             continue

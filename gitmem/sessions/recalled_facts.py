@@ -1,4 +1,4 @@
-"""The facts of MEMORY.md that sessions were given most often, and never; for `receipts` and `status`."""
+"""Which facts of MEMORY.md sessions were given most often, and which never; for `receipts` and `status`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def recalled(repo: Repository, config: Config, counts: Mapping[str, int]) -> tuple[list[Fact], list[Fact]]:
-    """The facts of MEMORY.md that sessions were given, the most often first, and the facts that none was given."""
+    """(facts of MEMORY.md that sessions were given, the most often first; facts that no session was given, by line).
+
+    `counts`: fact id -> number of receipts with it (`receipts.totals`). Two empty lists without MEMORY.md.
+    """
     from gitmem.errors import MissingFile
     from gitmem.memory.facts import parse_lines
     from gitmem.memory.show import read
@@ -29,7 +32,7 @@ def recalled(repo: Repository, config: Config, counts: Mapping[str, int]) -> tup
 
 
 def shown(repo: Repository, config: Config, counts: Mapping[str, int]) -> tuple[list[Fact], list[Fact]]:
-    """As `recalled`, with the text of facts removed that the gate would block."""
+    """The result of `recalled`, with the texts replaced that the gate would block."""
     from gitmem.gate.withholding import without_blocked
 
     most, never = recalled(repo, config, counts)

@@ -1,4 +1,5 @@
-"""Remember which parts of memory a session was given: keys without text, in the Git directory, private, uncommitted.
+"""Remember which parts of memory a session was given, so that no part is repeated. The file has keys without text, is
+private, and is in the Git directory.
 
 A session that starts, was cleared, or was compacted has lost the parts that it was given before. A damaged or missing
 file causes a repetition, never a wrong answer.
@@ -19,13 +20,13 @@ MAX_KEYS = 2_000  # of a session; the oldest are dropped first
 
 @dataclass(frozen=True, slots=True)
 class RecalledParts:
-    """The parts of memory that a session was given.
+    """The parts of memory that a session was given and still has.
 
     `keys`: keys of the parts, the oldest first. `answered`: a prompt of the session was answered from memory.
-    `started`: the session got a context at its start. `places`: (scope, path) of the files of the parts.
-    `mark`: the mark of the transcript (`session_contents.compaction_mark`) when the last part was given, "" if unknown.
-    `compacting`: the host announced a compaction since. `compacted`: a compaction happened. `at`: when the last part
-    was given, in seconds since 1970, 0 if unknown.
+    `started`: the session got a context at its start. `places`: (scope, path) of the files of the parts. `mark`: digest
+    of the transcript (`session_contents.compaction_mark`) when the last part was given, "" if unknown. `compacting`: the
+    host announced a compaction after that. `compacted`: a compaction happened. `at`: when the last part was given, in
+    seconds since 1970, 0 if unknown.
     """
 
     keys: tuple[str, ...] = ()
@@ -38,7 +39,8 @@ class RecalledParts:
     at: float = 0.0
 
     def after(self, mark: str) -> RecalledParts:
-        """The parts that the session still has when its transcript has this mark; none if older turns were lost.
+        """The parts that the session still has now that its transcript has this mark ("" if unknown); none if older
+        turns were removed.
 
         A host may announce a compaction before each request without doing one (Gemini CLI): an unchanged transcript has
         lost nothing.
@@ -50,7 +52,7 @@ class RecalledParts:
 
 
 def load(common_dir: Path, session: str) -> RecalledParts:
-    """The parts that the session was given; none for a session without a name, a new one, or a damaged file."""
+    """The parts that the session was given; no parts for a session without a name, a new session, or a damaged file."""
     if not session:
         return RecalledParts()
     try:
@@ -65,27 +67,30 @@ def load(common_dir: Path, session: str) -> RecalledParts:
         return RecalledParts()
 
 
-def begin(common_dir: Path, session: str, given: RecalledParts, at: float) -> None:
-    """Store the parts that a session is given at its start, and forget older ones. `at`: as in `RecalledParts`."""
+def store_start(common_dir: Path, session: str, given: RecalledParts, at: float) -> None:
+    """Store the parts that a session is given at its start, in place of those of an earlier start. `at`: as in
+    `RecalledParts`."""
     _save(common_dir, session, replace(given, at=at))
 
 
-def add(
+def store_answer(
     common_dir: Path, session: str, before: RecalledParts, keys: Sequence[str], places: Iterable[tuple[str, str]],
     at: float,
 ) -> None:  # fmt: skip
-    """Store the parts that a prompt was answered with, in addition to `before`. `at`: as in `RecalledParts`."""
+    """Add the parts of an answer to a prompt to the parts `before`, and store them. `at`: as in `RecalledParts`."""
     all_keys, all_places = dict.fromkeys([*before.keys, *keys]), dict.fromkeys([*before.places, *places])
     after = replace(before, keys=tuple(all_keys), places=tuple(all_places), answered=True, at=at)
     _save(common_dir, session, after)
 
 
 def announce_compaction(common_dir: Path, session: str) -> None:
-    """Store that a compaction is announced: the session may lose older turns and the parts in them."""
+    """Store that the host announced a compaction: the session may lose older turns and the parts in them."""
     _save(common_dir, session, replace(load(common_dir, session), compacting=True))
 
 
 def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
+    """Write the parts to the session's file. Does nothing for a session without a name or in a read-only Git
+    directory."""
     if not session:
         return
     value = {

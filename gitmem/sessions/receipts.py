@@ -1,7 +1,8 @@
-"""Receipts: one line for each context or search that a session was given. In the Git directory, private, without text.
+"""Receipts: one line for each context or search result that a session was given. The file is private, in the Git
+directory, and has no text of memory.
 
-A line has the time, the session, the ids of the parts, the tokens by layer and the milliseconds. A damaged or read-only
-file loses figures and stops nothing.
+A line has the time, the session, the ids of the parts, the tokens by layer (the kind of part, such as `facts`) and the
+milliseconds. If the file is damaged or read-only, some receipts are missing and nothing fails.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ LOCK_WAIT_SECONDS = 0.2
 
 
 class Receipt(NamedTuple):
-    """The receipt of a context or a search. `kind`: "start", "prompt" or "context" of a session, or "search"."""
+    """The receipt of a context or a search. `at`: local time. `session`: name. `kind`: "start", "prompt" or "context"
+    for what a session was given, or "search". `milliseconds`: how long it took. `tokens`: layer -> tokens. `parts`:
+    fact ids of the parts."""
 
     at: datetime
     session: str
@@ -39,7 +42,7 @@ class Receipt(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The tokens of all layers."""
+        """The sum of the tokens of all layers."""
         return sum(self.tokens.values())
 
     def as_value(self) -> dict[str, object]:
@@ -51,7 +54,8 @@ class Receipt(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums over receipts: the mean tokens of a day with receipts, tokens by layer, and the count of each part."""
+    """Sums over receipts. `receipts`: their number. `tokens_a_day`: mean over the days that have receipts. `tokens`:
+    layer -> tokens. `counts`: fact id -> number of receipts with that part."""
 
     receipts: int
     tokens_a_day: int
@@ -59,7 +63,7 @@ class Totals(NamedTuple):
     counts: Mapping[str, int]
 
 
-def record(common_dir: Path, receipt: Receipt) -> None:
+def append(common_dir: Path, receipt: Receipt) -> None:
     """Append a receipt to the file. Does nothing if the file cannot be written."""
     line = json.dumps(receipt.as_value(), ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.NONBLOCK | system.RAW
@@ -77,7 +81,8 @@ def record(common_dir: Path, receipt: Receipt) -> None:
 
 
 def read(common_dir: Path, session: str = "", since: date | None = None) -> list[Receipt]:
-    """The receipts, the oldest first. `session`: only of this session, "" for all. `since`: only from this day on."""
+    """The receipts, the oldest first; [] if there are none. `session`: only receipts of this session, "" for all.
+    `since`: only receipts of this day and later, None for all."""
     try:
         data = read_bytes(common_dir / "gitmem", FILE, 2 * MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
@@ -91,6 +96,7 @@ def read(common_dir: Path, session: str = "", since: date | None = None) -> list
 
 
 def _receipts(data: bytes) -> Iterator[Receipt]:
+    """The receipts of the lines; lines that are not receipts are left out."""
     for line in data.split(b"\n"):
         try:
             value = json.loads(line)
@@ -103,7 +109,7 @@ def _receipts(data: bytes) -> Iterator[Receipt]:
 
 
 def by_session(receipts: Iterable[Receipt]) -> dict[str, list[Receipt]]:
-    """Session -> its receipts in order; the sessions in the order of their first receipt."""
+    """Session -> its receipts in order. Sessions are in the order of their first receipt."""
     found: dict[str, list[Receipt]] = {}
     for receipt in receipts:
         found.setdefault(receipt.session, []).append(receipt)
@@ -121,8 +127,8 @@ def totals(receipts: Sequence[Receipt]) -> Totals:
     return Totals(len(receipts), round(tokens.total() / len(days)) if days else 0, dict(tokens), dict(counts))
 
 
-def of_parts(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], list[str]]:
-    """The tokens by layer and the ids of the parts. `given`: (layer, text, tokens) of each part."""
+def tokens_and_ids(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], list[str]]:
+    """(layer -> tokens, fact ids in order) of parts. `given`: (layer, text, tokens) of each part."""
     tokens: dict[str, int] = {}
     ids = []
     for layer, text, count in given:
@@ -131,8 +137,9 @@ def of_parts(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], lis
     return tokens, ids
 
 
-def left_of(ceiling: int, common_dir: Path, session: str, budget: int) -> int:
-    """The smaller of `budget` and the tokens that a session has left of its ceiling. `ceiling`: 0 for none."""
+def tokens_left(ceiling: int, common_dir: Path, session: str, budget: int) -> int:
+    """The tokens that a session may still be given: `budget`, or fewer if all its receipts together would exceed
+    `ceiling`. `ceiling`: tokens of a whole session, 0 for no limit. Searches do not count."""
     if not ceiling or not session:
         return budget
     spent = sum(receipt.total for receipt in read(common_dir, session) if receipt.kind != SEARCH)

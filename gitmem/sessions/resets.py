@@ -1,6 +1,6 @@
-"""End the sessions that nobody ended and that are due by `mem.sessionReset`, each with a flush and an episode.
+"""End the sessions that nobody ended and that are over by `mem.sessionReset`, each with a flush and an episode.
 
-Later turns of such a session are a new part with an episode of its own.
+Turns that a host adds to such a session later form a new part with an episode of its own.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from gitmem.hosts.transcript import Transcript, Turn
 from gitmem.hosts.transcript_parser import parse
 from gitmem.json_values import json_object
 from gitmem.regular_file import read_regular
-from gitmem.sessions.lifecycle import Source, end
-from gitmem.sessions.rolling_summary import MARK_TURNS, key
+from gitmem.sessions.lifecycle import Source, end_session
+from gitmem.sessions.rolling_summary import MARK_TURNS, turn_key
 from gitmem.sessions.state import State, all_states, load_state, save_state
 
 LocalTime = Callable[[datetime], datetime]  # a time without a zone -> the same time in the person's zone on that day
 
 
 class Reset(StrEnum):
-    """`mem.sessionReset`."""
+    """The values of `mem.sessionReset`: when a session without activity counts as over."""
 
     NEVER = "never"
     DAILY = "daily"
@@ -37,10 +37,8 @@ class Reset(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EndedSession:
-    """A session that was ended: the reason, its episode ("" for a session without statements), and its written lines.
-
-    `problem`: why it was not ended completely, "" if it was.
-    """
+    """A session that was ended. `reason`: why it was over. `episode`: path, "" for a session without statements.
+    `kept`: number of lines that the flush wrote. `problem`: why it could not be ended completely, "" if it could."""
 
     session: str
     reason: str
@@ -56,10 +54,11 @@ class EndedSession:
 def reason_to_end(
     policy: Reset, seen: datetime, now: datetime, *, hour: int, minutes: int, local: LocalTime
 ) -> str:  # fmt: skip
-    """Why a session that was last active at `seen` is over at `now`; "" if it is not.
+    """A sentence that says why a session that was last active at `seen` is over at `now`; "" if it is not over.
 
-    Daily: `hour` o'clock in the person's zone has passed since. Idle: `minutes` have passed since. `local` applies the
-    offset of the day, which daylight saving time changes.
+    Daily: the latest `hour` o'clock in the person's time zone is after `seen`. Idle: `minutes` have passed since
+    `seen`. `local`: adds the person's time zone to a time, with the offset of that day, because daylight saving time
+    changes it.
     """
     if seen >= now:
         return ""
@@ -71,7 +70,7 @@ def reason_to_end(
 
 
 def _day_began(now: datetime, hour: int, local: LocalTime) -> datetime:
-    """The latest `hour` o'clock at or before `now`."""
+    """The latest `hour` o'clock, in the person's time zone, at or before `now`."""
     today = datetime.combine(now.date(), time(hour))
     start = local(today)
     if start <= now:
@@ -82,11 +81,11 @@ def _day_began(now: datetime, hour: int, local: LocalTime) -> datetime:
 def end_due(
     repo: Repository, config: Config, now: datetime, local: LocalTime, transcripts: Mapping[str, Transcript]
 ) -> list[EndedSession]:
-    """End each session that is over at `now`.
+    """End each session that is over at `now`; returns the ended sessions, the longest inactive first.
 
-    `transcripts`: session name -> transcript that is already read. The episode gets the day of the session's last
-    activity. A second call has no effect. Raises Locked while another process ends sessions; a failure of one session
-    is in its `problem`.
+    `transcripts`: session name -> transcript that the caller has already read; others are read from the file that the
+    session's state names. The episode gets the time of the session's last activity. A second call has no effect. Raises
+    Locked while another process ends sessions; a failure of one session is in its `problem`.
     """
     policy = Reset(config.session_reset)
     if policy is Reset.NEVER or repo.root is None or not (repo.common_dir / "gitmem/sessions").is_dir():
@@ -106,20 +105,22 @@ def end_due(
 def _end(
     repo: Repository, config: Config, state: State, reason: str, transcript: Transcript | None
 ) -> EndedSession:  # fmt: skip
+    """Flush and end one session as of its last activity, and store that its part has ended. `transcript`: None to read
+    it from the file that the state names."""
     assert state.seen is not None
     problem, path, kept = "", "", 0
     if transcript is None:
-        transcript, problem = _remembered(state)
-    old = _until(transcript, state, state.seen)
+        transcript, problem = _stored_transcript(state)
+    old = _turns_until(transcript, state, state.seen)
     try:
-        flushed, path = end(repo, config, old, Source(session=state.name), now=state.seen, wait=0)
+        flushed, path = end_session(repo, config, old, Source(session=state.name), now=state.seen, wait=0)
         kept = len(flushed.kept)
     except Locked as error:  # the next event ends it
         return EndedSession(state.name, reason, problem=error.message)
     except GitMemError as error:
         problem = error.message
     last = load_state(repo.common_dir, state.name)
-    keys = tuple(key(turn) for turn in old.spoken())
+    keys = tuple(turn_key(turn) for turn in old.spoken())
     after = replace(
         last, part=last.part + bool(keys), closed=keys[-MARK_TURNS:] or last.closed, seen=state.seen, ended=True
     )  # fmt: skip
@@ -127,8 +128,9 @@ def _end(
     return EndedSession(state.name, reason, path, kept, problem)
 
 
-def _remembered(state: State) -> tuple[Transcript, str]:
-    """The transcript that a session's state names, and why it cannot be read ("" if it can, or none is named)."""
+def _stored_transcript(state: State) -> tuple[Transcript, str]:
+    """The transcript in the file that a session's state names (no turns if it names none or the file cannot be read),
+    and why it cannot be read, "" if there is no problem."""
     if not state.transcript:
         return Transcript(()), ""
     try:
@@ -137,15 +139,16 @@ def _remembered(state: State) -> tuple[Transcript, str]:
         return Transcript(()), f"its transcript cannot be read: {error.strerror}"
 
 
-def _until(transcript: Transcript, state: State, seen: datetime) -> Transcript:
-    """The turns up to the session's last activity, by their times, else by which turns were read then."""
+def _turns_until(transcript: Transcript, state: State, seen: datetime) -> Transcript:
+    """The transcript without the turns after the session's last activity `seen`. A turn without a time is later if the
+    state does not have its key."""
     spoken = {id(turn) for turn in transcript.spoken()}
     turns: list[Turn] = []
     for turn in transcript.turns:
         if turn.at is not None:
             late = turn.at > seen
         else:
-            late = bool(state.turns) and key(turn) not in state.turns
+            late = bool(state.turns) and turn_key(turn) not in state.turns
         if id(turn) in spoken and late:
             break
         turns.append(turn)

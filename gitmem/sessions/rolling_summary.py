@@ -1,6 +1,6 @@
-"""The rolling summary of a session: its older turns in bounded space, updated turn by turn. Pure.
+"""The rolling summary of a session: sentences of its older turns in bounded space, updated turn by turn. Pure.
 
-The summary consists of sentences of the session, none from a line with a secret. Each turn is added once, and the state
+The summary quotes sentences of the session, none from a line with a secret. Each turn is added once, and the summary
 after n turns depends on these turns only. So a stored summary equals one made from the start, and it also covers turns
 that the host has removed from its transcript. `sessions/state.py` stores it.
 """
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.models.token_count import estimate
-from gitmem.sessions.compaction import KEEP
+from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.text.sentences import sentences as split_sentences
 from gitmem.text.subject_terms import STOP, STOP_KOREAN
 from gitmem.text.terms import split_token
@@ -33,7 +33,8 @@ MARK_TURNS = 16  # the last turns whose keys find the place in a transcript agai
 
 
 class SummaryLine(NamedTuple):
-    """A sentence with its speaker and its number among all sentences of the session."""
+    """A sentence of a summary. `number`: its position among all sentences of the session. `role`: its speaker, "user"
+    or "assistant"."""
 
     number: int
     role: str
@@ -41,11 +42,12 @@ class SummaryLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rolling:
-    """The state of a summary: the kept sentences in order, and the counts of terms.
+class RollingSummary:
+    """A summary that can be continued. `lines`: the kept sentences in order. `counts`: term -> number of sentences with
+    it.
 
-    `turns`: the number of turns in the summary. `said`: the number of sentences of these turns. `first`, `marks`: the
-    keys of the first and of the last of them.
+    `turns`: number of turns that were added. `said`: number of sentences in these turns. `first`: key of the first
+    turn. `marks`: keys of the last MARK_TURNS turns, which find the place in a transcript again.
     """
 
     lines: tuple[SummaryLine, ...] = ()
@@ -56,8 +58,9 @@ class Rolling:
     marks: tuple[str, ...] = ()
 
 
-def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
-    """The summary with these turns added, without tool output. Adding in two steps gives the same as in one."""
+def add_turns(state: RollingSummary, turns: Iterable[Turn]) -> RollingSummary:
+    """The summary with these turns added; tool output is ignored. Adding turns in two steps gives the same result as in
+    one."""
     lines, counts = list(state.lines), dict(state.counts)
     known = {line.text for line in lines}
     own = {line.text: _terms(line.text) for line in lines}
@@ -65,7 +68,7 @@ def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
     for turn in turns:
         if turn.role is Role.TOOL or not turn.text:
             continue
-        count, first, marks = count + 1, first or key(turn), [*marks[-MARK_TURNS + 1 :], key(turn)]
+        count, first, marks = count + 1, first or turn_key(turn), [*marks[-MARK_TURNS + 1 :], turn_key(turn)]
         for role, text in sentences(turn):
             said += 1
             own.setdefault(text, _terms(text))
@@ -81,14 +84,12 @@ def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
             lines = sorted(lines[:KEPT_SENTENCES])
             known = {line.text for line in lines}
             own = {line.text: own[line.text] for line in lines}
-    return Rolling(tuple(lines), counts, count, said, first, tuple(marks))
+    return RollingSummary(tuple(lines), counts, count, said, first, tuple(marks))
 
 
 def sentences(turn: Turn) -> list[tuple[str, str]]:
-    """(speaker, sentence) of a turn, without lines with a secret, quotations and inserted text.
-
-    The lines of an earlier summary name their speakers.
-    """
+    """(speaker, sentence) of each sentence of a turn, without lines with a secret, quotations and inserted text. In a
+    turn that is an earlier summary the lines name their speakers."""
     from gitmem.gate.quoting import HIDDEN, without_secrets
 
     parts = []
@@ -110,9 +111,11 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
 
 
 def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Collection[str] = ()) -> float:
-    """The weight of a sentence: the mean log count of its terms, since frequent words are the topic of a session.
+    """The weight of a sentence: higher if its terms are frequent in the session, since frequent words are its topic.
 
-    Words of `focus` add to it; a question gets less.
+    `own`: the terms of the sentence. `text`: the sentence; a question weighs less. `counts`: term -> number of
+    sentences. `focus`: terms that raise the weight. 0.0 for a sentence without terms. The formula: sum of log(1 +
+    count) / sqrt(terms + 4), times 1 to 3 for the share of `focus` in it.
     """
     if not own:
         return 0.0
@@ -121,16 +124,14 @@ def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Co
     return mean * (1 + 2 * shared) * (0.6 if text.endswith(("?", "？")) else 1)
 
 
-def render(state: Rolling, budget: int = SUMMARY_TOKENS, focus: str = "") -> str:
-    """The sentences of `best` as lines `- speaker: sentence`; "" if there are none."""
-    return "\n".join(f"- {line.role}: {line.text}" for line in best(state, budget, focus))
+def render(state: RollingSummary, budget: int = SUMMARY_TOKENS, focus: str = "") -> str:
+    """The lines of `best_lines` as text, each `- speaker: sentence`; "" if there are none."""
+    return "\n".join(f"- {line.role}: {line.text}" for line in best_lines(state, budget, focus))
 
 
-def best(state: Rolling, budget: int, focus: str = "") -> list[SummaryLine]:
-    """The sentences of most weight within `budget` tokens, in the order of the session, without near-repetitions.
-
-    Sentences that share words with `focus` are chosen first.
-    """
+def best_lines(state: RollingSummary, budget: int, focus: str = "") -> list[SummaryLine]:
+    """The sentences with the highest weight within `budget` tokens, in the order of the session, without
+    near-repetitions. Sentences that share words with the text `focus` are preferred."""
     wanted = _terms(focus)
     own = {line: _terms(line.text) for line in state.lines}
     ranked = sorted(
@@ -153,19 +154,20 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _adds_little(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether the shorter of two sentences repeats the longer one. Works on stored terms. `repeats` of
-    memory/similarity.py is stricter, since it drops facts."""
+    """Whether two sentences, given as their terms, say nearly the same: the longer one has SAME_SHARE of the terms of
+    the shorter one. (`repeats` of memory/similarity.py is stricter, since it drops facts.)"""
     least = min(len(one), len(other))
     if least > 2:
         return len(one & other) >= SAME_SHARE * least
     return one == other
 
 
-def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
-    """The summary of a transcript without its last `keep` spoken turns, continued from `state`.
+def resume(state: RollingSummary, turns: Sequence[Turn], keep: int = KEPT_TURNS) -> RollingSummary:
+    """The summary of the turns of a transcript without the last `keep` spoken ones, continued from the stored summary
+    `state`.
 
-    If the first turn differs, the host has cut the transcript and the rest is newer. Summaries of the host in the
-    transcript are used only if `state` is empty.
+    If the transcript begins with another turn than `state`, the host has removed older turns, and only turns after the
+    last mark are added. Summaries that the host wrote into the transcript are used only if `state` is empty.
     """
     spoken = [turn for turn in turns if turn.role is not Role.TOOL and turn.text and turn.by is By.SPEAKER]
     if keep:
@@ -173,19 +175,21 @@ def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
     else:
         older = spoken
     if not older and not state.turns:
-        return fold(state, [turn for turn in turns if turn.by is By.SUMMARY])
-    keys = [key(turn) for turn in older]
+        return add_turns(state, [turn for turn in turns if turn.by is By.SUMMARY])
+    keys = [turn_key(turn) for turn in older]
     if state.turns and keys and keys[0] == state.first:
         if keys[: state.turns][-MARK_TURNS:] == list(state.marks):
-            return fold(state, older[state.turns :])
-        return fold(Rolling(), older)  # turns were edited, or `keep` is larger: start again, since all turns are here
+            return add_turns(state, older[state.turns :])
+        return add_turns(
+            RollingSummary(), older
+        )  # turns were edited, or `keep` is larger: start again, since all turns are here
     if not state.turns:
-        return fold(Rolling(), [turn for turn in turns if turn.by is By.SUMMARY] + older)
-    return fold(state, older[after(keys, state.marks) :])
+        return add_turns(RollingSummary(), [turn for turn in turns if turn.by is By.SUMMARY] + older)
+    return add_turns(state, older[summarised_count(keys, state.marks) :])
 
 
-def after(keys: Sequence[str], marks: Sequence[str]) -> int:
-    """The number of `keys` that the summary contains: those up to its last mark."""
+def summarised_count(keys: Sequence[str], marks: Sequence[str]) -> int:
+    """The number of leading `keys` that a summary with these `marks` already contains; 0 if the marks are not found."""
     for at in range(len(keys), 0, -1):
         length = min(at, len(marks))
         if length and tuple(keys[at - length : at]) == tuple(marks[-length:]):
@@ -193,13 +197,15 @@ def after(keys: Sequence[str], marks: Sequence[str]) -> int:
     return 0
 
 
-def key(turn: Turn) -> str:
-    """The key of a turn, made from its text, since line numbers change when a transcript is compacted."""
+def turn_key(turn: Turn) -> str:
+    """The key of a turn, 16 hex digits made from its role and text; line numbers change when a transcript is
+    compacted."""
     return hashlib.sha256(f"{turn.role}\0{turn.text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def numbered(keys: Iterable[str]) -> list[str]:
-    """The keys of turns in order; repeated keys get a number, since a repeated text is another turn."""
+def distinct_keys(keys: Iterable[str]) -> list[str]:
+    """The keys in order, made distinct: the second equal key gets the ending `.2`, since a repeated text is another
+    turn."""
     counts: Counter[str] = Counter()
     found = []
     for each in keys:
@@ -208,22 +214,22 @@ def numbered(keys: Iterable[str]) -> list[str]:
     return found
 
 
-def dump(state: Rolling) -> bytes:
-    """The state as JSON for `load`."""
+def dump(state: RollingSummary) -> bytes:
+    """The summary as JSON bytes, for `load`."""
     value = {"version": 1, "lines": [list(line) for line in state.lines], "counts": dict(state.counts)}
     value |= {"turns": state.turns, "said": state.said, "first": state.first, "marks": list(state.marks)}
     return json.dumps(value).encode()
 
 
-def load(data: bytes) -> Rolling:
-    """The state from its JSON; an empty one for damaged data or another version."""
+def load(data: bytes) -> RollingSummary:
+    """The summary from its JSON; an empty one for damaged data or another version."""
     try:
         value = json.loads(data)
         if value["version"] != 1:
-            return Rolling()
+            return RollingSummary()
         lines = tuple(SummaryLine(int(number), str(role), str(text)) for number, role, text in value["lines"])
         counts = {str(term): int(count) for term, count in value["counts"].items()}
         marks = tuple(map(str, value["marks"]))
-        return Rolling(lines, counts, int(value["turns"]), int(value["said"]), str(value["first"]), marks)
+        return RollingSummary(lines, counts, int(value["turns"]), int(value["said"]), str(value["first"]), marks)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
-        return Rolling()
+        return RollingSummary()

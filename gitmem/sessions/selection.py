@@ -1,9 +1,10 @@
-"""Choose the sentences of a conversation that are worth a log line. Lines quote the conversation, never a model.
+"""Choose the sentences of a conversation that are worth a line in the daily log. Lines quote the conversation; a model
+may choose sentences but never writes them.
 
-The rules of promotion choose, and a model may add sentences. A decision takes its reason along if that is right after
-it (`because`, `때문이다`, `理由は`, or simply the next sentence) or right before it (`so we`, `所以`). A sentence
-before "Remember this." is always worth a line; the request itself is not. Quoted and fenced text is ignored
-(`hosts/pasted_text.py`), and a sentence that quotes a statement is judged by the rest of it.
+The rules of promotion choose, and a model may add sentences. A decision includes its reason if the reason directly
+follows (`because`, `때문이다`, `理由は`, or simply the next sentence) or directly precedes it (`so we`, `所以`). A
+sentence before "Remember this." is always worth a line; the request itself is not. Quoted and fenced text is ignored
+(`hosts/pasted_text.py`), and a sentence that quotes a statement is judged without the quotation.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ GOES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a turn. `own`: its text without statements that it quotes, by which alone it is judged.
-    `paragraph` counts the lines of the conversation; `doubtful` as in `OwnPassage`. `wanted`: the person asks to
-    remember it."""
+    """A sentence of a turn. `own`: the text without quoted statements; only `own` is judged. `paragraph`: number of its
+    paragraph in the conversation, from 1. `doubtful`: the sentence may be pasted, as in `OwnPassage`. `wanted`: the
+    person asks to remember it."""
 
     text: str
     own: str
@@ -63,10 +64,11 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A text worth a line: as it was said, with its reason; `core` is the sentence that was chosen alone.
+    """A text that is worth a line. `text`: the chosen sentence with its reason, or all sentences of a settlement, as
+    they were said. `core`: the chosen sentence alone. `type`: type of the fact. `turn`: the turn of `core`.
 
-    `origin` is whose word it is: `user`, `agent`, or `web` where it may be a pasted text's; `others` are further turns
-    that sentences of it were said in.
+    `origin`: who said it: `user`, `agent`, or `web` if the text may be pasted. `others`: further turns that contain
+    sentences of `text`.
     """
 
     text: str
@@ -77,7 +79,8 @@ class Selected:
     others: tuple[Turn, ...] = ()
 
     def alone(self) -> Selected:
-        """The sentence that was chosen, without the rest."""
+        """The same selection with the chosen sentence only, without its reason or the other sentences of a
+        settlement."""
         own = "agent"
         if self.turn.role is Role.USER:
             own = "user"
@@ -88,11 +91,13 @@ def select(
     turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None, earlier: Sequence[Turn] = (),
     later: Sequence[Turn] = (),
 ) -> tuple[list[Selected], tuple[str, ...]]:  # fmt: skip
-    """What is worth a line of the log `path`, in the order it was said, and notes about what a model could not do.
+    """The texts of `turns` that are worth a line of the daily log `path`, in order, and notes about failures of the
+    model.
 
-    `earlier` are the turns before these, read already: they say what is answered. `later` are those behind, which
-    only say that an agent is in the talk, and that it is not over. A model that fails costs its choices
-    alone: the rules choose all the same. Nothing is raised.
+    `now`: time from which words such as `tomorrow` count. `model`: chooses sentences in addition to the rules, None for
+    the rules alone. `earlier`: the turns before `turns`, which were read already; they show what a person answers.
+    `later`: the turns after them; they only show that an agent takes part and that the conversation goes on. If the
+    model fails the rules choose alone; no error is raised.
     """
     known = [*earlier, *turns]
     context = _without_acknowledgements(sentences(earlier), known)
@@ -125,7 +130,7 @@ def select(
 
 
 def _without_acknowledgements(said: Sequence[Sentence], turns: Sequence[Turn]) -> list[Sentence]:
-    """The sentences but for those of the agent that only take up what the person said right before."""
+    """The sentences without those of the agent that only acknowledge what the person said in the turn before."""
     before = {id(turn): earlier for earlier, turn in pairwise(turns) if earlier.role is Role.USER}
     return [
         each
@@ -137,6 +142,7 @@ def _without_acknowledgements(said: Sequence[Sentence], turns: Sequence[Turn]) -
 
 
 def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
+    """The sentences as a log with one line for each, for the rules and models of promotion."""
     lines = tuple(f"- {sentence.own}" for sentence in said)
     return Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
 
@@ -144,7 +150,9 @@ def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
 def _settled(
     said: Sequence[Sentence], chosen: dict[int, str], turns: tuple[Sequence[Turn], ...], picked: AbstractSet[int]
 ) -> tuple[list[Settlement], dict[int, str]]:
-    """What a talk with an agent settled, and what is left of `chosen`; of one without an agent all is left."""
+    """The settlements of a conversation, and the entries of `chosen` that no settlement used. Without an agent or
+    without a person there are no settlements. `turns`: (earlier, own, later) as in `select`. `picked`: as in
+    `decision_turns.settlements`."""
     earlier, own, later = turns
     if not {turn.role for turn in (*earlier, *own, *later)} >= {Role.USER, Role.ASSISTANT}:
         return [], chosen
@@ -152,7 +160,8 @@ def _settled(
 
 
 def cues_of_sentences(said: Sequence[Sentence]) -> list[float]:
-    """What the cues of promotion say of each sentence of a person; 0 for the agent's, of which nothing is asked."""
+    """The sum of promotion cues of each sentence, in order; 0.0 for an agent's sentences, which are not judged by
+    cues."""
     from gitmem.promotion.log_lines import candidates_of
     from gitmem.promotion.rules_model import LABELS, cues_of_line
 
@@ -164,8 +173,7 @@ def cues_of_sentences(said: Sequence[Sentence]) -> list[float]:
 
 
 def _as_one_line(said: Sequence[Sentence], settled: Settlement) -> Selected:
-    """A settlement as one line, with the other turns that its sentences were said in; with a sentence of the agent's it
-    is the agent's word, whatever the person added."""
+    """A settlement as one text. Its origin is `agent` if one of its sentences is the agent's, else `user`."""
     core, parts = said[settled.core], [said[at] for at in settled.places]
     texts = [part.text for part in parts]
     text = _join_sentences([*(each if each.endswith(SENTENCE_ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
@@ -177,7 +185,8 @@ def _as_one_line(said: Sequence[Sentence], settled: Settlement) -> Selected:
 
 
 def sentences(turns: Sequence[Turn]) -> list[Sentence]:
-    """The sentences that the speakers of these turns said themselves, in order."""
+    """The sentences of these turns that the speakers said themselves, in order, without quoted, fenced and pasted text,
+    without requests to remember, and without markup. Each has MIN_SENTENCE_CHARACTERS to MAX_SENTENCE_CHARACTERS."""
     said: list[Sentence] = []
     paragraph = 0
     for turn in turns:
@@ -195,6 +204,7 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
 
 
 def _may_be_line(each: Sentence) -> bool:
+    """Whether a sentence is long and short enough for a line and does not start with markup."""
     return (
         len(each.own) >= MIN_SENTENCE_CHARACTERS
         and len(each.text) <= MAX_SENTENCE_CHARACTERS
@@ -203,8 +213,8 @@ def _may_be_line(each: Sentence) -> bool:
 
 
 def _with_requests(said: Sequence[Sentence]) -> list[Sentence]:
-    """The sentences of a person's turn without those that only ask to remember the one before; that one is `wanted`,
-    with what it quotes, unless it asks something itself."""
+    """The sentences of one turn of a person without mere requests to remember ("Remember this."). The sentence before
+    such a request becomes `wanted` and is judged with its quotations, unless it is a question."""
     kept: list[Sentence] = []
     for each in said:
         if not asks_to_remember(each.text):
@@ -216,7 +226,8 @@ def _with_requests(said: Sequence[Sentence]) -> list[Sentence]:
 
 
 def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
-    """Which of the `count` sentences the operations keep, each with its type; of several the first says which."""
+    """Index -> type of the sentences that a model's operations keep. `count`: number of sentences. If several
+    operations keep the same sentence the first determines the type."""
     chosen: dict[int, str] = {}
     for operation in operations:
         if operation.sources:
@@ -229,10 +240,8 @@ def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
 
 
 def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tuple[int, Selected]]:
-    """The chosen sentences with their places. A decision includes the sentences that give its reason.
-
-    A sentence is the reason of one decision at most.
-    """
+    """(index, selection) of each chosen sentence, in order. A decision includes the sentences that give its reason; a
+    sentence is the reason of at most one decision."""
     settled = {at for at, type_ in chosen.items() if type_ in SETTLING}
     settled -= {at + 1 for at in settled if at + 1 in settled and _says_why(said[at + 1].text)}
     used: set[int] = set()
@@ -258,12 +267,13 @@ def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tupl
 
 
 def _join_sentences(texts: Sequence[str]) -> str:
-    """Sentences in a row as one text: no space behind the full stop of a script that writes none."""
+    """The texts as one, separated by spaces, but without a space after the wide full stops of Chinese and Japanese."""
     return "".join(text if text.endswith(WIDE_STOPS) else f"{text} " for text in texts).rstrip()
 
 
 def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[int]:
-    """The place of the sentence before, where the one at `at` begins as its consequence."""
+    """The index, in a list, of the sentence before `at` if the one at `at` begins as its consequence (`so we`); else
+    []. `taken`: indexes that are not available."""
     before = at - 1
     if before < 0 or before in taken or not CONSEQUENCE.match(said[at].text):
         return []
@@ -275,11 +285,11 @@ def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[i
 
 
 def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> list[int]:
-    """The places of the sentences behind the one at `at` that say why, in the same turn.
+    """The indexes of the sentences after `at`, in the same turn, that give its reason; [] for none.
 
-    Those that say so themselves (at most MAX_REASON_SENTENCES of them, from the next line too); else the next sentence
-    of the same line, unless it is worth a line of its own, goes on with the conversation, or keeps the whole from being
-    promoted.
+    First choice: up to MAX_REASON_SENTENCES sentences with words such as `because`, also on the next line. Second
+    choice: the next sentence of the same line, unless that is worth a line alone, changes the subject, or makes the
+    whole line unfit for promotion.
     """
     length = len(said[at].text)
     marked: list[int] = []
@@ -305,10 +315,12 @@ def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> 
 
 
 def _says_why(text: str) -> bool:
+    """Whether a sentence gives a reason in words such as `because`; False for a question."""
     return bool(REASON.match(text) or REASON_END.search(text)) and not text.endswith(("?", "？"))
 
 
 def _promotable(text: str) -> bool:
+    """Whether the rules would promote a log line with this text."""
     from gitmem.promotion.cues import THRESHOLD
     from gitmem.promotion.log_lines import Candidate, languages_of
     from gitmem.promotion.rules_model import score_line

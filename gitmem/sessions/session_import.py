@@ -1,4 +1,5 @@
-"""Imports old sessions into memory: an episode for each session, and lines in the daily logs of the days they are of.
+"""Import old sessions into memory: an episode for each session, and lines in the daily logs of the days on which they
+were said.
 
 Every text passes the gate, and existing files are only added to. An episode names the hash of its transcript, and lines
 are compared by text: a second import of the same files writes nothing, and an interrupted import can be repeated.
@@ -30,14 +31,14 @@ from gitmem.memory.writing import Entry, append_entry, gated_entry
 from gitmem.paths import daily_path
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.sessions.compaction import KEEP
-from gitmem.sessions.episode import EpisodeFile, Heading, episodes, gated_episode, other_path
+from gitmem.sessions.compaction import KEPT_TURNS
+from gitmem.sessions.episode import EpisodeFile, Heading, gated_episode, list_episodes, path_with_hash
 from gitmem.sessions.lifecycle import RECENT_DAYS
 from gitmem.sessions.log_files import log_files
 from gitmem.sessions.past_sessions import PastSession
-from gitmem.sessions.rolling_summary import key
+from gitmem.sessions.rolling_summary import turn_key
 from gitmem.sessions.selection import Selected, select
-from gitmem.sessions.state import MAX_QUIET_TIME, load_state, lock_of, part_name, save_state, touched
+from gitmem.sessions.state import MAX_QUIET_TIME, load_state, part_name, save_state, state_lock, with_activity
 from gitmem.sessions.written_ids import written_id, written_session
 
 SESSIONS_PER_WRITE = 32  # sessions of a batch: an interruption loses at most these
@@ -47,8 +48,8 @@ TOPIC = "session"
 ALREADY_IN_MEMORY = "memory holds it already"
 
 
-class Done(StrEnum):
-    """The outcome of an old session."""
+class ImportState(StrEnum):
+    """The outcome of one session; the value is the text in the output."""
 
     IMPORTED = "imported"
     KNOWN = "there already"
@@ -57,8 +58,9 @@ class Done(StrEnum):
 
 
 class ImportedLine(NamedTuple):
-    """A line for the daily log `path`. `text`: as it passed the gate. `meta`: of its comment. `when`, `turn`: time and
-    id of the turn in which it was said. `masks`: what the gate masked."""
+    """A line for a daily log. `path`: the log. `text`: the text that passed the gate. `meta`: (key, value) of its
+    comment. `when`, `turn`: time and id of the turn that contains the statement. `masks`: the masks that the gate
+    applied."""
 
     path: str
     text: str
@@ -75,11 +77,12 @@ class ImportedLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImportedSession:
-    """The outcome of one session. `episode`: path, "" for none. `lines`: written lines. `skipped`: (text, reason) of
-    lines that were left out. `problem`: why the session was left out, "" if it was not."""
+    """The outcome of one session. `done`: what happened. `episode`: path, "" for none. `lines`: written lines.
+    `skipped`: (text, reason) of lines that were left out. `problem`: why the whole session was left out, "" if it was
+    not."""
 
     session: PastSession
-    done: Done
+    done: ImportState
     episode: str = ""
     lines: tuple[ImportedLine, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
@@ -98,8 +101,8 @@ class ImportedSession:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Options of an import. `source`: where the sessions come from, for the commit message. `agent`: whose daily logs
-    are written, "" for the configured one. `dry_run`: write nothing. `committing`: commit each batch."""
+    """Options of an import. `source`: name of the host or archive, for the commit message. `agent`: whose daily logs
+    are written, "" for the configured agent. `dry_run`: write nothing. `committing`: commit each batch."""
 
     source: str
     agent: str = ""
@@ -108,10 +111,10 @@ class ImportOptions:
 
 
 class _Prepared(NamedTuple):
-    """A session that passed the gate and is not written yet. `name`: of its part. `sha256`: of its transcript. `turns`:
-    its spoken turns, each with a time. `lines`: lines that no log has yet. `path`, `episode`: path and text of
-    its episode, "" if the gate refused it. `new`: the session has no episode yet, so that another file may be at
-    `path`."""
+    """A session that passed the gate and is not written yet. `name`: name of its part. `sha256`: hash of its
+    transcript. `turns`: its spoken turns, each with a time, at least one. `lines`: lines that no log has yet.
+    `skipped`: (text, reason). `path`, `episode`: path and text of its episode, "" if the gate refused it. `new`: the
+    session has no episode yet, so that another file may be at `path`."""
 
     session: PastSession
     name: str
@@ -124,15 +127,16 @@ class _Prepared(NamedTuple):
     new: bool
 
     def outcome(self, episode: str) -> ImportedSession:
+        """The outcome after the session was written. `episode`: path of its episode, "" for none."""
         if self.lines or episode:
-            return ImportedSession(self.session, Done.IMPORTED, episode, self.lines, self.skipped)
+            return ImportedSession(self.session, ImportState.IMPORTED, episode, self.lines, self.skipped)
         problem = "the gate lets nothing of it through"
-        return ImportedSession(self.session, Done.FAILED, skipped=self.skipped, problem=problem)
+        return ImportedSession(self.session, ImportState.FAILED, skipped=self.skipped, problem=problem)
 
 
 class KnownLines:
-    """The fact ids of MEMORY.md and of the daily logs of all agents. The ids of at most MAX_CACHED_DAYS days are
-    cached. `daily`: patterns of logs outside memory/."""
+    """The fact ids of MEMORY.md and of the daily logs of all agents. The ids of at most MAX_CACHED_DAYS days are in
+    memory at a time. `daily`: patterns of logs outside memory/."""
 
     def __init__(self, root: Path, daily: Sequence[str] = ()) -> None:
         self._root = root
@@ -143,7 +147,7 @@ class KnownLines:
             self._logs.setdefault(day, []).append(path)
 
     def holds(self, ids: Iterable[str], day: date) -> bool:
-        """Whether one of the ids is in MEMORY.md or in a log of `day` or the RECENT_DAYS - 1 days before."""
+        """Whether MEMORY.md, or a log of one of the RECENT_DAYS days up to `day`, has a line with one of these ids."""
         wanted = set(ids)
         days = (day - timedelta(days=back) for back in range(RECENT_DAYS))
         return bool(wanted & self._memory) or any(wanted & self._of_day(each) for each in days)
@@ -156,6 +160,7 @@ class KnownLines:
             logs.append(path)
 
     def _of_day(self, day: date) -> set[str]:
+        """The ids in the logs of a day, from the cache or the files."""
         if day not in self._days:
             if len(self._days) >= MAX_CACHED_DAYS:
                 self._days.pop(min(self._days))
@@ -163,6 +168,7 @@ class KnownLines:
         return self._days[day]
 
     def _ids(self, path: str) -> set[str]:
+        """The fact ids in a file; an empty set if it cannot be read."""
         try:
             return {fact.id for fact in facts.parse(read_bytes(self._root, path)).facts}
         except (OSError, OutsideRepository):
@@ -172,8 +178,8 @@ class KnownLines:
 def import_sessions(
     repo: Repository, config: Config, sessions: Iterable[PastSession], options: ImportOptions, now: datetime
 ) -> Iterator[ImportedSession]:
-    """Import sessions, given in order of time, and yield the outcome of each. SESSIONS_PER_WRITE are written together
-    before the first of them is yielded; a caller may stop at any time.
+    """Import sessions, given in order of time, and yield the outcome of each. SESSIONS_PER_WRITE sessions are written
+    together before the first of them is yielded; a caller may stop at any time.
 
     Raises GitMemError in a bare repository, and Locked, Changed or another error of writing; earlier batches stay, and
     the same import can be repeated.
@@ -187,13 +193,14 @@ def import_sessions(
 
 
 class _Importer:
-    """The state of one import: known lines, known episodes by session and by transcript hash, and paths in use."""
+    """The state of one import: known lines, known episodes by session and by transcript hash, and paths of episodes in
+    use."""
 
     def __init__(self, repo: Repository, root: Path, config: Config, options: ImportOptions, now: datetime) -> None:
         self._repo, self._config, self._options, self._now = repo, config, options, now
         self._root, self._paths = root, set[str]()
         self._known = KnownLines(root, config.memory_daily)
-        self._episodes = {written_session(episode.session): episode for episode in reversed(list(episodes(root)))}
+        self._episodes = {written_session(episode.session): episode for episode in reversed(list(list_episodes(root)))}
         self._imported = {episode.transcript: episode for episode in self._episodes.values() if episode.transcript}
 
     def import_batch(self, sessions: Sequence[PastSession]) -> list[ImportedSession]:
@@ -203,19 +210,20 @@ class _Importer:
         return [item.outcome(next(paths)) if isinstance(item, _Prepared) else item for item in read]
 
     def _prepared(self, session: PastSession) -> _Prepared | ImportedSession:
+        """A session with its gated lines and episode, or its outcome if there is nothing to write."""
         try:
             transcript, sha256 = session.read()
         except OSError as error:
-            return ImportedSession(session, Done.FAILED, problem=f"cannot be read: {error.strerror}")
+            return ImportedSession(session, ImportState.FAILED, problem=f"cannot be read: {error.strerror}")
         name, own = self._part(session.name, session.file)
         known = self._imported.get(sha256)
         if known is None and own and not own.transcript:
             known = own  # without a hash: the session itself wrote the episode when it ended
         if known:
-            return ImportedSession(session, Done.KNOWN, known.path)
+            return ImportedSession(session, ImportState.KNOWN, known.path)
         turns = tuple(dated(transcript.spoken(), session.start, self._now))
         if not turns:
-            return ImportedSession(session, Done.EMPTY)
+            return ImportedSession(session, ImportState.EMPTY)
         lines, skipped = self._lines(session, turns, known=own is not None)
         path, text = "", ""
         try:
@@ -223,7 +231,7 @@ class _Importer:
             existing = own.path if own else ""
             path, text = gated_episode(turns, heading, self._config, existing)
             if own is None and (path in self._paths or os.path.lexists(self._root / path)):
-                path = other_path(path, name)
+                path = path_with_hash(path, name)
             self._paths.add(path)
             self._episodes[written_session(name)] = self._imported[sha256] = EpisodeFile(
                 path, name, sha256, session.file
@@ -245,8 +253,8 @@ class _Importer:
     def _lines(
         self, session: PastSession, turns: Sequence[Turn], *, known: bool
     ) -> tuple[list[ImportedLine], list[tuple[str, str]]]:
-        """(lines that no log has yet, (text, reason) of those left out), day by day. `known`: the session has an
-        episode."""
+        """(lines that no log has yet, (text, reason) of lines that were left out), day by day. `known`: the session has
+        an episode."""
         from gitmem.gate.quoting import without_secrets
 
         state = load_state(self._repo.common_dir, session.name)
@@ -255,12 +263,12 @@ class _Importer:
             read_before = state.turns
         lines: list[ImportedLine] = []
         skipped: list[tuple[str, str]] = []
-        fresh = [turn for turn in turns if key(turn) not in read_before]
+        fresh = [turn for turn in turns if turn_key(turn) not in read_before]
         for day, said in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
             path = daily_path(day, self._options.agent)
             of_day = list(said)
             first = turns.index(of_day[0])
-            around = turns[max(0, first - KEEP) : first], turns[turns.index(of_day[-1]) + 1 :]
+            around = turns[max(0, first - KEPT_TURNS) : first], turns[turns.index(of_day[-1]) + 1 :]
             for item in select(of_day, path, of_day[-1].at or session.start, None, *around)[0]:
                 ids = {fact_id(item.text), fact_id(item.core)}
                 if self._known.holds(ids, day):
@@ -281,8 +289,8 @@ class _Importer:
     def _gated(
         self, item: Selected, session: PastSession, path: str, skipped: list[tuple[str, str]]
     ) -> tuple[Redaction, Meta] | None:
-        """(the redacted line, its meta), or those of its settling sentence alone if the gate refuses the whole line;
-        None if it refuses both. A refusal of the whole line is added to `skipped`."""
+        """(text and masks, comment) of a selection that the gate accepts: of the whole text, else of its core sentence
+        alone; None if the gate refuses both. The refusal of the whole text is added to `skipped`."""
         more = (("session", written_id(session.name)), ("turn", written_id(item.turn.id)))
         for each in (item, item.alone()):
             try:
@@ -293,7 +301,7 @@ class _Importer:
         return None
 
     def _write(self, prepared: Sequence[_Prepared]) -> list[str]:
-        """Write the prepared sessions in one transaction; the path of each episode, "" for none."""
+        """Write the prepared sessions in one transaction. Returns the path of each one's episode, "" for none."""
 
         def plan(reading: Reading) -> CommitDraft[list[str]]:
             contents: dict[str, bytes] = {}
@@ -303,7 +311,7 @@ class _Importer:
                     contents[line.path] = line.after(contents.get(line.path) or reading.read(line.path) or b"")
                 place = item.path
                 if item.episode and item.new and reading.raw(place) is not None:  # written by another process meanwhile
-                    place = other_path(place, item.name)
+                    place = path_with_hash(place, item.name)
                 if item.episode:
                     contents[place] = item.episode.encode("utf-8", "surrogateescape")
                 places.append(place)
@@ -323,7 +331,8 @@ class _Importer:
         return places
 
     def _message(self, prepared: Sequence[_Prepared]) -> str:
-        """The commit message, with a trailer for each session: its name, transcript hash, first and last turn."""
+        """The commit message, with a trailer for each session: its name, transcript hash, and ids of the first and last
+        turn."""
         words = f"memory: import {counted(len(prepared), 'session')} of {self._options.source}"
         transcripts = tuple(
             f"{encode(item.name)} sha256:{item.sha256} {encode(item.turns[0].id)}..{encode(item.turns[-1].id)}"
@@ -334,32 +343,33 @@ class _Importer:
         return trailers.with_record(words, recorded)
 
     def _remember(self, item: _Prepared) -> None:
-        """Store the imported turns and facts in the session's state, so that a later flush of a continued session skips
-        them. Nothing is stored for a session older than MAX_QUIET_TIME."""
+        """Store the imported turns and facts in the session's state, so that a flush of the session, if it is
+        continued, skips them. Stores nothing for a session older than MAX_QUIET_TIME."""
         last = item.turns[-1].at
         if last is None or self._now - last > MAX_QUIET_TIME:
             return
         common, name = self._repo.common_dir, item.session.name
-        with locked(common, lock_of(name), STATE_LOCK_SECONDS):
+        with locked(common, state_lock(name), STATE_LOCK_SECONDS):
             state = load_state(common, name)
             if state.seen is None:
-                state = replace(touched(state, last, ""), ended=bool(item.episode))
+                state = replace(with_activity(state, last, ""), ended=bool(item.episode))
             known = {fact_id(line.text) for line in item.lines}
-            turns = state.turns | {key(turn) for turn in item.turns}
+            turns = state.turns | {turn_key(turn) for turn in item.turns}
             save_state(common, name, replace(state, turns=turns, facts=state.facts | known))
 
 
 @dataclass(slots=True)
 class Totals:
-    """The counts of an import. `sessions`: number by outcome. `lines`: written lines. `refused`: texts that the gate
-    refused. `masks`: what it masked in the lines."""
+    """The counts of an import. `sessions`: outcome -> number. `lines`: written lines. `refused`: texts that the gate
+    refused. `masks`: masks that the gate applied to the lines."""
 
-    sessions: dict[str, int] = field(default_factory=lambda: {str(done): 0 for done in Done})
+    sessions: dict[str, int] = field(default_factory=lambda: {str(done): 0 for done in ImportState})
     lines: int = 0
     refused: int = 0
     masks: list[Mask] = field(default_factory=list)
 
     def count(self, session: ImportedSession) -> None:
+        """Add one session."""
         self.sessions[str(session.done)] += 1
         self.lines += len(session.lines)
         self.masks += [mask for line in session.lines for mask in line.masks]

@@ -1,7 +1,7 @@
-"""The stored state of a session, in the Git directory (`gitmem/sessions/`), private, never committed.
+"""The stored state of a session, in a private file in the Git directory (`gitmem/sessions/`), never committed.
 
-It has the keys of the turns that were read, the ids of written facts, the time of the last activity, and the rolling
-summary. A damaged or missing file causes work, never a wrong answer.
+The state has the keys of the turns that were read, the ids of written facts, the time of the last activity, and, in a
+file of its own, the rolling summary. After damage or loss of a file turns are read again; no answer is wrong.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular
 from gitmem.sessions import rolling_summary
-from gitmem.sessions.compaction import KEEP
-from gitmem.sessions.rolling_summary import MARK_TURNS, Rolling
+from gitmem.sessions.compaction import KEPT_TURNS
+from gitmem.sessions.rolling_summary import MARK_TURNS, RollingSummary
 
 MAX_FILE_BYTES = 4 << 20
 MAX_REREAD_BYTES = 16 << 20  # a longer transcript is not read again at a start
@@ -35,7 +35,7 @@ MAX_PART_KEYS = 1_000  # keys of an ended part that are stored, those of its las
 
 class EndedPart(NamedTuple):
     """An ended part of a session. `part`: its number. `closed`: the `State.closed` of that part. `turns`: keys of the
-    turns in its episode. `at`: the time of the last of them, None if the host gives none."""
+    turns in its episode. `at`: time of the last of them, None if the host gives no times."""
 
     part: int
     closed: tuple[str, ...]
@@ -45,13 +45,13 @@ class EndedPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a session: the keys of the turns that were read (`rolling_summary.numbered`), the ids of written
-    facts.
+    """The state of a session. `turns`: keys of the turns that were read (`rolling_summary.distinct_keys`). `facts`: ids
+    of the facts that were written. `name`: of the session, "" for a new state.
 
-    `transcript`: the host's file. `seen`: the time of the last activity. `closed`: the keys of the last turns of parts
-    that a reset ended. `part`: the number of the present part. `ended`: the present part has its episode.
-    `parts`: the ended parts in the order of their ends. A part without the turns of earlier parts has `turns` of its
-    own, so that a repeated answer in it counts as a new turn.
+    `transcript`: path of the host's file, "" if unknown. `seen`: time of the last activity, None for a new state.
+    `closed`: keys of the last turns before the last reset. `part`: number of the current part, from 1. `ended`: the
+    current part has its episode. `parts`: the ended parts in the order of their ends. A part without the turns of
+    earlier parts has `turns` of its own, so that a repeated answer in it counts as a new turn.
     """
 
     turns: frozenset[str] = frozenset()
@@ -65,42 +65,43 @@ class State:
     parts: tuple[EndedPart, ...] = ()
 
 
-def name_of(transcript: Transcript, session: str = "") -> str:
-    """The name of a session: `session`, else the transcript's own id, else one made from its first turn."""
+def session_name(transcript: Transcript, session: str = "") -> str:
+    """The name of a session: `session`, else the transcript's own id, else a name made from its first turn."""
     if session or transcript.session:
         return session or transcript.session
     first = next((turn for turn in transcript.turns if turn.text and turn.by is By.SPEAKER), None)
     if first:
-        return f"talk-{rolling_summary.key(first)[:8]}"
+        return f"talk-{rolling_summary.turn_key(first)[:8]}"
     return "talk"
 
 
-def file_of(session: str) -> str:
-    """The file name for a session's name, which may have any characters."""
+def session_hash(session: str) -> str:
+    """24 hex digits made from a session's name, which may contain any characters, for file names."""
     return hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 def recalled_file(session: str) -> str:
     """The name of the file with the parts of memory that the session was given (`sessions/recalled_parts.py`)."""
-    return f"{file_of(session)}{RECALLED}"
+    return f"{session_hash(session)}{RECALLED}"
 
 
-def lock_of(session: str) -> str:
+def state_lock(session: str) -> str:
     """The name of the lock for reading and writing a session's state."""
-    return f"session-{file_of(session)}"
+    return f"session-{session_hash(session)}"
 
 
-def lock_of_giving(session: str) -> str:
-    """The name of the lock for giving a session a context and recording its parts."""
-    return f"giving-{file_of(session)}"
+def context_lock(session: str) -> str:
+    """The name of the lock for giving a session a context and recording the parts of it."""
+    return f"giving-{session_hash(session)}"
 
 
 def load_state(common_dir: Path, session: str) -> State:
     """The state of the session; an empty one for a new session or a damaged file."""
-    return _state(read_private(common_dir, f"{file_of(session)}.json"))
+    return _state(read_private(common_dir, f"{session_hash(session)}.json"))
 
 
 def _state(data: bytes) -> State:
+    """The state from its JSON; an empty one for damaged data."""
     try:
         value = json.loads(data)
         seen = None
@@ -127,35 +128,34 @@ def _part(value: dict[str, object]) -> EndedPart:
 
 
 def save_state(common_dir: Path, session: str, state: State) -> None:
-    """Store the state in a private file."""
+    """Store the state in the session's file, with mode 0600. Raises GitMemError, OSError."""
     value = {
         "turns": sorted(state.turns), "facts": sorted(state.facts), "name": session, "transcript": state.transcript,
         "seen": state.seen.isoformat() if state.seen else "", "part": state.part, "closed": list(state.closed),
         "ended": state.ended,
         "parts": [{**each._asdict(), "at": each.at.isoformat() if each.at else ""} for each in state.parts],
     }  # fmt: skip
-    write_private(common_dir, f"{file_of(session)}.json", json.dumps(value).encode())
+    write_private(common_dir, f"{session_hash(session)}.json", json.dumps(value).encode())
 
 
-def touched(state: State, now: datetime, transcript: str) -> State:
-    """The state with its last activity at `now` and its present part open again (`ended` False). Saves nothing.
-
-    `transcript`: the host's file, "" to keep the known one.
-    """
+def with_activity(state: State, now: datetime, transcript: str) -> State:
+    """The state with its last activity at `now` and its current part open again (`ended` False). Saves nothing.
+    `transcript`: path of the host's file, "" to keep the known one."""
     return replace(state, seen=now, transcript=transcript or state.transcript, ended=False)
 
 
 def all_states(common_dir: Path, now: datetime) -> list[State]:
-    """All stored sessions, the longest inactive first. Deletes those inactive for MAX_QUIET_TIME."""
+    """The states of all sessions, the longest inactive first. Deletes the files of sessions that were inactive for
+    MAX_QUIET_TIME."""
     states = []
     for path in _files(common_dir):
         state = _state(read_private(common_dir, path.name))
         if state.seen is not None and now - state.seen > MAX_QUIET_TIME:
             path.unlink(missing_ok=True)
-            for lock in (lock_of(state.name), lock_of_giving(state.name)):
+            for lock in (state_lock(state.name), context_lock(state.name)):
                 (common_dir / "gitmem" / f"{lock}.lock").unlink(missing_ok=True)
             for part in range(1, min(state.part, 1_000) + 1):
-                (path.parent / f"{file_of(part_name(state.name, part))}.summary.json").unlink(missing_ok=True)
+                (path.parent / f"{session_hash(part_name(state.name, part))}.summary.json").unlink(missing_ok=True)
             (path.parent / recalled_file(state.name)).unlink(missing_ok=True)
         elif state.name and state.seen is not None:
             states.append((state.seen, state.name, state))
@@ -163,6 +163,7 @@ def all_states(common_dir: Path, now: datetime) -> list[State]:
 
 
 def _files(common_dir: Path) -> Iterator[Path]:
+    """The files with states of sessions, sorted."""
     folder = common_dir / "gitmem/sessions"
     if folder.is_dir() and not folder.is_symlink():
         others = (".summary.json", RECALLED)
@@ -177,16 +178,17 @@ def part_name(session: str, part: int) -> str:
 
 
 def with_part_of(state: State, transcript: Transcript) -> State:
-    """The state in the part that the transcript belongs to.
+    """The state switched to the part of the session that the transcript belongs to.
 
     A transcript with the last turns of an ended part continues that part. A transcript without them begins a new part
-    if the present one has ended: a host may keep the session id when a person starts again (OpenClaw's `/new`). A
-    transcript with only turns of an ended part is an older reading of it. One without turns changes nothing.
+    if the current one has ended: a host may keep the session id when a person starts again (OpenClaw's `/new`). A
+    transcript with only turns of an ended part is an older copy of that part. A transcript without turns changes
+    nothing.
     """
     spoken = transcript.spoken()
     if not spoken or not state.parts:
         return state
-    keys = [rolling_summary.key(turn) for turn in spoken]
+    keys = [rolling_summary.turn_key(turn) for turn in spoken]
     there = [(_end_in(each, keys, spoken), at) for at, each in enumerate(state.parts)]
     place, at = max(there)
     if not place:
@@ -197,7 +199,7 @@ def with_part_of(state: State, transcript: Transcript) -> State:
 
 
 def _in_new_part(state: State) -> State:
-    """The state in a new part, or in the present one if that has no episode yet."""
+    """The state in a new part, or unchanged if the current part has not ended."""
     if all(each.part != state.part for each in state.parts):
         return state
     number = max(each.part for each in state.parts) + 1
@@ -205,23 +207,25 @@ def _in_new_part(state: State) -> State:
 
 
 def _in_ended_part(state: State, ended: EndedPart, keys: Sequence[str]) -> State:
-    """The state in an ended part, or in the running part that a reset began after these turns."""
+    """The state in the part `ended`; unchanged if that is the current part, or if a reset began the current part after
+    these turns. `keys`: keys of the turns up to the end of that part."""
     running = all(each.part != state.part for each in state.parts)
-    cut_by_reset = running and rolling_summary.after(keys, state.closed) == len(keys) > 0
+    cut_by_reset = running and rolling_summary.summarised_count(keys, state.closed) == len(keys) > 0
     if state.part == ended.part or cut_by_reset:
         return state
-    turns = frozenset((*rolling_summary.numbered(ended.turns), *rolling_summary.numbered(keys)))
+    turns = frozenset((*rolling_summary.distinct_keys(ended.turns), *rolling_summary.distinct_keys(keys)))
     return replace(state, part=ended.part, closed=ended.closed, turns=turns, ended=True)
 
 
 def _end_in(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> int:
-    """The number of turns up to the last turn of an ended part; 0 if the turns do not contain it."""
+    """The number of turns up to the last turn of an ended part; 0 if the transcript does not contain it."""
     if _is_later(ended, spoken):
         return 0
-    return rolling_summary.after(keys, ended.turns[-MARK_TURNS:])
+    return rolling_summary.summarised_count(keys, ended.turns[-MARK_TURNS:])
 
 
 def _is_older_reading(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> bool:
+    """Whether the transcript has only turns of an ended part."""
     return not _is_later(ended, spoken) and set(keys) <= set(ended.turns)
 
 
@@ -232,8 +236,9 @@ def _is_later(ended: EndedPart, spoken: Sequence[Turn]) -> bool:
 
 
 def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
-    """The state with the present part ended by these turns; unchanged without turns or for an older reading."""
-    keys = tuple(rolling_summary.key(turn) for turn in spoken)[-MAX_PART_KEYS:]
+    """The state with the current part marked as ended with these turns. Without turns, or if the part already contains
+    them all, only `ended` is set."""
+    keys = tuple(rolling_summary.turn_key(turn) for turn in spoken)[-MAX_PART_KEYS:]
     own = next((each for each in state.parts if each.part == state.part), None)
     if not keys or (own is not None and set(keys) <= set(own.turns)):
         return replace(state, ended=True)
@@ -242,15 +247,17 @@ def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
     return replace(state, ended=True, parts=(*others, ended)[-MAX_ENDED_PARTS:])
 
 
-def present(common_dir: Path, transcript: Transcript, session: str = "") -> Transcript:
-    """The turns since the last reset of the session, under the name of their part (`with_part_of`); all turns without a
-    reset."""
-    name = name_of(transcript, session)
+def current_part(common_dir: Path, transcript: Transcript, session: str = "") -> Transcript:
+    """The transcript of the session's current part: the turns since the last reset, with the part's name as session.
+    All turns if there was no reset."""
+    name = session_name(transcript, session)
     state = with_part_of(load_state(common_dir, name), transcript)
     if state.part == 1:
         return replace(transcript, session=name)
     spoken = [at for at, turn in enumerate(transcript.turns) if turn.text and _is_spoken(transcript, at)]
-    count = rolling_summary.after([rolling_summary.key(transcript.turns[at]) for at in spoken], state.closed)
+    count = rolling_summary.summarised_count(
+        [rolling_summary.turn_key(transcript.turns[at]) for at in spoken], state.closed
+    )
     start = 0
     if count:
         start = spoken[count - 1] + 1
@@ -258,7 +265,8 @@ def present(common_dir: Path, transcript: Transcript, session: str = "") -> Tran
 
 
 def part_at_start(common_dir: Path, transcript: Transcript, session: str) -> str:
-    """The name of the part of `session` that the transcript begins or continues; a new part without turns."""
+    """The name of the part of `session` that the transcript begins or continues; a new part for a transcript without
+    turns."""
     state = load_state(common_dir, session)
     if transcript.spoken():
         state = with_part_of(state, transcript)
@@ -268,18 +276,19 @@ def part_at_start(common_dir: Path, transcript: Transcript, session: str) -> str
 
 
 def _is_spoken(transcript: Transcript, at: int) -> bool:
+    """Whether the turn at this index is a person's or an agent's own, not tool output or text inserted by the host."""
     turn = transcript.turns[at]
     return turn.role is not Role.TOOL and turn.by is By.SPEAKER
 
 
-def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep: int = KEEP) -> Rolling:
-    """The rolling summary of the turns since the last reset without the last `keep` spoken ones.
+def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep: int = KEPT_TURNS) -> RollingSummary:
+    """The rolling summary of the turns since the last reset, without the last `keep` spoken ones.
 
     Only new turns are read, and the summary is stored; in a read-only Git directory it is made from all turns.
-    `rolling_summary.render(summary(...), budget, focus)` is its text.
+    `rolling_summary.render(summary(...), budget, focus)` gives its text.
     """
-    transcript = present(common_dir, transcript, session)
-    name = f"{file_of(transcript.session)}.summary.json"
+    transcript = current_part(common_dir, transcript, session)
+    name = f"{session_hash(transcript.session)}.summary.json"
     before = rolling_summary.load(read_private(common_dir, name))
     after = rolling_summary.resume(before, transcript.turns, keep)
     if after != before and (after.turns >= before.turns or not before.turns):
@@ -290,9 +299,10 @@ def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep
     return after
 
 
-def so_far(common_dir: Path, state: State) -> Rolling:
-    """The summary of all turns since the last reset, as far as the transcript can still be read; stores nothing."""
-    name = f"{file_of(part_name(state.name, state.part))}.summary.json"
+def full_summary(common_dir: Path, state: State) -> RollingSummary:
+    """The rolling summary of all turns since the last reset, including the last ones if the host's file can be read and
+    has at most MAX_REREAD_BYTES. Stores nothing."""
+    name = f"{session_hash(part_name(state.name, state.part))}.summary.json"
     before = rolling_summary.load(read_private(common_dir, name))
     try:
         data = b""
@@ -301,12 +311,12 @@ def so_far(common_dir: Path, state: State) -> Rolling:
     except OSError:
         data = b""
     if data:
-        return rolling_summary.resume(before, present(common_dir, parse(data), state.name).turns, 0)
+        return rolling_summary.resume(before, current_part(common_dir, parse(data), state.name).turns, 0)
     return before
 
 
 def read_private(common_dir: Path, name: str) -> bytes:
-    """The bytes of a file in the sessions' folder; b"" if it cannot be read."""
+    """The bytes of a file in the folder of the sessions' states; b"" if it cannot be read."""
     try:
         return read_bytes(common_dir / "gitmem/sessions", name, MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
@@ -314,7 +324,7 @@ def read_private(common_dir: Path, name: str) -> bytes:
 
 
 def write_private(common_dir: Path, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file in the sessions' folder, with mode 0600. Raises GitMemError, OSError.
+    """Replace a file in the folder of the sessions' states, with mode 0600. Raises GitMemError, OSError.
 
     Without `durable` the call does not wait for the disk, and after a crash of the machine the old file may be back.
     """

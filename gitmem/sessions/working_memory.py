@@ -1,8 +1,8 @@
 """Working memory of sessions: small values by key, in the Git directory, never committed.
 
 A value belongs to a session and an agent (`Owner`); a value without a session belongs to the project. Keys are
-hierarchical (`entity:name:phase`) and normalised. Values expire, and an expired value is deleted when it is read. Each
-value is a file of its own, written atomically. A long-lived process caches values as long as their files do not change.
+hierarchical (`entity:name:phase`) and normalised. Values expire; an expired value is deleted when it is read. Each
+value is a file of its own, written atomically. A long-lived process caches a value until its file changes.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ MAX_VALUE_BYTES = 64_000
 MAX_VALUES = 1_000  # of one session or of the project, without expired ones
 MAX_FILES = 10_000  # of one repository, with expired ones
 MAX_SESSION_NAME = 200  # characters
-HOURS = 24.0
+DEFAULT_HOURS = 24.0
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of a value, or a reader. `session`: the session's name, "" for the project. `agent`: the agent's name,
-    "" for every agent."""
+    """The owner of a value, or the reader of values. `session`: name of the session, "" for the project. `agent`: name
+    of the agent, "" for every agent."""
 
     session: str = ""
     agent: str = ""
 
     def sees(self, value: Value) -> bool:
-        """Whether this reader may read the value: one of the project or of its own session, and of no other agent."""
+        """Whether this reader may read the value: its session is none or the reader's, and its agent is none or the
+        reader's."""
         return value.owner.session in ("", self.session) and value.owner.agent in ("", self.agent)
 
 
@@ -72,7 +73,7 @@ def owner_of(session: str, agent: str) -> Owner:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A stored value: normalised key, text, time of setting, time of expiry, owner."""
+    """A stored value. `key`: normalised. `at`: when it was set. `until`: when it expires."""
 
     key: str
     text: str
@@ -95,11 +96,14 @@ def normalise(key: str) -> str:
 
 
 def key_to_read(key: str) -> str:
-    """As `normalise`, for reading and deleting: an earlier version stored keys of five parts."""
+    """The normalised key, for reading and deleting: it may have five parts, as in values of an earlier version. Raises
+    UsageError for an invalid key."""
     return _normalised(key, MAX_STORED_PARTS)
 
 
 def _normalised(key: str, most: int) -> str:
+    """The key with each part normalised. Raises UsageError for fewer than 2 or more than `most` parts, an empty part,
+    or a control character."""
     parts = [_plain(part) for part in key.split(":")]
     if len(parts) > most:
         raise UsageError(
@@ -112,12 +116,14 @@ def _normalised(key: str, most: int) -> str:
 
 
 def is_below(key: str, prefix: str) -> bool:
-    """Whether a normalised key equals `prefix` or is below it; every key is below ""."""
+    """Whether a normalised key equals `prefix` or begins with the parts of `prefix`. True for every key if `prefix` is
+    ""."""
     wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
     return not wanted or f"{key}:".startswith(f"{wanted}:")
 
 
 def _plain(part: str) -> str:
+    """A text in lower case with single spaces."""
     return " ".join(unicodedata.normalize("NFC", part).casefold().split())
 
 
@@ -125,10 +131,8 @@ FileStamp = tuple[int, int, int]  # inode, modification time, size
 
 
 class Store:
-    """The values of one repository and profile, with a write-through cache.
-
-    Reading creates no folder. Raises GitMemError if the folder is a link or belongs to another user.
-    """
+    """The values of one repository and profile. Reading creates no folder. Raises GitMemError if the folder is a link
+    or belongs to another user."""
 
     def __init__(self, common_dir: Path, profile: str = "") -> None:
         self._common_dir = common_dir
@@ -137,9 +141,10 @@ class Store:
         self._folder = common_dir / "gitmem" / ("working" if not profile else f"working-{_hash(profile)}")
         self._cache: dict[str, tuple[Value, FileStamp]] = {}  # file name -> value
 
-    def set(self, key: str, text: str, now: datetime, hours: float = HOURS, owner: Owner = PROJECT) -> Value:
-        """Store a value for `hours`. Raises UsageError if it is too large, `hours` is not positive, or the owner has
-        MAX_VALUES."""
+    def set(self, key: str, text: str, now: datetime, hours: float = DEFAULT_HOURS, owner: Owner = PROJECT) -> Value:
+        """Store a value that expires after `hours` hours; returns it. Replaces the owner's value of the same key.
+        Raises UsageError for an invalid key, text longer than MAX_VALUE_BYTES, hours outside 0 to 366 days, or an owner
+        with MAX_VALUES values."""
         key = normalise(key)
         if len(text.encode("utf-8", "surrogateescape")) > MAX_VALUE_BYTES:
             raise UsageError(f"a session value holds at most {MAX_VALUE_BYTES} bytes", "put longer text into a note")
@@ -170,7 +175,8 @@ class Store:
     def get(self, key: str, now: datetime, reader: Owner = PROJECT) -> Value | None:
         """The value of a key for this reader; None if there is none or it has expired.
 
-        A value of the session wins over one of the project, and one of the agent over one of every agent.
+        A value of the reader's session takes precedence over one of the project; within these, a value of the reader's
+        agent over one of every agent.
         """
         key = key_to_read(key)
         for owner in _owners_seen_by(reader):
@@ -180,7 +186,7 @@ class Store:
         return None
 
     def _value(self, key: str, owner: Owner, now: datetime) -> Value | None:
-        """The value of exactly this owner, or None."""
+        """The value of a key that belongs to exactly this owner, None if there is none or it has expired."""
         name = _file_name(key, owner)
         stamp = self._stamp(name)
         known = self._cache.get(name)
@@ -189,37 +195,36 @@ class Store:
             self._cache.pop(name, None)
             return None
         if value.until <= now:
-            self._forget_ended(name)
+            self._remove_expired(name)
             return None
         if stamp:
             self._cache[name] = value, stamp
         return value
 
     def list(self, prefix: str, now: datetime, reader: Owner = PROJECT) -> list[Value]:
-        """The values below `prefix` ("" for all) for this reader, by key; for each key the one that `get` returns.
-
-        Deletes expired values.
-        """
+        """The values that this reader may read, below `prefix` ("" for all), sorted by key; for each key the one that
+        `get` returns. Deletes expired values."""
         own = _session_prefix(reader.session)
         names = [name for name in self._names() if "-" not in name or (own and name.startswith(own))]
         seen: dict[str, Value] = {}
-        for _, value in self._holding(names, now):
+        for _, value in self._unexpired(names, now):
             best = seen.get(value.key)
-            if reader.sees(value) and (best is None or _nearness(value) > _nearness(best)):
+            if reader.sees(value) and (best is None or _specificity(value) > _specificity(best)):
                 seen[value.key] = value
         return [seen[key] for key in sorted(seen) if is_below(key, prefix)]
 
-    def of_everybody(self, prefix: str, now: datetime) -> Sequence[Value]:
-        """All values below `prefix`, of every owner, by key and owner; for the person who owns the repository."""
-        values = (value for _, value in self._holding(self._names(), now) if is_below(value.key, prefix))
+    def list_all(self, prefix: str, now: datetime) -> Sequence[Value]:
+        """The values of every owner below `prefix`, sorted by key and owner; for the person who owns the repository."""
+        values = (value for _, value in self._unexpired(self._names(), now) if is_below(value.key, prefix))
         return sorted(values, key=lambda value: (value.key, value.owner.session, value.owner.agent))
 
     def drop(self, key: str, owner: Owner = PROJECT) -> None:
-        """Delete the value of exactly this owner."""
+        """Delete the value of exactly this owner, if there is one. Raises UsageError for an invalid key, GitMemError if
+        the file cannot be deleted."""
         self._remove(_file_name(key_to_read(key), owner))
 
     def clear(self) -> None:
-        """Delete all values, as for a switch between profiles."""
+        """Delete all values of the profile."""
         self._cache.clear()
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             file.unlink(missing_ok=True)
@@ -227,13 +232,13 @@ class Store:
     def _make_room(self, owner: Owner, now: datetime) -> None:
         """Raise UsageError if the owner cannot store another value.
 
-        The first value of a session checks all files, so that expired values of forgotten sessions are deleted.
+        If the owner has no values or a limit is reached, all files are read first, so that expired values are deleted.
         """
         names = self._names()
-        own = [name for name in names if _is_of(name, owner)]
+        own = [name for name in names if _may_belong(name, owner)]
         if not own or len(own) >= MAX_VALUES or len(names) >= MAX_FILES:
-            names = [name for name, _ in self._holding(names, now)]
-            own = [name for name in names if _is_of(name, owner)]
+            names = [name for name, _ in self._unexpired(names, now)]
+            own = [name for name in names if _may_belong(name, owner)]
         if len(own) >= MAX_VALUES or len(names) >= MAX_FILES:
             if len(own) >= MAX_VALUES:
                 most = MAX_VALUES
@@ -243,8 +248,8 @@ class Store:
                 f"there are {most} session values already", "git mem session list; set one to '' to drop it"
             )
 
-    def _holding(self, names: Iterable[str], now: datetime) -> Iterator[tuple[str, Value]]:
-        """(file, value) of these files without expired values, which are deleted."""
+    def _unexpired(self, names: Iterable[str], now: datetime) -> Iterator[tuple[str, Value]]:
+        """(file name, value) of these files. Expired values are deleted; files that cannot be read are left out."""
         for name in names:
             value = self._read(name)
             if value is None:
@@ -252,19 +257,21 @@ class Store:
             if value.until > now:
                 yield name, value
             else:
-                self._forget_ended(name)
+                self._remove_expired(name)
 
     def _names(self) -> Sequence[str]:
+        """The names of all files with values, sorted."""
         if not self._folder.is_dir():
             return ()
         return sorted(p.name for p in self._folder.iterdir() if p.is_file())
 
-    def _forget_ended(self, name: str) -> None:
+    def _remove_expired(self, name: str) -> None:
         """Delete an expired value; in a read-only folder it stays."""
         with suppress(GitMemError):
             self._remove(name)
 
     def _remove(self, name: str) -> None:
+        """Delete a file and forget its cached value. Raises GitMemError."""
         self._cache.pop(name, None)
         try:
             (self._folder / name).unlink(missing_ok=True)
@@ -272,6 +279,7 @@ class Store:
             raise GitMemError(f"cannot write in '{self._folder}': {error.strerror}", "check its permissions") from None
 
     def _stamp(self, name: str) -> FileStamp | None:
+        """The state of a file, from which a change is recognised; None if there is no file."""
         try:
             status = (self._folder / name).stat()
         except OSError:
@@ -279,6 +287,7 @@ class Store:
         return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _read(self, name: str) -> Value | None:
+        """The value in a file, None if it cannot be read or is damaged."""
         try:
             record = json.loads(read_bytes(self._folder, name, 4 * MAX_VALUE_BYTES))
             at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
@@ -294,21 +303,23 @@ class Store:
 
 
 def _owners_seen_by(reader: Owner) -> list[Owner]:
-    """The owners whose values a reader may read, the most specific first."""
+    """The owners whose values a reader may read, in the order of precedence."""
     sessions = dict.fromkeys((reader.session, ""))
     agents = dict.fromkeys((reader.agent, ""))
     return [Owner(session, agent) for session in sessions for agent in agents]
 
 
-def _nearness(value: Value) -> tuple[bool, bool]:
-    """Sort key of values of one key: a session's value wins over the project's, one agent's over every agent's."""
+def _specificity(value: Value) -> tuple[bool, bool]:
+    """Sort key of values with the same key: a session's value is greater than the project's, then one agent's than
+    every agent's."""
     return bool(value.owner.session), bool(value.owner.agent)
 
 
-def drop_saying(common_dir: Path, texts: Iterable[str]) -> list[str]:
-    """Delete the values of all profiles that contain one of these texts, ignoring case and white space.
+def delete_containing(common_dir: Path, texts: Iterable[str]) -> list[str]:
+    """Delete the values of all profiles and owners whose key or text contains one of these texts, ignoring case and
+    white space.
 
-    Returns the keys of the deleted values in order; a value that cannot be deleted is left out.
+    Returns the keys of the deleted values, sorted; a value that cannot be deleted is left out.
     """
     wanted = [folded for text in texts if (folded := _plain(text))]
     dropped = []
@@ -327,23 +338,25 @@ def drop_saying(common_dir: Path, texts: Iterable[str]) -> list[str]:
 
 
 def _file_name(key: str, owner: Owner) -> str:
-    """The file name of a value. A session's file names begin with the session, so that they are found without reading
-    others. A value of the project and every agent has the name that values had before they had owners."""
+    """The file name of a value. The names of a session's values begin with the session's hash, so that they are found
+    without reading others. A value of the project and every agent has the file name of versions that had no owners."""
     return _session_prefix(owner.session) + _hash(f"{key}\0{owner.agent}" if owner.agent else key)
 
 
 def _session_prefix(session: str) -> str:
+    """The beginning of the file names of a session's values, "" for the project."""
     if not session:
         return ""
     return f"{_hash(session)[:16]}-"
 
 
-def _is_of(name: str, owner: Owner) -> bool:
-    """Whether a file may belong to the owner's session, or to the project."""
+def _may_belong(name: str, owner: Owner) -> bool:
+    """Whether a file's name is that of a value of the owner's session, or of the project."""
     if owner.session:
         return name.startswith(_session_prefix(owner.session))
     return "-" not in name
 
 
 def _hash(text: str) -> str:
+    """32 hex digits made from a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Make ids of sessions and turns safe to write: a host chose them, and models read the comments that contain them.
+"""Make ids of sessions and turns safe to write into a comment. A host chooses the ids, and models read the comments.
 
 An id with unusual characters, or one that the gate would refuse, is replaced by a neutral id made from its hash, so
 that no line is lost because of an id. Equal ids give equal results.
@@ -23,32 +23,34 @@ LOG = "memory/x.md"  # the path by which the gate judges an id
 
 @lru_cache(1 << 10)
 def written_id(ident: str) -> str:
-    """The id for a comment: itself if it is safe, else `id-` and the first HASH_LENGTH digits of its SHA-256; "" for
-    ""."""
+    """The id as it is written into a comment: unchanged if it is safe, else `id-` and HASH_LENGTH hex digits of its
+    hash. "" stays ""."""
     if not ident or (PLAIN.fullmatch(ident) and (len(WORDS.findall(ident)) <= MAX_WORDS_IN_ROW or _passes(ident))):
         return ident
     return _neutral_id(ident)
 
 
 def written_session(name: str) -> str:
-    """The name of a session or of its part (`state.part_name`) for an episode: the same id as in its log lines, with
-    the number of the part."""
+    """The name of a session or of its part (`state.part_name`) as it is written into an episode: the safe id with the
+    number of the part."""
     session, part = _without_part(name)
     return f"{written_id(session)}{part}"
 
 
-def spellings(name: str) -> tuple[str, str]:
-    """The two forms in which a file may have the name of a session or of its part, found without the gate."""
+def stored_names(name: str) -> tuple[str, str]:
+    """The two names under which a file may have a session or a part of it: its own name and the neutral one. Does not
+    ask the gate."""
     session, part = _without_part(name)
     return name, f"{_neutral_id(session)}{part}" if session else name
 
 
 def _neutral_id(ident: str) -> str:
+    """`id-` and HASH_LENGTH hex digits of the id's SHA-256."""
     return f"id-{hashlib.sha256(ident.encode('utf-8', 'surrogatepass')).hexdigest()[:HASH_LENGTH]}"
 
 
 def _without_part(name: str) -> tuple[str, str]:
-    """The session's id, and `#2` for its second part, "" for the first."""
+    """(id of the session, ending for its part): `s1#2` gives ("s1", "#2"); the ending is "" for the first part."""
     part = PART.search(name)
     if part:
         return (name[: part.start()], part[0])
@@ -56,7 +58,7 @@ def _without_part(name: str) -> tuple[str, str]:
 
 
 def _passes(ident: str) -> bool:
-    """Whether the gate accepts the id unchanged."""
+    """Whether the gate accepts a comment with the id and leaves the id unchanged."""
     from gitmem.gate.redaction import refuse_or_mask
 
     try:

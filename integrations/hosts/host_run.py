@@ -21,7 +21,7 @@ from typing import Any
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import locked
 from gitmem.hosts.registry import host_named
-from gitmem.sessions.state import lock_of
+from gitmem.sessions.state import state_lock
 from integrations.hosts.drivers import Driver, Scratch
 from integrations.hosts.endpoint import Asked, Endpoint
 from integrations.hosts.injections import Injection, text_of
@@ -281,7 +281,7 @@ cat $call.out
             while not over.wait(0.02):
                 for name in self._sessions(since) - held:
                     try:
-                        stack.enter_context(locked(common, lock_of(name), 0.0))
+                        stack.enter_context(locked(common, state_lock(name), 0.0))
                     except GitMemError:
                         continue  # the hook has it at this moment: the next look comes soon
                     held.add(name)

@@ -12,7 +12,7 @@ import pytest
 
 from gitmem.gate.quoting import END, LEAD
 from gitmem.git.worktree import locked
-from gitmem.sessions.state import lock_of_giving
+from gitmem.sessions.state import context_lock
 from tests.harness import Repo
 
 FACTS = ("The invoice date is UTC.", "The lighthouse lift carries coal.")
@@ -86,7 +86,7 @@ def test_of_a_start_and_a_prompt_at_once_each_gives_what_the_other_did_not(
     memory: Repo, host: str, first: str, second: str
 ) -> None:
     common = memory.path / ".git"
-    with locked(common, lock_of_giving("s1")):
+    with locked(common, context_lock("s1")):
         late = begun(memory, first, host, waits=True)
         impatient = begun(memory, second, host, waits=False)  # its time is over at once: it gives all the same
         assert given(impatient) == list(FACTS)
@@ -115,7 +115,7 @@ def test_what_a_start_tells_of_the_last_session_alone_is_quoted_as_memory(memory
     )
     for log in (memory.path / "memory").glob("2*.md"):
         log.unlink()
-    with locked(memory.path / ".git", lock_of_giving("s1")):
+    with locked(memory.path / ".git", context_lock("s1")):
         start = begun(memory, "SessionStart", "claude", waits=True)
         assert given(begun(memory, "UserPromptSubmit", "claude", waits=False)) == list(FACTS)
     text = json.loads(start.communicate()[0])["hookSpecificOutput"]["additionalContext"]
@@ -130,5 +130,5 @@ def test_a_start_after_a_prompt_was_answered_gives_everything_anew(memory: Repo)
 def test_a_lock_that_cannot_be_made_keeps_nothing_from_being_given(memory: Repo) -> None:
     folder = memory.path / ".git/gitmem"
     folder.mkdir(mode=0o700, exist_ok=True)
-    (folder / f"{lock_of_giving('s1')}.lock").mkdir()
+    (folder / f"{context_lock('s1')}.lock").mkdir()
     assert given(begun(memory, "SessionStart", "claude", waits=True)) == list(FACTS)

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from gitmem.errors import Locked
 from gitmem.gate.quoting import END, LEAD
 from gitmem.git.worktree import locked
-from gitmem.sessions.state import lock_of
+from gitmem.sessions.state import state_lock
 from integrations.hosts.drivers import DRIVERS, Scratch
 from integrations.hosts.endpoint import Answer, Asked, Chat, serving
 from integrations.hosts.host_run import HostRun, zone_of_day
@@ -136,10 +136,10 @@ def test_the_lock_of_a_session_is_held_from_its_first_event_until_the_end(tmp_pa
             call.with_suffix(".args").write_text("session hook SessionStart --host claude\n")
             with pytest.raises(Locked):
                 for _ in range(1_000):  # until the other thread has looked
-                    with locked(common, lock_of("s1"), 0.0):
+                    with locked(common, state_lock("s1"), 0.0):
                         pass
                     time.sleep(0.01)  # outside the block, so that the other thread finds the lock free
-        with locked(common, lock_of("s1"), 0.0):
+        with locked(common, state_lock("s1"), 0.0):
             assert (tmp_path / "run/held.txt").read_text() == "s1"
 
 

@@ -12,7 +12,7 @@ from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import By, Role
 from gitmem.hosts.transcript_parser import parse
-from gitmem.sessions.lifecycle import end
+from gitmem.sessions.lifecycle import end_session
 from tests.harness import Repo
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.jsonl"))
@@ -32,8 +32,8 @@ def test_what_a_person_said_is_kept_once_and_nothing_that_was_injected(path: Pat
     assert found.session and any(turn.by is By.SUMMARY for turn in found.turns)
     git = open_repository(repo.path, os.environ)
     try:
-        flushed, episode = end(git, Config(), found, now=datetime(2026, 11, 22, 12, tzinfo=UTC))
-        again = end(git, Config(), found, now=datetime(2026, 11, 22, 13, tzinfo=UTC))
+        flushed, episode = end_session(git, Config(), found, now=datetime(2026, 11, 22, 12, tzinfo=UTC))
+        again = end_session(git, Config(), found, now=datetime(2026, 11, 22, 13, tzinfo=UTC))
     finally:
         git.close()
     assert [line.text for line in flushed.kept] == list(DECIDED) and again[0].kept == () and again[1] == episode

@@ -16,7 +16,7 @@ import zstandard
 
 from gitmem.hosts.transcript import By
 from gitmem.hosts.transcript_parser import parse
-from gitmem.sessions.past_sessions import PastSession, files_below, files_of_host, listed
+from gitmem.sessions.past_sessions import PastSession, files_below, files_of_host, list_sessions
 
 RECORDED = Path(__file__).parent / "recorded"
 START = datetime(2026, 11, 23, 4, 14, tzinfo=UTC)
@@ -59,7 +59,7 @@ def openclaw(home: Path, events: list[tuple[Any, ...]], via: str = "run") -> Pat
 
 
 def only(path: Path) -> PastSession:
-    (session,) = listed([path]).sessions
+    (session,) = list_sessions([path]).sessions
     return session
 
 
@@ -107,7 +107,7 @@ def test_a_packed_message_that_is_damaged_or_too_long_leaves_its_session_out(tmp
 
 def test_sessions_of_timers_and_of_other_agents_are_nobodys(tmp_path: Path) -> None:
     for via in ("cron", "spawn", "internal"):
-        assert listed([openclaw(tmp_path / via, [("{}", None, None)], via)]).sessions == ()
+        assert list_sessions([openclaw(tmp_path / via, [("{}", None, None)], via)]).sessions == ()
 
 
 def test_opencodes_sessions_are_read_from_its_database(tmp_path: Path) -> None:
@@ -136,6 +136,6 @@ def test_a_database_of_something_else_or_a_damaged_one_is_said(tmp_path: Path) -
     other = made(tmp_path / "other.db", "CREATE TABLE session (id text);", {"session (id)": [("s1",)]})
     damaged = tmp_path / "damaged.sqlite"
     damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
-    found = listed([other, damaged])
+    found = list_sessions([other, damaged])
     assert found.sessions == () and [place for place, _ in found.left] == [str(other), str(damaged)]
     assert found.left[0][1] == "holds no turn of a known host" and found.left[1][1].startswith("cannot be read")

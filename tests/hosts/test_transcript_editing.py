@@ -10,7 +10,7 @@ from gitmem.hosts.transcript import Role
 from gitmem.hosts.transcript_editing import compacted, pruned
 from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions.compaction import compact, prune
-from gitmem.sessions.rolling_summary import Rolling, fold, render
+from gitmem.sessions.rolling_summary import RollingSummary, add_turns, render
 from tests.hosts.test_transcript_parser import CLAUDE, lines
 
 NOW = datetime(2026, 2, 6, tzinfo=UTC)
@@ -37,7 +37,7 @@ def test_the_oldest_turns_become_one_entry_that_the_host_reads(host) -> None:  #
     data = host(20)
     found = parse(data)
     done = compact(found.turns)
-    short = compacted(data, done.kept, done.dropped, render(fold(Rolling(), done.dropped)))
+    short = compacted(data, done.kept, done.dropped, render(add_turns(RollingSummary(), done.dropped)))
     again = parse(short)
     assert len(again.turns) == 9 and again.turns[0].role is Role.USER and "deploys" in again.turns[0].text
     assert [t.text for t in again.turns[1:]] == [t.text for t in done.kept]
@@ -60,5 +60,5 @@ def test_a_pruned_result_is_the_same_entry_with_less_text() -> None:
 def test_nothing_to_do_is_byte_for_byte_the_same() -> None:
     found = parse(CLAUDE)
     done = compact(found.turns)
-    assert compacted(CLAUDE, done.kept, done.dropped, render(fold(Rolling(), done.dropped))) == CLAUDE
+    assert compacted(CLAUDE, done.kept, done.dropped, render(add_turns(RollingSummary(), done.dropped))) == CLAUDE
     assert pruned(CLAUDE, found.turns, prune(found.turns, now=NOW)) == CLAUDE

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.token_count import estimate
-from gitmem.sessions.compaction import CLEARED, compact, due, prune, trim
+from gitmem.sessions.compaction import CLEARED, compact, compaction_reason, prune, trim
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
@@ -44,9 +44,11 @@ def test_a_tool_call_and_its_result_are_never_parted(kinds: list[str], keep: int
 
 
 def test_compaction_is_due_by_turns_tokens_or_window() -> None:
-    assert due(said(5)) == "" and due(said(13)) == "13 turns"
-    assert "tokens" in due([Turn("a", Role.USER, "x" * 30_000, 1)])
-    assert due([Turn("a", Role.USER, "x" * 4_000, 1)], window=1_200) and not due(said(5), window=200_000)
+    assert compaction_reason(said(5)) == "" and compaction_reason(said(13)) == "13 turns"
+    assert "tokens" in compaction_reason([Turn("a", Role.USER, "x" * 30_000, 1)])
+    assert compaction_reason([Turn("a", Role.USER, "x" * 4_000, 1)], window=1_200) and not compaction_reason(
+        said(5), window=200_000
+    )
 
 
 def test_old_tool_output_is_trimmed_and_the_last_three_assistant_turns_keep_theirs() -> None:

@@ -18,7 +18,7 @@ from gitmem.config import Config
 from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS, fence, passage
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript_parser import parse
-from gitmem.sessions.lifecycle import Source, end
+from gitmem.sessions.lifecycle import Source, end_session
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -61,7 +61,7 @@ def kept(memory: Repo, entry: dict[str, object]) -> str:
     """What ending a session of this one entry leaves in the work tree, in one text."""
     git = open_repository(memory.path, os.environ)
     try:
-        end(git, Config(), parse(json.dumps(entry).encode()), Source(session=uuid.uuid4().hex), now=NOW)
+        end_session(git, Config(), parse(json.dumps(entry).encode()), Source(session=uuid.uuid4().hex), now=NOW)
     finally:
         git.close()
     files = [path for path in Path(memory.path, "memory").rglob("*.md")]

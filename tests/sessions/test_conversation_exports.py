@@ -18,8 +18,8 @@ from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
 from gitmem.sessions import conversation_exports
-from gitmem.sessions.conversation_exports import SERVICES, exported
-from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, import_sessions
+from gitmem.sessions.conversation_exports import SERVICES, list_conversations
+from gitmem.sessions.session_import import ImportedSession, ImportOptions, ImportState, import_sessions
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -83,13 +83,13 @@ def zipped(path: Path, **files: Any) -> Path:
 
 
 def bring(git: Repository, service: str, path: Path) -> list[ImportedSession]:
-    found = exported(service, path)
+    found = list_conversations(service, path)
     return list(import_sessions(git, Config(), found.sessions, ImportOptions(service), NOW))
 
 
 def test_of_chatgpt_the_branch_that_was_shown_is_read(repo: Repo, git: Repository, tmp_path: Path) -> None:
     (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()], user={"email": "x"}))
-    assert outcome.done is Done.IMPORTED and outcome.session.name == "c1"
+    assert outcome.done is ImportState.IMPORTED and outcome.session.name == "c1"
     day = AT.astimezone().date().isoformat()
     log = repo.read(f"memory/{day}.md") + repo.read(outcome.episode)
     assert "crane is blue" in log and "oak mast" in log and "session=c1 turn=new" in log
@@ -142,8 +142,8 @@ def test_zip_folder_and_file_hold_the_same_sessions_once(
     (folder / "conversations-001.json").write_text(json.dumps(values[1:], indent=2))
     (folder / "shared_conversations.json").write_text('[{"id": "x"}]')
     first = bring(git, service, tmp_path / "a.zip")
-    assert [item.done for item in first] == [Done.IMPORTED] * 2
-    assert [item.done for item in bring(git, service, folder / "conversations-000.json")] == [Done.KNOWN]
+    assert [item.done for item in first] == [ImportState.IMPORTED] * 2
+    assert [item.done for item in bring(git, service, folder / "conversations-000.json")] == [ImportState.KNOWN]
     again = bring(git, service, tmp_path / "folder")  # spelled with other white space: of the same conversation
     assert [item.episode for item in again] == [item.episode for item in first] and not any(i.lines for i in again)
     assert len(list((repo.path / "memory/sessions").iterdir())) == 2
@@ -160,14 +160,14 @@ def test_a_conversation_whose_messages_have_no_times_has_its_own(
         if each["message"]:
             each["message"]["create_time"] = None
     (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[talk]))
-    assert outcome.done is Done.IMPORTED and outcome.session.start == AT.astimezone()
+    assert outcome.done is ImportState.IMPORTED and outcome.session.start == AT.astimezone()
     assert "crane is blue" in repo.read(f"memory/{AT.astimezone().date().isoformat()}.md")
 
 
 def test_of_claude_a_message_without_a_time_has_that_of_the_one_before(git: Repository, tmp_path: Path) -> None:
     talk = claude()
     talk["chat_messages"][1].pop("created_at")
-    (session,) = exported("claude-export", zipped(tmp_path / "a.zip", conversations=[talk])).sessions
+    (session,) = list_conversations("claude-export", zipped(tmp_path / "a.zip", conversations=[talk])).sessions
     times = [turn.at for turn in session.read().transcript.turns]
     assert len(times) == 2 and times[0] == times[1] is not None
 
@@ -176,17 +176,17 @@ def test_a_conversation_without_any_time_is_named(tmp_path: Path) -> None:
     talk = {**chatgpt("c2"), "create_time": None}
     for each in talk["mapping"].values():
         (each["message"] or {}).pop("create_time", None)
-    found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[talk, chatgpt()]))
+    found = list_conversations("chatgpt", zipped(tmp_path / "a.zip", conversations=[talk, chatgpt()]))
     assert [session.name for session in found.sessions] == ["c1"]
-    assert [reason for _, reason in found.left] == ["cannot be read: it has no time"]
+    assert [reason for _, reason in found.left_out] == ["cannot be read: it has no time"]
 
 
 def test_what_is_no_conversation_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     odd: list[Any] = [7, "text {", {}, {"id": "e", "mapping": 3}, {"id": "loop", "mapping": {"a": {"parent": "a"}}}]
     odd[4]["current_node"] = "a"
-    found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[*odd, chatgpt()]))
+    found = list_conversations("chatgpt", zipped(tmp_path / "a.zip", conversations=[*odd, chatgpt()]))
     assert [session.name for session in found.sessions] == ["c1"]
-    assert [reason for _, reason in found.left] == [
+    assert [reason for _, reason in found.left_out] == [
         "is no conversation",
         "nothing was said in it",
         "nothing was said in it",
@@ -196,7 +196,7 @@ def test_what_is_no_conversation_is_named_and_the_rest_is_read(tmp_path: Path) -
 @pytest.mark.parametrize("data", [b'[{"a": "' + b'\\"' * 200_000, b"[" * 200_000, b'{"a":' * 200_000, b"", b"\xff\xfe"])
 def test_a_broken_file_is_read_in_one_pass_and_is_no_archive(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(UsageError, match="holds no conversation of chatgpt"):
-        exported("chatgpt", zipped(tmp_path / "a.zip", conversations=data))
+        list_conversations("chatgpt", zipped(tmp_path / "a.zip", conversations=data))
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -206,19 +206,19 @@ def test_a_broken_file_is_read_in_one_pass_and_is_no_archive(tmp_path: Path, dat
 def test_a_file_that_is_no_archive_is_refused_with_what_to_type(tmp_path: Path, service: str, data: bytes) -> None:
     (tmp_path / "file.json").write_bytes(data)
     with pytest.raises(UsageError, match=f"holds no conversation of {service}") as refused:
-        exported(service, tmp_path / "file.json")
+        list_conversations(service, tmp_path / "file.json")
     assert f"git mem import {service} ARCHIVE.zip" in refused.value.hint
 
 
 def test_the_archive_of_an_account_without_conversations_holds_none(tmp_path: Path) -> None:
-    assert exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[])).sessions == ()
+    assert list_conversations("chatgpt", zipped(tmp_path / "a.zip", conversations=[])).sessions == ()
 
 
 def test_an_archive_that_is_none_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file"):
-        exported("chatgpt", tmp_path / "nothing.zip")
+        list_conversations("chatgpt", tmp_path / "nothing.zip")
     with pytest.raises(UsageError, match=r"there is no conversations\.json"):
-        exported("chatgpt", zipped(tmp_path / "a.zip", user={}))
+        list_conversations("chatgpt", zipped(tmp_path / "a.zip", user={}))
     broken = tmp_path / "broken.zip"
     broken.write_bytes((tmp_path / "a.zip").read_bytes()[:-1] + b"\1")
     zipped(tmp_path / "b.zip", conversations=[chatgpt()] * 9)
@@ -226,23 +226,25 @@ def test_an_archive_that_is_none_says_what_to_do(tmp_path: Path) -> None:
     data[60:90] = b"\0" * 30
     broken.write_bytes(data)
     with pytest.raises(GitMemError, match="cannot read"):
-        exported("chatgpt", broken)
+        list_conversations("chatgpt", broken)
 
 
 def test_a_file_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gitmem.exchange.service_archives.SIZE_LIMIT", 1000)
     with pytest.raises(GitMemError, match="longer than"):
-        exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()] * 9))
+        list_conversations("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()] * 9))
     monkeypatch.setattr("gitmem.exchange.service_archives.SIZE_LIMIT", 1 << 30)
     monkeypatch.setattr("gitmem.sessions.conversation_exports.MAX_CONVERSATION_BYTES", 100)
-    found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()]))
-    assert found.sessions == () and "longer than" in found.left[0][1]
+    found = list_conversations("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()]))
+    assert found.sessions == () and "longer than" in found.left_out[0][1]
 
 
 def test_a_file_that_was_cut_short_says_which_conversation_is_left_out(tmp_path: Path) -> None:
     whole = json.dumps([{"uuid": "a", "chat_messages": []}, {"uuid": "b", "chat_messages": [{"text": "x" * 50}]}])
     (tmp_path / "conversations.json").write_text(whole[:-30])
-    assert [reason for _, reason in exported("claude-export", tmp_path).left][-1] == "cannot be read: it is no JSON"
+    assert [reason for _, reason in list_conversations("claude-export", tmp_path).left_out][
+        -1
+    ] == "cannot be read: it is no JSON"
 
 
 def test_the_archive_of_another_service_is_refused_with_the_command_that_reads_it(repo: Repo, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.sessions.decision_turns import MAX_SENTENCE_CHARACTERS
-from gitmem.sessions.lifecycle import end, flush
+from gitmem.sessions.lifecycle import end_session, flush
 from gitmem.sessions.selection import Selected, select
 from tests.harness import Repo
 
@@ -142,7 +142,7 @@ def test_agreement_that_comes_after_a_flush_keeps_what_was_said_before_it(repo: 
 def test_what_the_agent_says_last_is_kept_once_the_session_ends(repo: Repo) -> None:
     git = open_repository(repo.path, os.environ)
     talk = Transcript(tuple(turns_of(("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0][:-1]}."))), "s1")
-    first, (last, _) = flush(git, Config(), talk, now=NOW), end(git, Config(), talk, now=NOW)
+    first, (last, _) = flush(git, Config(), talk, now=NOW), end_session(git, Config(), talk, now=NOW)
     git.close()
     assert first.kept == () and [line.text for line in last.kept] == [talk.turns[1].text]
 
@@ -185,9 +185,9 @@ def test_an_answer_after_midnight_is_the_answer(repo: Repo) -> None:
         for n, (turn, (_, day, hour)) in enumerate(zip(turns_of(tuple(text for text, _, _ in said)), said, strict=True))
     ]
     git = open_repository(repo.path, os.environ)
-    refused, _ = end(git, Config(), Transcript(tuple(talk), "s1"), now=datetime(2026, 2, 6, 9, tzinfo=UTC))
+    refused, _ = end_session(git, Config(), Transcript(tuple(talk), "s1"), now=datetime(2026, 2, 6, 9, tzinfo=UTC))
     more = replace(talk[2], text="yes. but labels of the warehouse wait for the others")
-    agreed, _ = end(git, Config(), Transcript((*talk[:2], more), "s2"), now=datetime(2026, 2, 6, 9, tzinfo=UTC))
+    agreed, _ = end_session(git, Config(), Transcript((*talk[:2], more), "s2"), now=datetime(2026, 2, 6, 9, tzinfo=UTC))
     git.close()
     assert refused.kept == ()
     assert any(PROPOSED in line.text for line in agreed.kept) and any("warehouse" in line.text for line in agreed.kept)
@@ -197,7 +197,7 @@ def test_a_second_no_is_read_as_well(repo: Repo) -> None:
     talk = turns_of(("u: the export is slow", f"a: {PROPOSED}", "u: no", f"a: {PROPOSED[:-1]} too.", "u: no"))
     git = open_repository(repo.path, os.environ)
     first = flush(git, Config(), Transcript(tuple(talk[:3]), "s1"), now=NOW)
-    last, _ = end(git, Config(), Transcript(tuple(talk), "s1"), now=NOW)
+    last, _ = end_session(git, Config(), Transcript(tuple(talk), "s1"), now=NOW)
     git.close()
     assert first.kept == last.kept == ()
 

@@ -26,7 +26,7 @@ def receipt(number: int = 1, session: str = "s1", kind: str = "prompt", tokens: 
 
 def test_what_was_recorded_is_read_back_by_session_and_day(tmp_path: Path) -> None:
     for number in (1, 2, 3):
-        receipts.record(tmp_path, receipt(number, f"s{number % 2}"))
+        receipts.append(tmp_path, receipt(number, f"s{number % 2}"))
     assert [one.at.day for one in receipts.read(tmp_path)] == [1, 2, 3]
     assert [one.at.day for one in receipts.read(tmp_path, "s1")] == [1, 3]
     assert len(receipts.read(tmp_path, since=date(2026, 3, 3))) == 1
@@ -40,7 +40,7 @@ def test_the_file_is_private_and_keeps_its_newest_half_when_it_is_full(
 ) -> None:
     monkeypatch.setattr(receipts, "MAX_FILE_BYTES", 4_000)
     for number in range(200):
-        receipts.record(tmp_path, receipt(number % 28 + 1))
+        receipts.append(tmp_path, receipt(number % 28 + 1))
     file = tmp_path / "gitmem" / receipts.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and file.stat().st_size <= 4_200
     kept = receipts.read(tmp_path)
@@ -53,38 +53,38 @@ def test_the_file_is_private_and_keeps_its_newest_half_when_it_is_full(
      '{"at":"2026-03-01T00:00:00+00:00","session":"s","kind":"k","ms":1,"tokens":[],"parts":[]}', "[" * 100_000],
 )  # fmt: skip
 def test_a_damaged_line_costs_itself_only(tmp_path: Path, line: str) -> None:
-    receipts.record(tmp_path, receipt())
+    receipts.append(tmp_path, receipt())
     file = tmp_path / "gitmem" / receipts.FILE
     file.write_bytes(line.encode() + b"\n" + file.read_bytes())
     assert len(receipts.read(tmp_path)) == 1
 
 
 def test_a_link_in_the_place_of_the_file_is_neither_written_nor_read(tmp_path: Path) -> None:
-    receipts.record(tmp_path, receipt())
+    receipts.append(tmp_path, receipt())
     file, other = tmp_path / "gitmem" / receipts.FILE, tmp_path / "other"
     other.write_bytes(file.read_bytes())
     file.unlink()
     file.symlink_to(other)
     before = other.read_bytes()
-    receipts.record(tmp_path, receipt())
+    receipts.append(tmp_path, receipt())
     assert other.read_bytes() == before and receipts.read(tmp_path) == []
 
 
 def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "gitmem").mkdir()
     os.mkfifo(tmp_path / "gitmem" / receipts.FILE)
-    receipts.record(tmp_path, receipt())
+    receipts.append(tmp_path, receipt())
     assert receipts.read(tmp_path) == []
 
 
 def test_a_session_is_left_what_its_ceiling_leaves(tmp_path: Path) -> None:
-    assert receipts.left_of(0, tmp_path, "s1", 500) == 500
-    receipts.record(tmp_path, receipt(tokens=700))
-    receipts.record(tmp_path, receipt(kind="search", tokens=900))  # was asked for, not injected
-    assert receipts.left_of(1_000, tmp_path, "s1", 500) == 300
-    assert receipts.left_of(1_000, tmp_path, "s2", 500) == 500
-    receipts.record(tmp_path, receipt(tokens=700))
-    assert receipts.left_of(1_000, tmp_path, "s1", 500) == 0
+    assert receipts.tokens_left(0, tmp_path, "s1", 500) == 500
+    receipts.append(tmp_path, receipt(tokens=700))
+    receipts.append(tmp_path, receipt(kind="search", tokens=900))  # was asked for, not injected
+    assert receipts.tokens_left(1_000, tmp_path, "s1", 500) == 300
+    assert receipts.tokens_left(1_000, tmp_path, "s2", 500) == 500
+    receipts.append(tmp_path, receipt(tokens=700))
+    assert receipts.tokens_left(1_000, tmp_path, "s1", 500) == 0
 
 
 def hook(repo: Repo, event: str, env: dict[str, str] | None = None, **fields: Any) -> str:

@@ -13,7 +13,7 @@ from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.models.token_count import estimate
 from gitmem.sessions import rolling_summary
 from gitmem.sessions import state as running
-from gitmem.sessions.rolling_summary import Rolling, dump, fold, load, render, resume
+from gitmem.sessions.rolling_summary import RollingSummary, add_turns, dump, load, render, resume
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
 
@@ -26,13 +26,13 @@ def said(count: int, text: str = "We talk about the deploy window of the worker,
 def test_folding_in_steps_is_folding_at_once(texts: list[str], first: int, second: int) -> None:
     turns = [Turn(f"t{n}", Role.USER, text, n) for n, text in enumerate(texts)]
     one, two = sorted((first, second))
-    steps = fold(fold(fold(Rolling(), turns[:one]), turns[one:two]), turns[two:])
-    assert steps == fold(Rolling(), turns) == load(dump(steps))
+    steps = add_turns(add_turns(add_turns(RollingSummary(), turns[:one]), turns[one:two]), turns[two:])
+    assert steps == add_turns(RollingSummary(), turns) == load(dump(steps))
 
 
 def test_a_long_talk_takes_bounded_space_and_keeps_its_thread() -> None:
     turns = said(3_000, "Word{0} and stone{0} are of the deploy window. We decided that the invoice worker waits.")
-    state = fold(Rolling(), turns)
+    state = add_turns(RollingSummary(), turns)
     assert len(dump(state)) < 60_000 and state.turns == 3_000
     assert "invoice worker waits" in render(state) and estimate(render(state, 100)) <= 110
 
@@ -43,13 +43,15 @@ def test_focus_brings_its_sentences_first_and_small_talk_falls_away() -> None:
         Turn("x", Role.USER, "The invoice must carry the tax number.", 99),
         Turn("y", Role.USER, "ok", 100),
     ]
-    summary = fold(Rolling(), turns)
+    summary = add_turns(RollingSummary(), turns)
     assert "invoice" in render(summary, 30, "tax invoice")
-    assert "- user: ok" not in render(summary) and render(fold(Rolling(), [])) == ""
+    assert "- user: ok" not in render(summary) and render(add_turns(RollingSummary(), [])) == ""
 
 
 def test_a_line_with_a_secret_is_in_no_state() -> None:
-    state = fold(Rolling(), [Turn("a", Role.USER, f"We deploy at noon.\nThe deploy token is {TOKEN} for now.", 1)])
+    state = add_turns(
+        RollingSummary(), [Turn("a", Role.USER, f"We deploy at noon.\nThe deploy token is {TOKEN} for now.", 1)]
+    )
     assert "noon" in render(state) and TOKEN.encode() not in dump(state) and "secret" not in render(state)
 
 
@@ -82,15 +84,17 @@ def test_asking_for_more_recent_turns_neither_repeats_them_nor_loses_the_state(t
 def test_other_sessions_and_talks_without_a_name_are_kept_apart(tmp_path: Path) -> None:
     one, two = (Transcript(tuple(said(20, word + " {} is what we talk about.")), "") for word in ("Zebra", "Apple"))
     running.summary(tmp_path, one)
-    assert "Zebra" not in render(running.summary(tmp_path, two)) and running.name_of(one) != running.name_of(two)
+    assert "Zebra" not in render(running.summary(tmp_path, two)) and running.session_name(one) != running.session_name(
+        two
+    )
 
 
 def test_an_earlier_summary_is_used_where_nothing_is_remembered_and_only_there() -> None:
     old = Turn("s", Role.USER, "- user: The zebra budget is seven apples.\n- assistant: Noted, seven apples.", 1, by=By.SUMMARY)  # fmt: skip
     turns = [old, *said(12)]
-    text = render(resume(Rolling(), turns))
+    text = render(resume(RollingSummary(), turns))
     assert "- user: The zebra budget is seven apples." in text and "- assistant: Noted" in text
-    again = resume(resume(Rolling(), turns), turns)
+    again = resume(resume(RollingSummary(), turns), turns)
     assert render(again) == text and "- user: - user" not in text
 
 

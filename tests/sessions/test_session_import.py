@@ -16,9 +16,16 @@ from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
 from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions import session_import
-from gitmem.sessions.lifecycle import end, flush
-from gitmem.sessions.past_sessions import HEAD_BYTES, Listing, files_below, files_of_host, importable_hosts, listed
-from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, import_sessions
+from gitmem.sessions.lifecycle import end_session, flush
+from gitmem.sessions.past_sessions import (
+    HEAD_BYTES,
+    Listing,
+    files_below,
+    files_of_host,
+    importable_hosts,
+    list_sessions,
+)
+from gitmem.sessions.session_import import ImportedSession, ImportOptions, ImportState, import_sessions
 from tests.harness import SOURCE, Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -53,7 +60,7 @@ def bring(git: Repository, found: Listing, **more: Any) -> list[ImportedSession]
     return list(import_sessions(git, Config(), found.sessions, ImportOptions("claude", **more), NOW))
 
 
-def states(outcomes: Iterable[ImportedSession]) -> list[Done]:
+def states(outcomes: Iterable[ImportedSession]) -> list[ImportState]:
     return [outcome.done for outcome in outcomes]
 
 
@@ -67,7 +74,7 @@ def some(folder: Path, count: int) -> Listing:
         at = datetime(2026, 1, 1 + n % 28, 9 + n // 28, tzinfo=UTC)
         said = [f"We decided that crane number {n} is painted blue.", "Thank you."]
         session_file(folder, f"s{n:03}", at, said)
-    return listed(files_below(folder))
+    return list_sessions(files_below(folder))
 
 
 def test_each_line_stands_in_the_log_of_the_day_on_which_it_was_said(
@@ -76,9 +83,9 @@ def test_each_line_stands_in_the_log_of_the_day_on_which_it_was_said(
     late = datetime(2026, 1, 9, 23, 58, tzinfo=UTC).astimezone()
     said = ["We decided that the crane is blue.", "Good night.", "We decided that the mast is made of oak."]
     session_file(tmp_path / "t", "s1", late, said)
-    (outcome,) = bring(git, listed(files_below(tmp_path / "t")))
+    (outcome,) = bring(git, list_sessions(files_below(tmp_path / "t")))
     days = [(late + timedelta(minutes=n)).date().isoformat() for n in (0, 2)]
-    assert outcome.done is Done.IMPORTED and [line.turn for line in outcome.lines] == ["u0", "u2"]
+    assert outcome.done is ImportState.IMPORTED and [line.turn for line in outcome.lines] == ["u0", "u2"]
     assert "crane is blue" in repo.read(f"memory/{days[0]}.md") and "origin=user" in repo.read(f"memory/{days[0]}.md")
     assert "made of oak" in repo.read(f"memory/{days[1]}.md") and "session=s1 turn=u2" in repo.read(
         f"memory/{days[1]}.md"
@@ -93,7 +100,7 @@ def test_what_a_daily_note_of_another_program_holds_is_not_imported_again(
     repo.write("journals/2026_01_08.md", "- We decided that the crane is blue.\n")
     at = datetime(2026, 1, 9, 12, tzinfo=UTC)
     session_file(tmp_path / "t", "s1", at, ["We decided that the crane is blue.", "We decided that the mast is oak."])
-    found = listed(files_below(tmp_path / "t"))
+    found = list_sessions(files_below(tmp_path / "t"))
     config = Config(memory_daily=("journals/YYYY_MM_DD.md",))
     (outcome,) = import_sessions(git, config, found.sessions, ImportOptions("claude"), NOW)
     assert [line.turn for line in outcome.lines] == ["u1"] and len(outcome.skipped) == 1
@@ -101,12 +108,12 @@ def test_what_a_daily_note_of_another_program_holds_is_not_imported_again(
 
 @pytest.mark.parametrize("host", ["claude", "codex", "copilot", "gemini"])
 def test_what_a_host_recorded_is_imported_and_twice_is_once(repo: Repo, git: Repository, host: str) -> None:
-    found = listed([RECORDED / f"{host}.jsonl"])
+    found = list_sessions([RECORDED / f"{host}.jsonl"])
     (first,) = bring(git, found)
     before = memory(repo)
-    assert first.done is Done.IMPORTED and "second mast is made of oak" in "".join(before.values())
+    assert first.done is ImportState.IMPORTED and "second mast is made of oak" in "".join(before.values())
     assert any("harbour crane is painted blue" in line.text for line in first.lines)
-    assert states(bring(git, found)) == [Done.KNOWN]
+    assert states(bring(git, found)) == [ImportState.KNOWN]
     assert memory(repo) == before
 
 
@@ -128,7 +135,7 @@ def test_an_interrupted_import_goes_on_and_ends_as_one_that_was_not(
     with pytest.raises(KeyboardInterrupt):
         list(import_sessions(git, Config(), until_the_fifth(), ImportOptions("claude"), NOW))
     assert len(list((repo.path / "memory/sessions").iterdir())) == 3
-    assert states(bring(git, found)) == [Done.KNOWN] * 3 + [Done.IMPORTED] * 7
+    assert states(bring(git, found)) == [ImportState.KNOWN] * 3 + [ImportState.IMPORTED] * 7
     assert memory(repo) == memory(whole)
 
 
@@ -143,7 +150,7 @@ def test_a_write_that_fails_leaves_nothing_of_its_sessions(
         bring(git, found)
     assert len(list((repo.path / "memory/sessions").iterdir())) == 3
     repo.write("memory/2026-01-05.md", "# 2026-01-05\n\n- An older line.\n")
-    assert states(bring(git, found)).count(Done.IMPORTED) == 3
+    assert states(bring(git, found)).count(ImportState.IMPORTED) == 3
     assert "An older line." in repo.read("memory/2026-01-05.md") and "crane number 4" in repo.read(
         "memory/2026-01-05.md"
     )
@@ -162,9 +169,9 @@ def test_a_transcript_that_has_grown_keeps_its_episode_and_its_lines(
     at = datetime(2026, 1, 9, 9, tzinfo=UTC)
     said = ["We decided that the crane is blue.", "We decided that the mast is made of oak."]
     session_file(tmp_path / "t", "s1", at, said[:1])
-    (first,) = bring(git, listed(files_below(tmp_path / "t")))
+    (first,) = bring(git, list_sessions(files_below(tmp_path / "t")))
     session_file(tmp_path / "t", "s1", at, said)
-    (second,) = bring(git, listed(files_below(tmp_path / "t")))
+    (second,) = bring(git, list_sessions(files_below(tmp_path / "t")))
     assert second.episode == first.episode and len(list((repo.path / "memory/sessions").iterdir())) == 1
     assert [line.text for line in second.lines] == [said[1]] and "oak" in repo.read(second.episode)
     assert repo.read("memory/2026-01-09.md").count("crane is blue") == 1
@@ -174,28 +181,28 @@ def test_files_of_one_session_are_its_parts(repo: Repo, git: Repository, tmp_pat
     at = datetime(2026, 1, 9, 9, tzinfo=UTC)
     session_file(tmp_path / "t", "s1", at, ["We decided that the crane is blue."], "a.jsonl")
     later = session_file(tmp_path / "later", "s1", at + timedelta(1), ["We decided that the mast is oak."], "b.jsonl")
-    bring(git, listed(files_below(tmp_path / "t")))
-    bring(git, listed([later]))
+    bring(git, list_sessions(files_below(tmp_path / "t")))
+    bring(git, list_sessions([later]))
     texts = [text for path, text in sorted(memory(repo).items()) if "sessions/" in path]
     assert ['session: "s1"' in texts[0], 'session: "s1#2"' in texts[1]] == [True, True]
-    assert states(bring(git, listed([later, tmp_path / "t/a.jsonl"]))) == [Done.KNOWN, Done.KNOWN]
+    assert states(bring(git, list_sessions([later, tmp_path / "t/a.jsonl"]))) == [ImportState.KNOWN, ImportState.KNOWN]
 
 
 def test_sessions_of_the_same_words_and_day_have_an_episode_each(repo: Repo, git: Repository, tmp_path: Path) -> None:
     at = datetime(2026, 1, 9, 9, tzinfo=UTC)
     for session in ("s1", "s2", "s3"):
         session_file(tmp_path / "t", session, at, ["We decided that the crane is blue.", f"Mind {session}."])
-    outcomes = bring(git, listed(files_below(tmp_path / "t")))
+    outcomes = bring(git, list_sessions(files_below(tmp_path / "t")))
     assert len({outcome.episode for outcome in outcomes}) == 3
     assert repo.read("memory/2026-01-09.md").count("crane is blue") == 1
 
 
 def test_a_session_that_ended_here_is_there_already(repo: Repo, git: Repository, tmp_path: Path) -> None:
     path = session_file(tmp_path / "t", "s1", NOW - timedelta(hours=1), ["We decided that the crane is blue."])
-    _, episode = end(git, Config(), parse(path.read_bytes()), now=NOW)
+    _, episode = end_session(git, Config(), parse(path.read_bytes()), now=NOW)
     before = memory(repo)
-    (outcome,) = bring(git, listed([path]))
-    assert (outcome.done, outcome.episode) == (Done.KNOWN, episode) and memory(repo) == before
+    (outcome,) = bring(git, list_sessions([path]))
+    assert (outcome.done, outcome.episode) == (ImportState.KNOWN, episode) and memory(repo) == before
 
 
 def test_a_session_that_goes_on_after_its_import_flushes_only_what_is_new(
@@ -204,7 +211,7 @@ def test_a_session_that_goes_on_after_its_import_flushes_only_what_is_new(
     at = NOW - timedelta(days=40)
     said = ["We decided that the crane is blue.", "We decided that the mast is made of oak."]
     session_file(tmp_path / "t", "s1", at, said[:1])
-    bring(git, listed(files_below(tmp_path / "t")))
+    bring(git, list_sessions(files_below(tmp_path / "t")))
     path = session_file(tmp_path / "t", "s1", at, said)
     assert [line.text for line in flush(git, Config(), parse(path.read_bytes()), now=NOW).kept] == said[1:]
 
@@ -212,7 +219,7 @@ def test_a_session_that_goes_on_after_its_import_flushes_only_what_is_new(
 def test_a_secret_is_never_written_and_the_rest_of_its_session_is(repo: Repo, git: Repository, tmp_path: Path) -> None:
     said = [f"We decided that the deploy token is {TOKEN} from now on.", "We decided that the crane is blue."]
     session_file(tmp_path / "t", "s1", datetime(2026, 1, 9, 9, tzinfo=UTC), said)
-    (outcome,) = bring(git, listed(files_below(tmp_path / "t")))
+    (outcome,) = bring(git, list_sessions(files_below(tmp_path / "t")))
     assert [line.text for line in outcome.lines] == [said[1]] and len(outcome.skipped) == 1
     every = b"".join(path.read_bytes() for path in repo.path.rglob("*") if path.is_file())
     assert TOKEN.encode() not in every and TOKEN not in json.dumps(outcome.as_value())
@@ -237,30 +244,30 @@ def test_what_holds_no_session_is_named_and_the_others_are_brought(repo: Repo, g
     (folder / "broken.jsonl").write_bytes(b"\xff\0{{{\n")
     (folder / "readme.md").write_text("We decided that nothing is read here.")
     os.mkfifo(folder / "pipe.jsonl")
-    found = listed(files_below(folder))
-    assert [Path(place).name for place, _ in found.left] == ["broken.jsonl", "notes.json"]
-    assert states(bring(git, found)) == [Done.IMPORTED]
+    found = list_sessions(files_below(folder))
+    assert [Path(place).name for place, _ in found.left_out] == ["broken.jsonl", "notes.json"]
+    assert states(bring(git, found)) == [ImportState.IMPORTED]
 
 
 def test_a_file_that_is_gone_when_it_is_read_is_left_out(repo: Repo, git: Repository, tmp_path: Path) -> None:
     found = some(tmp_path / "t", 2)
     (tmp_path / "t/s000.jsonl").unlink()
     outcomes = bring(git, found)
-    assert states(outcomes) == [Done.FAILED, Done.IMPORTED] and "cannot be read" in outcomes[0].problem
+    assert states(outcomes) == [ImportState.FAILED, ImportState.IMPORTED] and "cannot be read" in outcomes[0].problem
 
 
 def test_only_the_beginning_of_a_long_transcript_is_read_to_list_it(tmp_path: Path) -> None:
     path = session_file(
         tmp_path / "t", "s1", datetime(2026, 1, 9, 9, tzinfo=UTC), ["x" * 1000] * (HEAD_BYTES // 500), cwd="/p"
     )
-    (session,) = listed([path]).sessions
+    (session,) = list_sessions([path]).sessions
     assert (session.name, session.project, session.start) == ("s1", "/p", datetime(2026, 1, 9, 9, tzinfo=UTC))
     assert len(session.read().transcript.turns) == HEAD_BYTES // 500
 
 
 def test_a_first_turn_longer_than_the_beginning_is_read_whole(tmp_path: Path) -> None:
     path = session_file(tmp_path / "t", "s1", datetime(2026, 1, 9, 9, tzinfo=UTC), ["x" * 2 * HEAD_BYTES, "Good."])
-    assert [session.name for session in listed([path]).sessions] == ["s1"]
+    assert [session.name for session in list_sessions([path]).sessions] == ["s1"]
 
 
 def test_sessions_of_one_project_are_told_from_others(tmp_path: Path) -> None:
@@ -268,7 +275,7 @@ def test_sessions_of_one_project_are_told_from_others(tmp_path: Path) -> None:
     for name, folder in (("a", "/home/p"), ("b", "/home/p/inner"), ("c", "/home/other"), ("d", "/home/p2")):
         session_file(tmp_path / "t", name, at, ["Good."], cwd=folder)
     session_file(tmp_path / "t", "e", at, ["Good."])
-    found = listed(files_below(tmp_path / "t")).of_project(Path("/home/p"))
+    found = list_sessions(files_below(tmp_path / "t")).of_project(Path("/home/p"))
     assert [session.name for session in found.sessions] == ["a", "b"]
 
 

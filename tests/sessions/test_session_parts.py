@@ -14,8 +14,8 @@ from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.sessions import state
-from gitmem.sessions.episode import episodes
-from gitmem.sessions.lifecycle import end, flush
+from gitmem.sessions.episode import list_episodes
+from gitmem.sessions.lifecycle import end_session, flush
 from gitmem.sessions.resets import end_due
 from tests.harness import Repo
 
@@ -45,35 +45,35 @@ def talk(*said: str, start: datetime | None = None, session: str = "s1") -> Tran
 
 def texts(repo: Repo) -> dict[str, str]:
     """The text of each episode by its session."""
-    return {each.session: repo.read(each.path) for each in episodes(repo.path)}
+    return {each.session: repo.read(each.path) for each in list_episodes(repo.path)}
 
 
 def test_a_session_that_begins_anew_under_its_id_leaves_the_old_episode(repo: Repo, git: Repository) -> None:
-    end(git, Config(), talk(HARBOUR), now=NOW)
+    end_session(git, Config(), talk(HARBOUR), now=NOW)
     before = texts(repo)["s1"]
     flush(git, Config(), talk(INVOICE), now=NOW)
-    end(git, Config(), talk(INVOICE), now=NOW)
-    end(git, Config(), talk(BAKERY), now=NOW)
+    end_session(git, Config(), talk(INVOICE), now=NOW)
+    end_session(git, Config(), talk(BAKERY), now=NOW)
     found = texts(repo)
     assert found["s1"] == before and set(found) == {"s1", "s1#2", "s1#3"}
     assert "UTC" in found["s1#2"] and "오전 7시" in found["s1#3"] and "UTC" not in found["s1#3"]
 
 
 def test_a_session_that_goes_on_with_its_old_turns_keeps_its_episode(repo: Repo, git: Repository) -> None:
-    end(git, Config(), talk(HARBOUR), now=NOW)
+    end_session(git, Config(), talk(HARBOUR), now=NOW)
     flush(git, Config(), talk(HARBOUR, INVOICE), now=NOW)
-    end(git, Config(), talk(HARBOUR, INVOICE), now=NOW)
+    end_session(git, Config(), talk(HARBOUR, INVOICE), now=NOW)
     (found,) = texts(repo).values()
     assert "blue" in found and "UTC" in found
-    end(git, Config(), talk(HARBOUR), now=NOW)  # a late end of an older reading
+    end_session(git, Config(), talk(HARBOUR), now=NOW)  # a late end of an older reading
     assert list(texts(repo).values()) == [found]
 
 
 def test_an_older_conversation_that_is_resumed_goes_on_with_its_own_part(repo: Repo, git: Repository) -> None:
-    end(git, Config(), talk(HARBOUR), now=NOW)
-    end(git, Config(), talk(INVOICE), now=NOW)
-    end(git, Config(), talk(HARBOUR, FERRY), now=NOW)
-    end(git, Config(), talk(INVOICE, BAKERY), now=NOW)
+    end_session(git, Config(), talk(HARBOUR), now=NOW)
+    end_session(git, Config(), talk(INVOICE), now=NOW)
+    end_session(git, Config(), talk(HARBOUR, FERRY), now=NOW)
+    end_session(git, Config(), talk(INVOICE, BAKERY), now=NOW)
     found = texts(repo)
     assert set(found) == {"s1", "s1#2"}
     assert "ferry" in found["s1"] and "오전 7시" in found["s1#2"] and "ferry" not in found["s1#2"]
@@ -88,11 +88,13 @@ def test_the_same_words_said_later_are_a_new_part_and_a_second_yes_is_read(repo:
         )
         return Transcript(turns, "s1")
 
-    end(git, Config(), agreed("the invoices will be kept in PostgreSQL", NOW), now=NOW)
-    done, _ = end(git, Config(), agreed("the search index will be kept in SQLite", NOW + timedelta(hours=1)), now=NOW)
+    end_session(git, Config(), agreed("the invoices will be kept in PostgreSQL", NOW), now=NOW)
+    done, _ = end_session(
+        git, Config(), agreed("the search index will be kept in SQLite", NOW + timedelta(hours=1)), now=NOW
+    )
     assert any("SQLite" in line.text for line in done.kept)
-    end(git, Config(), talk(HARBOUR, start=NOW), now=NOW)
-    end(git, Config(), talk(HARBOUR, start=NOW + timedelta(hours=3)), now=NOW + timedelta(hours=4))
+    end_session(git, Config(), talk(HARBOUR, start=NOW), now=NOW)
+    end_session(git, Config(), talk(HARBOUR, start=NOW + timedelta(hours=3)), now=NOW + timedelta(hours=4))
     assert set(texts(repo)) == {"s1", "s1#2", "s1#3", "s1#4"}
 
 
@@ -103,8 +105,8 @@ def test_a_reset_and_a_new_beginning_count_on(repo: Repo, git: Repository) -> No
     flush(git, config, first, now=NOW)
     assert end_due(git, config, later, lambda naive: naive.replace(tzinfo=UTC), {"s1": first})[0].episode
     both = Transcript((*first.turns, *talk(INVOICE, start=later).turns), "s1")
-    end(git, config, both, now=later)
-    end(git, config, talk(BAKERY, start=later + timedelta(hours=1)), now=later + timedelta(hours=2))
+    end_session(git, config, both, now=later)
+    end_session(git, config, talk(BAKERY, start=later + timedelta(hours=1)), now=later + timedelta(hours=2))
     found = texts(repo)
     assert set(found) == {"s1", "s1#2", "s1#3"}
     assert "blue" in found["s1"] and "blue" not in found["s1#2"] and "오전 7시" in found["s1#3"]
@@ -133,7 +135,7 @@ def test_whatever_the_order_no_episode_loses_what_it_said(repo: Repo, git: Repos
         if kind == "flush" or random.random() < 0.3:
             flush(git, Config(), transcript, now=now)
         if kind != "flush":
-            end(git, Config(), transcript, now=now)
+            end_session(git, Config(), transcript, now=now)
         check(repo, spoken)
     assert len(texts(repo)) == len(spoken)
 
@@ -148,8 +150,8 @@ def check(repo: Repo, spoken: Sequence[Sequence[str]]) -> None:
 
 
 def test_a_damaged_list_of_parts_costs_work_and_no_error(repo: Repo, git: Repository) -> None:
-    end(git, Config(), talk(HARBOUR), now=NOW)
-    (file,) = (git.common_dir / "gitmem/sessions").glob(f"{state.file_of('s1')}.json")
+    end_session(git, Config(), talk(HARBOUR), now=NOW)
+    (file,) = (git.common_dir / "gitmem/sessions").glob(f"{state.session_hash('s1')}.json")
     for parts in ('[{"part": 1}]', "[7]", '"x"', '[{"part": 1, "closed": "ab", "turns": [], "at": ""}]'):
         file.write_text(file.read_text().partition('"parts"')[0] + f'"parts": {parts}}}')
         assert state.load_state(git.common_dir, "s1") == state.State()

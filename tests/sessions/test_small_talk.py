@@ -15,8 +15,8 @@ from gitmem.git.repository import Repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions.echoes import acknowledges
-from gitmem.sessions.episode import acknowledgements, has_matter, worked
-from gitmem.sessions.lifecycle import end
+from gitmem.sessions.episode import acknowledgements, agent_worked, is_worth_an_episode
+from gitmem.sessions.lifecycle import end_session
 from gitmem.sessions.selection import select
 from tests.harness import Repo
 
@@ -61,15 +61,17 @@ def test_an_agent_that_adds_a_number_or_a_matter_takes_up_nothing() -> None:
 
 
 def test_small_talk_leaves_no_episode_and_a_decision_or_work_does(repo: Repo, git: Repository) -> None:
-    made = [text for text in SMALL_TALK if has_matter(talk(text, "Here you are."), NOW, worked=False)]
+    made = [text for text in SMALL_TALK if is_worth_an_episode(talk(text, "Here you are."), NOW, worked=False)]
     assert len(made) <= len(SMALL_TALK) // 20, made
-    _, path = end(git, Config(), Transcript(tuple(talk("안녕", "안녕하세요! 무엇을 도와드릴까요?")), "s1"), now=NOW)
+    _, path = end_session(
+        git, Config(), Transcript(tuple(talk("안녕", "안녕하세요! 무엇을 도와드릴까요?")), "s1"), now=NOW
+    )
     assert path == "" and not (repo.path / "memory/sessions").exists()
     for name, turns in {
         "decided": talk("We decided that the harbour crane is painted blue.", "Done."),
         "worked": [*talk("run the tests", "18 passed."), Turn("r", Role.TOOL, "18 passed", 3, NOW, name="Bash")],
     }.items():
-        assert end(git, Config(), Transcript(tuple(turns), name), now=NOW)[1], name
+        assert end_session(git, Config(), Transcript(tuple(turns), name), now=NOW)[1], name
 
 
 def test_looking_something_up_is_no_work() -> None:
@@ -77,8 +79,8 @@ def test_looking_something_up_is_no_work() -> None:
         return [Turn("r", Role.TOOL, "sunny", 1, NOW, name=name)]
 
     looked_up = called("mcp__git-mem__memory_search")
-    assert not worked(talk("hi")) and not worked(called("WebSearch")) and not worked(looked_up)
-    assert worked(called("Bash")) and worked(called("edit_file"))
+    assert not agent_worked(talk("hi")) and not agent_worked(called("WebSearch")) and not agent_worked(looked_up)
+    assert agent_worked(called("Bash")) and agent_worked(called("edit_file"))
 
 
 def test_topics_and_slugs_are_words_of_a_subject() -> None:

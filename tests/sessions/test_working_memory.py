@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitMemError, UsageError
-from gitmem.sessions.working_memory import MAX_VALUES, Owner, Store, drop_saying, key_to_read, normalise, owner_of
+from gitmem.sessions.working_memory import MAX_VALUES, Owner, Store, delete_containing, key_to_read, normalise, owner_of
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
@@ -45,7 +45,7 @@ def test_a_value_belongs_to_its_session_and_agent(tmp_path: Path) -> None:
     assert keys("run-2", "analyst") == ["acme:office", "acme:rule"]
     assert keys("", "") == ["acme:office"]
     assert store.get("회사:에이스:분석", NOW, Owner("run-2", "analyst")) is None
-    assert [value.owner.session for value in store.of_everybody("acme", NOW)] == ["", "run-1", ""]
+    assert [value.owner.session for value in store.list_all("acme", NOW)] == ["", "run-1", ""]
 
 
 def test_a_session_s_value_stands_before_the_project_s_of_the_same_key(tmp_path: Path) -> None:
@@ -182,6 +182,6 @@ def test_what_says_a_forgotten_text_is_dropped_in_every_profile_and_named(tmp_pa
     Store(tmp_path).set("vendor:lisbon", f"note: {text.upper()}", NOW)
     Store(tmp_path, "work").set("a:b", text.replace(" ", "\n"), NOW)
     Store(tmp_path).set("vendor:porto", "Zeb approves some.", NOW)
-    assert drop_saying(tmp_path, [text]) == ["a:b", "vendor:lisbon"]
+    assert delete_containing(tmp_path, [text]) == ["a:b", "vendor:lisbon"]
     assert [value.key for value in Store(tmp_path).list("", NOW)] == ["vendor:porto"]
-    assert drop_saying(tmp_path, ["", text]) == []
+    assert delete_containing(tmp_path, ["", text]) == []

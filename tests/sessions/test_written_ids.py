@@ -12,9 +12,9 @@ from gitmem.config import Config
 from gitmem.context.checkpoint import checkpoint
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.sessions.episode import episode_of, episodes
-from gitmem.sessions.lifecycle import Source, end, flush
-from gitmem.sessions.written_ids import spellings, written_id, written_session
+from gitmem.sessions.episode import find_episode, list_episodes
+from gitmem.sessions.lifecycle import Source, end_session, flush
+from gitmem.sessions.written_ids import stored_names, written_id, written_session
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -70,14 +70,15 @@ def test_a_session_has_its_one_episode_under_the_id_that_its_lines_have(repo: Re
     turns = [Turn(f"t{number}", Role.USER, text, number) for number, text in enumerate(said, 1)]
     git = open_repository(repo.path, os.environ)
     paths = [
-        end(git, Config(), Transcript(tuple(turns[:count]), session), Source(session), now=NOW)[1] for count in (1, 2)
+        end_session(git, Config(), Transcript(tuple(turns[:count]), session), Source(session), now=NOW)[1]
+        for count in (1, 2)
     ]
     own, others = (checkpoint(git, Config(), NOW, name) for name in (session, "s9"))
-    found = list(episodes(repo.path))
+    found = list(list_episodes(repo.path))
     git.close()
     (log,) = {path.read_text() for path in (repo.path / "memory").glob("2026-*.md")}
     assert [(each.path, each.session) for each in found] == [(paths[0], written_id(session))]
-    assert paths[1] == paths[0] == episode_of(repo.path, session)
+    assert paths[1] == paths[0] == find_episode(repo.path, session)
     assert session not in repo.read(paths[0]) and all(text in repo.read(paths[0]) for text in said)
     assert log.count(f"session={written_id(session)} ") == 2
     assert "The last session" not in "".join(section.text for section in own)
@@ -87,6 +88,6 @@ def test_a_session_has_its_one_episode_under_the_id_that_its_lines_have(repo: Re
 @pytest.mark.parametrize("session", [*PLAIN[:-1], *HOSTILE])
 def test_a_part_of_a_session_keeps_its_number_and_is_found_under_both_names(session: str) -> None:
     for part in ("", "#2", "#31"):
-        assert written_session(session + part) in spellings(session + part)
+        assert written_session(session + part) in stored_names(session + part)
         assert written_session(written_session(session + part)) == written_session(session + part)
     assert written_session(f"{HOSTILE[0]}#2") == f"{written_id(HOSTILE[0])}#2"

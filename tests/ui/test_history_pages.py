@@ -64,7 +64,7 @@ def test_branches_and_days_can_be_compared(history: Repo, browse: Browse) -> Non
 
 def given(repo: Repo, session: str, tokens: dict[str, int], *texts: str) -> None:
     at = datetime(2026, 2, 6, 9, tzinfo=UTC)
-    receipts.record(
+    receipts.append(
         repo.path / ".git", receipts.Receipt(at, session, "prompt", 12, tokens, [fact_id(t) for t in texts])
     )
 

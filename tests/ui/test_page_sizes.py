@@ -56,7 +56,7 @@ def large(repo: Repo) -> Repo:
     for n in range(120):
         name = "busy" if n % 2 else f"session-{n}-{'<' * 60}"
         layers = {f"layer-{k}": k + 1 for k in range(8)}
-        receipts.record(
+        receipts.append(
             repo.path / ".git", receipts.Receipt(first + timedelta(minutes=n), name, "prompt", 9, layers, given)
         )
     return repo

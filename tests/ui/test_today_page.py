@@ -138,7 +138,7 @@ def test_the_last_week_is_told_in_numbers_and_days(repo: Repo, browse: Browse) -
 def test_sessions_are_told_by_title_with_what_they_were_given(history: Repo, browse: Browse) -> None:
     at = datetime.now(UTC)
     for number, (session, kind) in enumerate((("talk-1", "prompt"), ("talk-1", "search"), ("x" * 90, "prompt"))):
-        receipts.record(
+        receipts.append(
             history.path / ".git",
             receipts.Receipt(
                 at + timedelta(seconds=number), session, kind, 9, {"memory": 300}, [fact_id("the port is 9090")]

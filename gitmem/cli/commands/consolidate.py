@@ -15,7 +15,7 @@ from gitmem.memory.rivals import without_secrets
 from gitmem.promotion.consolidation import LOWERED, Outcome, Request, as_value, consolidate, summary
 from gitmem.promotion.model_registry import promotion_model
 from gitmem.provenance.forgotten_texts import forgotten_texts
-from gitmem.sessions.due_consolidation import note_consolidated, receipts_of
+from gitmem.sessions.due_consolidation import note_consolidated, receipt_summary
 
 
 @click.command()
@@ -40,7 +40,7 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
     git mem consolidate --branch memory/consolidate
     """
     repo, config = open_here({"model": model})
-    request = Request(since=since, dry_run=dry_run, branch=branch, receipts=receipts_of(repo))
+    request = Request(since=since, dry_run=dry_run, branch=branch, receipts=receipt_summary(repo))
     chosen, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
     outcome = consolidate(repo, config, chosen, policy, request, now())
     if not dry_run and config.distill_after:

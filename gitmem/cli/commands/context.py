@@ -30,7 +30,7 @@ from gitmem.environment import cache_folder, now
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
 from gitmem.sessions import receipts
-from gitmem.sessions.state import name_of
+from gitmem.sessions.state import session_name
 
 MAX_PROMPT_BYTES = 1 << 20  # bytes of a prompt that are read from standard input
 
@@ -153,9 +153,9 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Conte
 
 def _receipt(repo: Repository, transcript: Transcript, context: Context, began: float) -> None:
     """Record what the session was given, without its text. `began`: seconds of the monotonic clock."""
-    tokens, parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
+    tokens, parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in context.parts])
     took = round(1000 * (time.monotonic() - began))
-    receipts.record(repo.common_dir, receipts.Receipt(now(), name_of(transcript), "context", took, tokens, parts))
+    receipts.append(repo.common_dir, receipts.Receipt(now(), session_name(transcript), "context", took, tokens, parts))
 
 
 def _show(context: Context, dry_run: bool) -> None:

@@ -22,7 +22,7 @@ from gitmem.provenance.corrections import Correction
 from gitmem.provenance.erasure import Erasure
 from gitmem.provenance.purge import Purge, Target
 from gitmem.provenance.remaining_copies import remaining_lines
-from gitmem.sessions.working_memory import drop_saying
+from gitmem.sessions.working_memory import delete_containing
 
 MAX_NAMED_LINES = 10  # lines that one sentence names; the others are counted
 HISTORY = "history, other branches and other clones still hold it"
@@ -65,7 +65,7 @@ def command(
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
         values: list[str] = []
         if not dry_run:
-            values = drop_saying(repo.common_dir, erased.texts)
+            values = delete_containing(repo.common_dir, erased.texts)
         if as_json:
             write_json({**erasure.erasure_value(erased), "session_values": values})
         else:
@@ -105,7 +105,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
         if not click.confirm("rewrite the history of this clone?", err=True):
             raise Refused("nothing was changed")
     done = purge.purge(repo, config, target, lambda fresh: indexer.refresh(fresh, config))
-    values = drop_saying(repo.common_dir, done.texts)
+    values = delete_containing(repo.common_dir, done.texts)
     if as_json:
         write_json(_purge_value(done, values))
     else:

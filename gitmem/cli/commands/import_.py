@@ -27,9 +27,16 @@ from gitmem.memory.importing import EXPECTED, Plan, as_value, ensure_elsewhere, 
 from gitmem.memory.new_statements import memory_bytes, of_texts, since
 from gitmem.memory.rivals import Rival
 from gitmem.plural import counted
-from gitmem.sessions.conversation_exports import SERVICES, exported
-from gitmem.sessions.past_sessions import Listing, PastSession, files_below, files_of_host, importable_hosts, listed
-from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, Totals, import_sessions
+from gitmem.sessions.conversation_exports import SERVICES, list_conversations
+from gitmem.sessions.past_sessions import (
+    Listing,
+    PastSession,
+    files_below,
+    files_of_host,
+    importable_hosts,
+    list_sessions,
+)
+from gitmem.sessions.session_import import ImportedSession, ImportOptions, ImportState, Totals, import_sessions
 
 INTO = re.compile(r"[\w-]+")  # the name of a folder in memory/
 DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; all other sources have sessions
@@ -306,19 +313,19 @@ def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
             hint = f"git mem import {options.source} ARCHIVE.zip --dry-run"
             raise UsageError("the archive that the service sent is missing", hint)
         try:
-            return exported(options.source, options.path)
+            return list_conversations(options.source, options.path)
         except UsageError:
             if not may_be_empty:
                 raise
             return Listing(())
     if options.path:
-        listing = listed(files_below(options.path))
-        if not listing.sessions and not any(reason.startswith(UNREADABLE) for _, reason in listing.left):
+        listing = list_sessions(files_below(options.path))
+        if not listing.sessions and not any(reason.startswith(UNREADABLE) for _, reason in listing.left_out):
             here = f"'git mem import {options.source}' lists those on this machine"
             words = f"there is no session of a known host in '{options.path}'"
             raise UsageError(words, f"name a transcript, or a folder of them; {here}")
         return listing
-    return listed(files_of_host(options.source, Path(os.path.expanduser("~"))))
+    return list_sessions(files_of_host(options.source, Path(os.path.expanduser("~"))))
 
 
 def _import_sessions(listing: Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
@@ -342,10 +349,10 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
             else:
                 _show(outcome, options, each=each)
     differs = (*since(repo, before, now().date()), *of_texts(repo, lines, now().date()))
-    unread = [(place, reason) for place, reason in listing.left if reason.startswith(UNREADABLE)]
-    failed = bool(totals.sessions[Done.FAILED] or unread or (remembered is not None and remembered.left))
+    unread = [(place, reason) for place, reason in listing.left_out if reason.startswith(UNREADABLE)]
+    failed = bool(totals.sessions[ImportState.FAILED] or unread or (remembered is not None and remembered.left))
     if options.as_json:
-        left = [{"from": place, "reason": reason} for place, reason in listing.left]
+        left = [{"from": place, "reason": reason} for place, reason in listing.left_out]
         value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
         if remembered is not None:
             value["memories"] = remembered.as_value(options.source, dry_run=options.dry_run)
@@ -394,10 +401,10 @@ def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, ea
         if not each:
             hint = ": -v says why"
         write(f"{counted(totals.refused, 'line')} refused by the gate{hint}\n")
-    if listing.left and options.source in SERVICES:
-        write(f"{counted(len(listing.left), 'conversation')} without a turn\n")
-    elif listing.left:
-        write(f"{counted(len(listing.left), 'file')} without a turn of a known host\n")
+    if listing.left_out and options.source in SERVICES:
+        write(f"{counted(len(listing.left_out), 'conversation')} without a turn\n")
+    elif listing.left_out:
+        write(f"{counted(len(listing.left_out), 'file')} without a turn of a known host\n")
     if counts["imported"] and not options.dry_run and not options.committing:
         write('next: git add memory; git commit -m "memory: old sessions"\n')
 
@@ -413,7 +420,7 @@ def _show_listing(listing: Listing, options: ImportCommand) -> None:
             {"source": options.source, "projects": [
                 {"project": project or None, "sessions": len(sessions), "first": _day(sessions[0]),
                  "last": _day(sessions[-1])} for project, sessions in rows],
-             "left": [{"from": place, "reason": reason} for place, reason in listing.left]}
+             "left": [{"from": place, "reason": reason} for place, reason in listing.left_out]}
         )  # fmt: skip
         return
     for project, sessions in rows:

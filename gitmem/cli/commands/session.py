@@ -29,8 +29,8 @@ from gitmem.regular_file import read_input, writable_file
 
 if TYPE_CHECKING:
     from gitmem.promotion.promote import Outcome
-    from gitmem.sessions.lifecycle import Flushed
-    from gitmem.sessions.pending import Written
+    from gitmem.sessions.lifecycle import FlushResult
+    from gitmem.sessions.pending_sessions import NoteResult
     from gitmem.sessions.resets import EndedSession
     from gitmem.sessions.working_memory import SessionValue, Value
 
@@ -86,9 +86,9 @@ def flush_command(
     Decisions, promises, preferences and exceptions are kept. Appends only, each line with its turn; twice is the same
     as once.
     """
-    from gitmem.sessions.automation import end_due_sessions, model_of, propose
-    from gitmem.sessions.compaction import full
-    from gitmem.sessions.lifecycle import Flushed, Source, flush, paths_of
+    from gitmem.sessions.automation import commit_and_promote, end_due_sessions, session_model
+    from gitmem.sessions.compaction import full_window_reason
+    from gitmem.sessions.lifecycle import FlushResult, Source, flush, log_paths
 
     repo, config = open_here()
     conversation, when = read(transcript)[1], now()
@@ -98,17 +98,19 @@ def flush_command(
         size = config.session_window if window is None else window
         if not size:
             raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
-        why = full(conversation.turns, size, config.session_reserve, config.session_soft, config.session_share)
+        why = full_window_reason(
+            conversation.turns, size, config.session_reserve, config.session_soft, config.session_share
+        )
         if not why:
-            show_report(Report(Flushed((), ()), ended), as_json, of_flush=True)
+            show_report(Report(FlushResult((), ()), ended), as_json, of_flush=True)
             return
     flushed = flush(
         repo, config, conversation, Source(session, agent, place(transcript)), now=when,
-        model=model_of(repo, config, when, os.environ),
+        model=session_model(repo, config, when, os.environ),
     )  # fmt: skip
     promotion = None
     if flushed.kept and (promoting or config.session_promote):
-        promotion = propose(repo, config, paths_of(flushed.kept), when, os.environ)
+        promotion = commit_and_promote(repo, config, log_paths(flushed.kept), when, os.environ)
     show_report(Report(flushed, ended, due=why, promotion=promotion), as_json, of_flush=True)
 
 
@@ -143,7 +145,7 @@ class Report:
     flush proposed, None without one.
     """
 
-    flushed: Flushed
+    flushed: FlushResult
     ended: Sequence[EndedSession]
     episode: str = ""
     due: str = ""
@@ -189,19 +191,19 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
     An episode has summary, decisions and topics. It goes to memory/sessions/YYYY-MM-DD-<slug>.md; ending the same
     session again replaces its own episode.
     """
-    from gitmem.sessions.automation import end_due_sessions, model_of
-    from gitmem.sessions.due_consolidation import is_due
-    from gitmem.sessions.lifecycle import Source, end
+    from gitmem.sessions.automation import end_due_sessions, session_model
+    from gitmem.sessions.due_consolidation import sessions_due
+    from gitmem.sessions.lifecycle import Source, end_session
 
     repo, config = open_here()
     conversation, when = read(transcript)[1], now()
     ended = end_due_sessions(repo, config, when, conversation, session)
-    flushed, episode = end(
+    flushed, episode = end_session(
         repo, config, conversation, Source(session, agent, place(transcript)), now=when,
-        model=model_of(repo, config, when, os.environ),
+        model=session_model(repo, config, when, os.environ),
     )  # fmt: skip
     show_report(Report(flushed, ended, episode), as_json)
-    if count := is_due(repo, config):
+    if count := sessions_due(repo, config):
         say(f"git mem: {counted(count, 'session')} ended since memory was consolidated: git mem consolidate --dry-run")
 
 
@@ -214,15 +216,15 @@ def retry_command(dry_run: bool, as_json: bool) -> int:
     A session waits where the hooks of its host could not write it: another git mem held a lock, or the host's time was
     over. The next event of any session writes it as well. Exits with 1 when one still waits.
     """
-    from gitmem.sessions.automation import model_of
-    from gitmem.sessions.pending import Written, notes, write_pending
+    from gitmem.sessions.automation import session_model
+    from gitmem.sessions.pending_sessions import NoteResult, list_notes, write_pending
 
     repo, config = open_here()
     when = now()
     if dry_run:
-        done = [Written(note) for note in notes(repo.common_dir)]
+        done = [NoteResult(note) for note in list_notes(repo.common_dir)]
     else:
-        model = model_of(repo, config, when, os.environ)
+        model = session_model(repo, config, when, os.environ)
         done = list(write_pending(repo, config, when, model=model, tries=None, wait=RETRY_WAIT))
     if as_json:
         write_json({"sessions": [_pending_value(each) for each in done], "dry_run": dry_run})
@@ -236,7 +238,7 @@ def retry_command(dry_run: bool, as_json: bool) -> int:
     return Exit.DONE
 
 
-def _pending_value(each: Written) -> dict[str, object]:
+def _pending_value(each: NoteResult) -> dict[str, object]:
     """An item of `sessions` of docs/json.md, "session retry"."""
     return {
         "session": each.note.session, "at": each.note.at.isoformat(), "ended": each.note.ended, "cut": each.note.cut,
@@ -245,7 +247,7 @@ def _pending_value(each: Written) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _show_pending(each: Written, dry_run: bool) -> None:
+def _show_pending(each: NoteResult, dry_run: bool) -> None:
     """Print a line for a session that waits, or for what became of it."""
     name = escape(each.note.session, keep="")
     if each.note.cut:
@@ -323,8 +325,8 @@ def compact_command(**given: Any) -> None:
     or -o, never over the host's file unless told with --in-place.
     """
     from gitmem.hosts.transcript_editing import compacted
-    from gitmem.sessions.automation import end_due_sessions, model_of
-    from gitmem.sessions.compaction import compact, due
+    from gitmem.sessions.automation import end_due_sessions, session_model
+    from gitmem.sessions.compaction import compact, compaction_reason
     from gitmem.sessions.lifecycle import Source, flush
     from gitmem.sessions.rolling_summary import render
     from gitmem.sessions.state import summary
@@ -335,10 +337,12 @@ def compact_command(**given: Any) -> None:
     when = now()
     say_ended(end_due_sessions(repo, config, when, transcript, options.session))
     size = config.session_window if options.window is None else options.window
-    reason = due(transcript.turns, size, config.session_reserve, config.session_soft, config.session_share)
+    reason = compaction_reason(
+        transcript.turns, size, config.session_reserve, config.session_soft, config.session_share
+    )
     flush(
         repo, config, transcript, Source(options.session, options.agent, place(options.transcript)), now=when,
-        model=model_of(repo, config, when, os.environ),
+        model=session_model(repo, config, when, os.environ),
     )  # fmt: skip
     if not reason and not options.force:
         say("git mem: compaction is not due; --force compacts all the same")
@@ -474,13 +478,13 @@ def set_command(key: str, value: str, ttl: float, session: str, agent: str, keep
     in it, and that is said.
     """
     from gitmem.gate.redaction import mask_counts
-    from gitmem.sessions.automation import keep_value
+    from gitmem.sessions.automation import store_value
     from gitmem.sessions.working_memory import Store, owner_of
 
     repo, config = open_here()
     store = Store(repo.common_dir, config.profile)
     owner = owner_of(session, agent or config.agent)
-    kept, masks = keep_value(store, keeping(config, keep), key, value, now(), ttl, owner)
+    kept, masks = store_value(store, keeping(config, keep), key, value, now(), ttl, owner)
     if as_json:
         write_json({**shape(kept), "masked": mask_counts(masks)})
     else:
@@ -514,7 +518,7 @@ def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
         write_json(None)
         return 1
     say(escape(f"git mem: there is no value of '{key}'", ""))
-    if any(other.key == key_to_read(key) for other in store.of_everybody(key, now())):
+    if any(other.key == key_to_read(key) for other in store.list_all(key, now())):
         say("hint: it is another session's or agent's: git mem session list")
     return 1
 
@@ -533,7 +537,7 @@ def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
 
     repo, config = open_here()
     store = Store(repo.common_dir, config.profile)
-    found: Sequence[Value] = store.of_everybody(prefix, now())
+    found: Sequence[Value] = store.list_all(prefix, now())
     if session or agent:
         found = store.list(prefix, now(), owner_of(session, agent or config.agent))
     values = _without_forgotten(repo, found)

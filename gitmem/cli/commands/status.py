@@ -62,7 +62,7 @@ def command(as_json: bool) -> None:
     promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
-    if words := due_consolidation.in_words(consolidated, config.distill_after):
+    if words := due_consolidation.status_line(consolidated, config.distill_after):
         lines.append(f"consolidation {words}")
     if recalled := _receipts_in_words(repo, config):
         lines.append(f"receipts  {recalled}")

@@ -26,7 +26,7 @@ from gitmem.provenance import corrections, erasure, lifetimes
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.review.fact_diff import compare
-from gitmem.sessions.working_memory import drop_saying
+from gitmem.sessions.working_memory import delete_containing
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import OID, View
 
@@ -111,7 +111,7 @@ def change(view: View, form: Form, name: str) -> Response:
         return _refused_page(view, name, form, row, error)
     if name == "everywhere":
         erasure.drop_kept_texts(view.repo)
-        drop_saying(view.repo.common_dir, done.texts)
+        delete_containing(view.repo.common_dir, done.texts)
     if name in ("forget", "everywhere"):
         return view.redirect("facts", done=oid)
     ident = row.fact.id

@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from gitmem.memory import timeline
 from gitmem.provenance.writers import Writer
 from gitmem.sessions import receipts
-from gitmem.sessions.episode import episodes
+from gitmem.sessions.episode import list_episodes
 from gitmem.sessions.receipts import SEARCH, Receipt
 from gitmem.ui.view import View
 
@@ -109,7 +109,7 @@ def latest_sessions(view: View, given: Iterable[Receipt]) -> tuple[Sequence[Sess
     latest = sorted(by_session, key=lambda name: -last_of[name].timestamp())[:MAX_SESSIONS]
     titles: dict[str, str] = {}
     if view.repo.root is not None and latest:
-        titles = {episode.session: episode.title for episode in episodes(view.repo.root)}
+        titles = {episode.session: episode.title for episode in list_episodes(view.repo.root)}
     summaries = []
     for name in latest:
         rows = by_session[name]

@@ -46,12 +46,12 @@ class Session:
 
 def page(view: View) -> Response:
     """The sessions, the last one first, or the one `session` that the query names."""
-    from gitmem.sessions.episode import episodes
+    from gitmem.sessions.episode import list_episodes
 
     found = receipts.read(view.repo.common_dir)
     episode_of: dict[str, EpisodeFile] = {}
     if view.repo.root is not None:
-        episode_of = {episode.session: episode for episode in episodes(view.repo.root)}
+        episode_of = {episode.session: episode for episode in list_episodes(view.repo.root)}
     if "session" in view.fields:
         return _session_page(view, view.fields["session"], found, episode_of)
     total = receipts.totals(found)

@@ -1,9 +1,10 @@
-"""Notes of sessions that could not be written yet; the next event of any session writes them.
+"""Notes of sessions that are still to be written to memory. The next event of any session writes them.
 
 A note is made before a session is written and deleted afterwards, so that a held lock, a time limit or a killed process
 loses nothing. A note names the host's transcript if that is a file; else it contains the unread turns with masked
-secrets. Notes are in the folder of the sessions' state (mode 0700, files 0600), at most MAX_NOTES and MAX_BYTES;
-dropped sessions are reported. Writing a note twice has no further effect, since flush and end remember what they wrote.
+secrets. Notes are in the folder of the sessions' state (mode 0700, files 0600), at most MAX_NOTES files and MAX_BYTES;
+if the oldest are deleted for that, the caller is told their sessions. Writing a note twice has no further effect, since
+a flush and the end of a session remember what they wrote.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from gitmem.hosts.transcript import Role, Transcript, Turn, since
 from gitmem.hosts.transcript_parser import parse
 from gitmem.promotion.proposal import Model
 from gitmem.regular_file import read_regular
-from gitmem.sessions.compaction import KEEP
-from gitmem.sessions.lifecycle import Flushed, Source, end, flush, unread
-from gitmem.sessions.pending_names import ENDING, FOLDER
-from gitmem.sessions.rolling_summary import key
-from gitmem.sessions.state import file_of, load_state, name_of, write_private
+from gitmem.sessions.compaction import KEPT_TURNS
+from gitmem.sessions.lifecycle import FlushResult, Source, end_session, flush, unread_turns
+from gitmem.sessions.pending_session_names import ENDING, FOLDER
+from gitmem.sessions.rolling_summary import turn_key
+from gitmem.sessions.state import load_state, session_hash, session_name, write_private
 
 MAX_NOTES = 64  # of one repository; the oldest are dropped first
 MAX_BYTES = 16 << 20  # of all notes together
@@ -39,12 +40,12 @@ MAX_TRIES = 3  # by events; after that a person writes the note
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A session that waits to be written.
+    """A session that is still to be written to memory.
 
-    `name`: the note's file. `session`, `agent`: as in `Source`. `at`: when the note was made. `ended`: the session
-    ended, so its episode is due too. `file`: the host's transcript, "" if `turns` has the turns. `start`: earlier turns
-    belong to another memory, None if there are none. `tries`: the number of events that began to write it. `cut`: the
-    number of turns that were left out.
+    `name`: file name of the note. `session`, `agent`: as in `Source`. `at`: when the note was made. `ended`: the
+    session ended, so that an episode is due too. `file`: path of the host's transcript, "" if `turns` has the turns.
+    `start`: turns before this time belong to another repository and are ignored; None to use all. `tries`: how often an
+    event began to write the note. `cut`: number of turns that were left out because they are too long.
     """
 
     name: str
@@ -60,33 +61,34 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The result for a note: the written lines, the episode ("" for none), or `problem`, why it still waits."""
+class NoteResult:
+    """The result of writing a note. `flushed`: the flush. `episode`: path, "" for none. `problem`: why the note stays,
+    "" if it was written."""
 
     note: Note
-    flushed: Flushed = field(default_factory=lambda: Flushed((), ()))
+    flushed: FlushResult = field(default_factory=lambda: FlushResult((), ()))
     episode: str = ""
     problem: str = ""
 
 
-class Leaving(NamedTuple):
-    """Details of a new note: the time, whether the session `ended`, and `start` as in `Note`."""
+class NoteDetails(NamedTuple):
+    """Details of a new note: the current time, and `ended` and `start` as in `Note`."""
 
     now: datetime
     ended: bool = False
     start: datetime | None = None
 
 
-def leave(
-    repo: Repository, transcript: Transcript, source: Source, how: Leaving
+def add_note(
+    repo: Repository, transcript: Transcript, source: Source, how: NoteDetails
 ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
     """Make a note of a session before it is written.
 
-    Returns the note's name ("" if there is nothing to write) and the names of sessions whose notes were dropped for it.
-    An older note of the session that has nothing more is deleted. Raises GitMemError, OSError.
+    Returns the note's name ("" if there is nothing to write) and the names of sessions whose notes were deleted to stay
+    within the limits. An older note of the session is deleted if the new note covers it. Raises GitMemError, OSError.
     """
     common = repo.common_dir
-    session = name_of(transcript, source.session)
+    session = session_name(transcript, source.session)
     turns: tuple[Turn, ...] = ()
     cut = 0
     if not source.file:
@@ -94,29 +96,29 @@ def leave(
         if how.ended:
             new = spoken
         else:
-            new = unread(spoken, load_state(common, session).turns)
+            new = unread_turns(spoken, load_state(common, session).turns)
         if not new:
             return "", ()
-        turns, cut = _copied(new, spoken)
-    name = f"{file_of(session)}-{how.now.timestamp():.6f}-{os.getpid()}{ENDING}"
+        turns, cut = _copied_turns(new, spoken)
+    name = f"{session_hash(session)}-{how.now.timestamp():.6f}-{os.getpid()}{ENDING}"
     note = Note(name, session, how.now, how.ended, source.agent, source.file, how.start, 0, cut, turns)
     _save(common, note)
-    for older in notes(common):
-        if older.name != name and older.session == session and _says_no_more(older, note):
-            done(common, older.name)
-    return name, _bounded(common, name)
+    for older in list_notes(common):
+        if older.name != name and older.session == session and _covers(older, note):
+            delete_note(common, older.name)
+    return name, _drop_oldest(common, name)
 
 
-def _copied(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ...], int]:
-    """The unread turns with the turns right before them, masked and within MAX_COPY_BYTES; and how many were left
-    out."""
+def _copied_turns(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ...], int]:
+    """The turns to store in a note, and the number of turns that were left out: from KEPT_TURNS before the first turn
+    of `new` to the end of `spoken`, with masked secrets, within MAX_TURN_BYTES each and MAX_COPY_BYTES together."""
     from gitmem.gate.policy import Policy
     from gitmem.gate.redaction import redact
 
     first = next(at for at, turn in enumerate(spoken) if turn is new[0])
     kept: list[Turn] = []
     size, cut = 0, 0
-    for turn in reversed(spoken[max(0, first - KEEP) :]):
+    for turn in reversed(spoken[max(0, first - KEPT_TURNS) :]):
         length = len(turn.text.encode("utf-8", "replace"))
         if length > MAX_TURN_BYTES or size + length > MAX_COPY_BYTES:
             cut += 1
@@ -126,31 +128,33 @@ def _copied(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ..
     return tuple(reversed(kept)), cut
 
 
-def _says_no_more(older: Note, newer: Note) -> bool:
-    """Whether the newer note covers everything that an older note of the same session would write."""
+def _covers(older: Note, newer: Note) -> bool:
+    """Whether writing the newer note also writes everything of an older note of the same session."""
     if older.ended and not newer.ended:
         return False
     if older.file or newer.file:
         return older.file == newer.file and older.start == newer.start
-    return {key(turn) for turn in older.turns} <= {key(turn) for turn in newer.turns}
+    return {turn_key(turn) for turn in older.turns} <= {turn_key(turn) for turn in newer.turns}
 
 
-def _bounded(common_dir: Path, newest: str) -> tuple[str, ...]:
-    """Delete the oldest notes beyond the limits; returns their sessions."""
+def _drop_oldest(common_dir: Path, newest: str) -> tuple[str, ...]:
+    """Delete the oldest notes, but not `newest`, until MAX_NOTES and MAX_BYTES are kept. Returns the sessions of the
+    deleted notes."""
     folder = common_dir / FOLDER
     dropped: list[str] = []
-    there = notes(common_dir)
+    there = list_notes(common_dir)
     sizes = {note.name: _size(folder / note.name) for note in there}
     for note in there:
         if note.name == newest or (len(sizes) <= MAX_NOTES and sum(sizes.values()) <= MAX_BYTES):
             continue
-        done(common_dir, note.name)
+        delete_note(common_dir, note.name)
         del sizes[note.name]
         dropped.append(note.session)
     return tuple(dropped)
 
 
 def _size(path: Path) -> int:
+    """The size of a file in bytes, 0 if there is none."""
     try:
         return path.stat().st_size
     except OSError:
@@ -158,7 +162,7 @@ def _size(path: Path) -> int:
 
 
 def _save(common_dir: Path, note: Note) -> None:
-    """Write a note: a line with its fields, then one line for each turn. Does not wait for the disk."""
+    """Write a note: a JSON line with its fields, then a JSON line for each turn. Does not wait for the disk."""
     head = {
         "session": note.session, "at": note.at.isoformat(), "ended": note.ended, "agent": note.agent,
         "file": note.file, "start": note.start.isoformat() if note.start else "", "tries": note.tries, "cut": note.cut,
@@ -174,23 +178,24 @@ def _save(common_dir: Path, note: Note) -> None:
     write_private(common_dir, note.name, text.encode("utf-8", "replace"), durable=False)
 
 
-def done(common_dir: Path, name: str) -> None:
-    """Delete a note after its session was written."""
+def delete_note(common_dir: Path, name: str) -> None:
+    """Delete a note after its session was written. Does nothing for "" or a note that is gone."""
     if name:
         (common_dir / FOLDER / name).unlink(missing_ok=True)
 
 
-def notes(common_dir: Path) -> list[Note]:
-    """The waiting notes, the oldest first; files of another form are ignored."""
+def list_notes(common_dir: Path) -> list[Note]:
+    """The waiting notes, the oldest first. Files that are not notes are ignored."""
     folder = common_dir / FOLDER
     if not folder.is_dir() or folder.is_symlink():
         return []
     names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING) and not name.startswith("."))
-    found = (_note(folder, name) for name in names)
+    found = (_load_note(folder, name) for name in names)
     return sorted((note for note in found if note is not None), key=lambda note: (note.at, note.name))
 
 
-def _note(folder: Path, name: str) -> Note | None:
+def _load_note(folder: Path, name: str) -> Note | None:
+    """The note in a file, None if the file cannot be read or is not a note."""
     try:
         data = read_bytes(folder, name, MAX_BYTES)
         head, _, rest = data.partition(b"\n")
@@ -214,14 +219,14 @@ def _note(folder: Path, name: str) -> Note | None:
 def write_pending(
     repo: Repository, config: Config, now: datetime, *, model: Model | None = None, largest: int | None = None,
     tries: int | None = MAX_TRIES, wait: float = 0,
-) -> Iterator[Written]:  # fmt: skip
-    """Write the waiting sessions, the oldest first; yields the result for each.
+) -> Iterator[NoteResult]:  # fmt: skip
+    """Write the waiting sessions to memory, the oldest first, and yield the result for each.
 
-    If another process holds the lock for longer than `wait` seconds, all of them keep waiting. Notes of transcripts
-    longer than `largest` bytes and notes that were tried `tries` times are skipped; None for no such limit. An error of
-    one note is part of its result; only TimeoutError and errors that end the process are raised.
+    `largest`: skip notes of longer transcripts (bytes); `tries`: skip notes that were tried so often; None for no
+    limit. `wait`: seconds to wait for the lock of the writers; if it is held longer, all notes stay. An error of one
+    note is part of its result; only TimeoutError and errors that end the process are raised.
     """
-    for note in notes(repo.common_dir):
+    for note in list_notes(repo.common_dir):
         too_long = largest is not None and note.file and _size(Path(note.file)) > largest
         if too_long or (tries is not None and note.tries >= tries):
             continue
@@ -229,37 +234,38 @@ def write_pending(
             with locked(repo.common_dir, "write", wait):
                 pass  # a writer waits longer than a host's event may take
         except GitMemError as error:
-            yield Written(note, problem=error.message)
+            yield NoteResult(note, problem=error.message)
             return
-        yield _written(repo, config, note, now, model, wait)
+        yield _write_note(repo, config, note, now, model, wait)
 
 
-def _written(
+def _write_note(
     repo: Repository, config: Config, note: Note, now: datetime, model: Model | None, wait: float
-) -> Written:  # fmt: skip
-    """Write one note and delete it. A note that fails stays; the result has the reason."""
+) -> NoteResult:  # fmt: skip
+    """Write the session of one note and delete the note. If that fails the note stays, and the result has the
+    reason."""
     common = repo.common_dir
     source = Source(note.session, note.agent, note.file)
     try:
         _save(common, replace(note, tries=note.tries + 1))  # counted first: the process may be killed while it writes
         transcript = _transcript(note)
         if note.ended:
-            flushed, episode = end(repo, config, transcript, source, now=now, model=model, wait=wait)
+            flushed, episode = end_session(repo, config, transcript, source, now=now, model=model, wait=wait)
         else:
             flushed, episode = flush(repo, config, transcript, source, now=now, model=model, wait=wait), ""
     except Locked as error:
         _save(common, note)
-        return Written(note, problem=error.message)
+        return NoteResult(note, problem=error.message)
     except GitMemError as error:
-        return Written(note, problem=error.message)
+        return NoteResult(note, problem=error.message)
     except OSError as error:
-        return Written(note, problem=f"its transcript cannot be read: {error.strerror}")
-    done(common, note.name)
-    return Written(note, flushed, episode)
+        return NoteResult(note, problem=f"its transcript cannot be read: {error.strerror}")
+    delete_note(common, note.name)
+    return NoteResult(note, flushed, episode)
 
 
 def _transcript(note: Note) -> Transcript:
-    """The transcript of a note. Raises OSError."""
+    """The turns of a note, read from the host's file if it names one. Raises OSError."""
     if not note.file:
         return Transcript(note.turns, note.session)
     return since(parse(read_regular(Path(note.file))), note.start)

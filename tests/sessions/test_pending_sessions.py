@@ -18,16 +18,16 @@ from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.sessions import pending
+from gitmem.sessions import pending_sessions
 from gitmem.sessions.lifecycle import Source
-from gitmem.sessions.pending import Leaving, leave, notes, write_pending
-from gitmem.sessions.state import lock_of
+from gitmem.sessions.pending_sessions import NoteDetails, add_note, list_notes, write_pending
+from gitmem.sessions.state import state_lock
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
 LOG = "memory/2026-02-05.md"
 DECIDED = "We decided that the harbour crane is painted blue."
-LOCKS = {"another writer": "write", "the session itself": lock_of("s1")}
+LOCKS = {"another writer": "write", "the session itself": state_lock("s1")}
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ from gitmem.environment import opened
 events.EVENT_SECONDS = dict.fromkeys(events.EVENT_SECONDS, 2)
 if {event!r} == "SessionEnd":
     events.DETACHED = "PATH"
-transaction.WRITE_WAIT = lifecycle.end.__kwdefaults__["wait"] = 0.3
+transaction.WRITE_WAIT = lifecycle.end_session.__kwdefaults__["wait"] = 0.3
 events.handle({event!r}, {host!r}, opened)
 """
     fields = json.dumps({"session_id": "s1", **given})
@@ -165,49 +165,49 @@ def test_a_copy_is_private_holds_no_secret_and_is_in_bounds(memory: Repo) -> Non
     secret = "ghp_" + "".join("wJ7kQ2mZ9xR4tY8pL1vB5nC3dF6gH0sA1eU2"[:36])
     long = turns(
         f"Our token is {secret}.",
-        "x" * (pending.MAX_TURN_BYTES + 1),
+        "x" * (pending_sessions.MAX_TURN_BYTES + 1),
         *[f"{n} " + "가" * 9000 for n in range(60)],
         DECIDED,
     )
-    name, dropped = leave(repo, long, Source("s1"), Leaving(NOW))
+    name, dropped = add_note(repo, long, Source("s1"), NoteDetails(NOW))
     path = folder(memory) / name
     assert path.stat().st_mode & 0o077 == 0 and folder(memory).stat().st_mode & 0o077 == 0 and dropped == ()
-    assert secret not in path.read_text() and path.stat().st_size < pending.MAX_COPY_BYTES + (1 << 16)
-    (note,) = notes(repo.common_dir)
+    assert secret not in path.read_text() and path.stat().st_size < pending_sessions.MAX_COPY_BYTES + (1 << 16)
+    (note,) = list_notes(repo.common_dir)
     assert note.turns[-1].text == DECIDED and note.cut > 0 and note.cut + len(note.turns) == len(long.turns)
 
 
 def test_the_oldest_notes_go_beyond_the_limit_and_are_named(memory: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pending, "MAX_NOTES", 3)
+    monkeypatch.setattr(pending_sessions, "MAX_NOTES", 3)
     repo = open_repository(memory.path, {})
     gone: list[str] = []
     for at in range(5):
-        how = Leaving(NOW + timedelta(minutes=at))
-        gone += leave(repo, turns(f"{at}. {DECIDED}"), Source(f"s{at}"), how)[1]
-    assert gone == ["s0", "s1"] and [note.session for note in notes(repo.common_dir)] == ["s2", "s3", "s4"]
+        how = NoteDetails(NOW + timedelta(minutes=at))
+        gone += add_note(repo, turns(f"{at}. {DECIDED}"), Source(f"s{at}"), how)[1]
+    assert gone == ["s0", "s1"] and [note.session for note in list_notes(repo.common_dir)] == ["s2", "s3", "s4"]
 
 
 def test_a_newer_note_takes_the_place_of_one_that_says_no_more(memory: Repo, tmp_path: Path) -> None:
     repo = open_repository(memory.path, {})
     file = str(talk(tmp_path / "talk.jsonl", DECIDED))
     for at, how in enumerate(
-        (Leaving(NOW), Leaving(NOW + timedelta(minutes=1), True), Leaving(NOW + timedelta(minutes=2)))
+        (NoteDetails(NOW), NoteDetails(NOW + timedelta(minutes=1), True), NoteDetails(NOW + timedelta(minutes=2)))
     ):
-        leave(repo, turns(*["more"] * at, DECIDED), Source("s1", "", file), how)
-    assert [note.ended for note in notes(repo.common_dir)] == [True, False]
+        add_note(repo, turns(*["more"] * at, DECIDED), Source("s1", "", file), how)
+    assert [note.ended for note in list_notes(repo.common_dir)] == [True, False]
     for at, said in enumerate((("a", "b"), ("c",), ("a", "b", "d"))):
-        leave(repo, turns(*said), Source("s2"), Leaving(NOW + timedelta(seconds=at)))
-    left = [[turn.text for turn in note.turns] for note in notes(repo.common_dir) if note.session == "s2"]
+        add_note(repo, turns(*said), Source("s2"), NoteDetails(NOW + timedelta(seconds=at)))
+    left = [[turn.text for turn in note.turns] for note in list_notes(repo.common_dir) if note.session == "s2"]
     assert sorted(left) == [["a", "b", "d"], ["c"]]
 
 
 def test_what_is_no_note_is_left_out_and_one_that_fails_is_left_to_a_person(memory: Repo) -> None:
     repo = open_repository(memory.path, {})
-    leave(repo, turns(DECIDED), Source("s1", "", "/nowhere/talk.jsonl"), Leaving(NOW))
+    add_note(repo, turns(DECIDED), Source("s1", "", "/nowhere/talk.jsonl"), NoteDetails(NOW))
     for name, data in (("a", b""), ("b", b"[]"), ("c", b'{"at": 1}'), ("d", b'{"session": "x", "at": "2026-02-05"}')):
         (folder(memory) / f"{name}.pending").write_bytes(data)
     (folder(memory) / "e.pending").symlink_to("/etc/passwd")
-    assert [note.session for note in notes(repo.common_dir)] == ["s1"]
+    assert [note.session for note in list_notes(repo.common_dir)] == ["s1"]
     problems = [[written.problem for written in write_pending(repo, Config(), NOW)] for _ in range(5)]
     assert [len(each) for each in problems] == [1, 1, 1, 0, 0] and "cannot be read" in problems[0][0]
     assert len(list(write_pending(repo, Config(), NOW, tries=None))) == 1

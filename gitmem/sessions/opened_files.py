@@ -1,8 +1,8 @@
-"""Propose citations of the code that a session read or edited just before a statement.
+"""Propose citations of code that a session read or edited just before a statement.
 
-A place is proposed only if the text names an identifier, a path or a number in lines of a file that the session had
-open, and also names the file or the identifier. A proposal is unconfirmed and marks nothing; `git mem confirm` makes it
-a citation.
+A line of code is proposed only if the statement names an identifier, a path or a number of that line, and also names
+the file or an identifier. A proposal is unconfirmed and does not make the statement a cited one; `git mem confirm`
+turns it into a citation.
 """
 
 from __future__ import annotations
@@ -26,16 +26,19 @@ MAX_FILES = 20  # the last files that the session opened before the statement
 MAX_PROPOSED = 2  # places for one log line
 
 
-class ReadCode:
-    """The files that the turns of a session had open."""
+class OpenedFiles:
+    """The files that the turns of a session read or edited, with the opened lines."""
 
     def __init__(self, repo: Repository, turns: Sequence[Turn]) -> None:
         self.repo = repo
         self._read = [(turn.line, file) for turn in turns for file in turn.files]
         self._lines: dict[str, list[str]] = {}
 
-    def proposed(self, text: str, line: int) -> list[tuple[str, str]]:
-        """The `read` keys for a statement at a line of the transcript."""
+    def propose(self, text: str, line: int) -> list[tuple[str, str]]:
+        """The citations for a statement, at most MAX_PROPOSED, as (key, value) of a log line's comment, the best first.
+
+        `text`: the statement. `line`: its line in the transcript; only files that were opened up to there count.
+        """
         words = own_words(text)
         before = [file for at, file in self._read if at <= line][-MAX_FILES:]
         if not words or not before:
@@ -53,7 +56,8 @@ class ReadCode:
         return [(PROPOSED, value) for place in best if (value := self._anchored(place))]
 
     def _path(self, file: FileRead) -> str:
-        """The path in the repository; "" for a file outside of it, and for memory files."""
+        """The path of a file in the repository; "" for a file outside of it, and for Markdown files, which may be
+        memory."""
         root = self.repo.root
         if root is None:
             return ""
@@ -67,7 +71,8 @@ class ReadCode:
         return str(path)
 
     def _best(self, path: str, file: FileRead, words: set[str], text: str) -> tuple[int, int]:
-        """The open line with most words of the text, and their number; (0, 0) if no line is specific enough."""
+        """(line number, number of words of the text in it) of the opened line with most of `words`; (0, 0) if no line
+        is specific enough."""
         if path not in self._lines:
             try:
                 assert self.repo.root is not None
@@ -91,6 +96,8 @@ class ReadCode:
         return best, most
 
     def _anchored(self, place: str) -> str:
+        """The value of a citation of `place` (`path:line`), "" if the file is untracked or its name says that it has
+        secrets."""
         try:
             return compose(anchor(self.repo, place))
         except GitMemError:  # the file is untracked, or its name says that it has secrets

@@ -1,6 +1,6 @@
-"""Find the last statement about each matter of a conversation: what it changed, and what it changed back.
+"""Decide which statements of a conversation are still current, and which a later statement replaced or ended.
 
-Compares statements in the order of the conversation by the judgement of `memory/rivals.py`. Pure.
+Statements are compared in the order of the conversation, by the rules of `memory/rivals.py`. Pure.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ FIRST_NEW_LINE = 1_000_000  # line number of statements that are not written yet
 LAST_DAY = "9999-12-31"
 
 
-def row_of(item: Selected, number: int) -> Placed:
-    """A statement that is not written yet, as a row after all lines of its log."""
+def unwritten_row(item: Selected, number: int) -> Placed:
+    """A selected statement that has no log line yet, as a row that sorts after all written ones of its day. `number`:
+    its position among the new statements."""
     if item.turn.at:
         day = item.turn.at.date().isoformat()
     else:
@@ -29,34 +30,34 @@ def row_of(item: Selected, number: int) -> Placed:
     return Placed("", Fact(item.text, fact_id(item.text), FIRST_NEW_LINE + number, "", (("type", item.type),)), day)
 
 
-def changed_since(ids: AbstractSet[str], rows: Sequence[Placed], *, by_person: bool) -> bool:
-    """Whether a later statement replaced or ended the newest row with one of these ids.
+def was_replaced(ids: AbstractSet[str], rows: Sequence[Placed], *, by_person: bool) -> bool:
+    """Whether a later row replaced or ended the newest row that has one of these fact ids; False if no row has one.
 
-    `rows`: in the order of the conversation. `by_person`: a person repeats the statement. Then a replacement that is
-    only possible counts too: an extra line costs little, and a log that ends with an outdated statement is wrong.
+    `rows`: statements, the oldest first. `by_person`: a person repeats the statement. Then a possible replacement
+    counts too: an extra line costs little, and a log that ends with an outdated statement is wrong.
     """
     own = max((at for at, row in enumerate(rows) if row.fact.id in ids), default=-1)
     if own < 0:
         return False
     later = [row for row in rows[own + 1 :] if row.fact.id not in ids]
-    return any(_is_over(rows[own], row, perhaps=by_person) for row in later)
+    return any(_is_replaced(rows[own], row, perhaps=by_person) for row in later)
 
 
-def in_force(selected: Sequence[Selected]) -> list[Selected]:
-    """The statements of a conversation without those that a later one surely replaced or repeats."""
-    rows = [row_of(item, number) for number, item in enumerate(selected)]
+def current_statements(selected: Sequence[Selected]) -> list[Selected]:
+    """The statements, in order, without those that a later one repeats or surely replaced."""
+    rows = [unwritten_row(item, number) for number, item in enumerate(selected)]
     later_ids = [{row.fact.id for row in rows[number + 1 :]} for number in range(len(rows))]
     return [
         item
         for number, item in enumerate(selected)
         if rows[number].fact.id not in later_ids[number]
-        and not any(_is_over(rows[number], row, perhaps=False) for row in rows[number + 1 :])
+        and not any(_is_replaced(rows[number], row, perhaps=False) for row in rows[number + 1 :])
     ]
 
 
-def _is_over(old: Placed, new: Placed, *, perhaps: bool) -> bool:
-    """Whether a later statement surely replaced or ended an earlier one; with `perhaps` a possible replacement
-    counts."""
+def _is_replaced(old: Placed, new: Placed, *, perhaps: bool) -> bool:
+    """Whether the later statement `new` surely replaced or ended `old`. With `perhaps` a possible replacement is
+    enough."""
     if not of_one_matter(old.fact.text, new.fact.text):
         return False
     if not perhaps:

@@ -1,4 +1,5 @@
-"""List the sessions that wait to be written, from the first line of each note of sessions/pending.py. Reads only."""
+"""List the sessions that wait to be written, from the first line of each note of `sessions/pending_sessions.py`. Reads
+only."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ HEAD = 64 << 10  # the first line of a note is shorter
 
 
 def waiting_sessions(common_dir: Path) -> list[tuple[datetime, str]]:
-    """(time of the note, session name) of each note, the oldest first; files of another form are ignored."""
+    """(time of the note, session name) of each note, the oldest first. Files that are not notes are ignored."""
     folder = common_dir / FOLDER
     if not folder.is_dir() or folder.is_symlink():
         return []

@@ -13,8 +13,8 @@ from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.rivals import Placed, judge, surely_over
 from gitmem.memory.similarity import repeats, same
-from gitmem.sessions.lifecycle import end, flush
-from gitmem.sessions.rolling_summary import numbered
+from gitmem.sessions.lifecycle import end_session, flush
+from gitmem.sessions.rolling_summary import distinct_keys
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -47,7 +47,7 @@ def session(repo: Repo, texts: tuple[str, ...], *, each_turn: bool) -> tuple[lis
     git = open_repository(repo.path, os.environ)
     for said in range(2, len(turns) + 1, 2) if each_turn else ():
         flush(git, Config(), Transcript(tuple(turns[:said]), "s1"), now=NOW + timedelta(minutes=said))
-    _, episode = end(git, Config(), Transcript(tuple(turns), "s1"), now=NOW + timedelta(hours=1))
+    _, episode = end_session(git, Config(), Transcript(tuple(turns), "s1"), now=NOW + timedelta(hours=1))
     git.close()
     log = repo.read("memory/2026-02-05.md").splitlines()
     return [line[2:].partition(" <!--")[0] for line in log if line.startswith("- ")], repo.read(episode)
@@ -129,4 +129,4 @@ def test_two_texts_that_put_each_others_value_in_its_place_do_not_say_the_same(o
 
 
 def test_a_text_that_is_said_again_is_another_turn() -> None:
-    assert numbered(["a", "b", "a", "a"]) == ["a", "b", "a.2", "a.3"]
+    assert distinct_keys(["a", "b", "a", "a"]) == ["a", "b", "a.2", "a.3"]
