@@ -137,5 +137,5 @@ def test_a_database_of_something_else_or_a_damaged_one_is_said(tmp_path: Path) -
     damaged = tmp_path / "damaged.sqlite"
     damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
     found = list_sessions([other, damaged])
-    assert found.sessions == () and [place for place, _ in found.left] == [str(other), str(damaged)]
-    assert found.left[0][1] == "holds no turn of a known host" and found.left[1][1].startswith("cannot be read")
+    assert found.sessions == () and [place for place, _ in found.left_out] == [str(other), str(damaged)]
+    assert found.left_out[0][1] == "holds no turn of a known host" and found.left_out[1][1].startswith("cannot be read")
