@@ -198,9 +198,8 @@ def _mixed() -> Iterator[tuple[str, list[str]]]:
     """Texts of many different parts, so that nothing remembered helps."""
     from gitmem.gate.detectors.injection import structure, weights
     from gitmem.gate.detectors.key_words import KEY_WORDS
-    from gitmem.gate.detectors.secrets import vendors
     from gitmem.gate.detectors.secrets.examples import fake
-    from gitmem.gate.detectors.secrets.shapes import shapes
+    from gitmem.gate.detectors.secrets.rule_tables import shapes, tokens
 
     pieces = sorted(
         {
@@ -214,7 +213,7 @@ def _mixed() -> Iterator[tuple[str, list[str]]]:
     )
     pick = random.Random(7)
     heavy = sorted(weights.words().of, key=lambda word: -weights.words().of[word])[:400]
-    starts = [start for _, _, starts, _ in vendors.tokens() for start in starts.split()]
+    starts = [start for _, _, starts, _ in tokens() for start in starts.split()]
     yield "anchors", pieces
     yield "anchor words", [" ".join(pick.choices(pieces, k=12)) + "\n" for _ in range(4000)]
     yield "heavy words", [" ".join(pick.choices(heavy, k=9)) + ".\n" for _ in range(4000)]

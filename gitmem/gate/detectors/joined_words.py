@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitmem.gate.detectors.secrets.placeholders import is_placeholder
+from gitmem.gate.detectors.secrets.features import is_placeholder
 from gitmem.lazy_patterns import lazy
 
 
@@ -108,7 +108,7 @@ def is_odd(value: str) -> bool:
 def is_joined(value: str, strength: int) -> bool:
     """Whether a value is words and a number joined by signs, and no name.
 
-    `strength`: as in `chosen_passwords.is_chosen`; below 2 all words must begin with a capital or have four letters
+    `strength`: as in `decision.Candidate`; below 2 all words must begin with a capital or have four letters
     or more.
     """
     bare = value.rstrip(".,")

@@ -74,7 +74,7 @@ def _bounded(rule: Rule) -> Iterator[None]:
 
 def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
     """Every match of the rules in `text.raw`. Raises TimeoutError for a rule that takes longer than SECONDS."""
-    from gitmem.gate.detectors.secrets.placeholders import entropy  # only texts with such rules need it
+    from gitmem.gate.detectors.secrets.features import entropy  # only texts with such rules need it
 
     low = text.raw.lower()
     for rule in rules:

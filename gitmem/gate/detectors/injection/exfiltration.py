@@ -133,7 +133,7 @@ def _host_and_rest(address: str) -> tuple[list[str], str]:
 
 def _is_service(address: str, name: str) -> bool:
     """Whether the host of an address belongs to a known service of this name: `api.trello.com` to "trello"."""
-    from gitmem.gate.detectors.secrets.service_names import service_names
+    from gitmem.gate.detectors.secrets.rule_tables import service_names
 
     labels, _ = _host_and_rest(address)
     return bool(name) and labels[-2:] == [name, "com"] and name in service_names().latin

@@ -1,4 +1,5 @@
-"""Finds where in a text a secret can stand at all; all detectors of secrets share the result.
+"""Finds where in a text a secret can stand at all, the words for a password, and where a value ends; all detectors
+of secrets share the result.
 
 A value that a machine made is an unbroken run of ASCII with a digit, ten characters or longer. Notes have few of
 these, so rules that need context read only the lines around them. Results are cached for the last texts, since
@@ -12,12 +13,31 @@ from typing import NamedTuple
 
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, plain, runs
-from gitmem.gate.detectors.secrets.placeholders import is_words
-from gitmem.gate.detectors.secrets.rule_tables import patterns
+from gitmem.gate.detectors.secrets.features import is_tangled, is_words
+from gitmem.gate.detectors.secrets.rule_tables import label_pattern, patterns, word_list
+from gitmem.lazy_patterns import lazy
 
 _MAX_STRETCH = 20_000  # characters of an unbroken run that are read as one
 _REACH = 400  # characters before a value in which its name can stand
 _LONGEST_WORD = 400  # letters of a word that are judged
+
+
+WORD = lazy(label_pattern("password"))
+# In other languages: looked for apart, where one of `FOREIGN` stands, since they would slow `WORD` down.
+FOREIGN = word_list("rare password word")
+FOREIGN_WORD = lazy("|".join([f"{word}l? " if word.endswith("de") else word for word in FOREIGN]))
+CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
+
+
+class Found(NamedTuple):
+    """A secret at `text[start:end]`. `what`: its name in words, "" for the one in `decision.REASONS`. `certain`: whether
+    its checksum is right."""
+
+    rule: str
+    start: int
+    end: int
+    what: str = ""
+    certain: bool = False
 
 
 class Candidates(NamedTuple):
@@ -104,3 +124,41 @@ def candidates(text: str) -> Candidates:
         else:
             near.append((first, end))
     return Candidates(without_masks(lowered(text)), tuple(spans), tuple(hot), tuple(near))
+
+
+def end_of_password(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
+    """(end of the value, whether its closing quotation mark was there); `quote`: the opening marks, "" for none."""
+    if quote:
+        close = CLOSE.get(quote[-1], quote[-1])
+        end = text.find(close, start, min(len(text), limit + 1))
+        if end >= 0 and close != ")":
+            return end, True
+    elif is_tangled(text[start:limit]):
+        return start + len(text[start:limit].rstrip("\"'`;,")), True
+    stop = patterns.password_end.search(text, start, limit)
+    if stop:
+        end = stop.start()
+    else:
+        end = limit
+    while (end - start > 1 and text[end - 1] in ".,:)(") or (end - start > 1 and text[end - 1] == "*" and "*" in quote):
+        end -= 1
+    return end, False
+
+
+def end_of_secret(text: str, start: int, limit: int, quote: str) -> int:
+    """The end of the value that begins at `start`: its closing quotation mark, or the first character that no bare
+    value holds."""
+    if quote:
+        end = text.find(quote, start, limit)
+        if end >= 0:
+            return end
+    elif is_tangled(text[start:limit]):
+        return start + len(text[start:limit].rstrip("\"'`;,"))
+    stop = patterns.secret_end.search(text, start, limit)
+    if stop:
+        end = stop.start()
+    else:
+        end = limit
+    while end > start and text[end - 1] in ".:!?*":
+        end -= 1
+    return end

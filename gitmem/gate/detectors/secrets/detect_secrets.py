@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.secrets.placeholders import is_placeholder
+from gitmem.gate.detectors.secrets.features import is_placeholder
 from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.text import Examples, Match, Text, mask
 

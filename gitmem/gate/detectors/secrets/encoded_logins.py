@@ -10,9 +10,9 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
+from gitmem.gate.detectors.secrets.candidates import Found
+from gitmem.gate.detectors.secrets.decision import is_encoded_login, is_encoded_secret
 from gitmem.gate.detectors.secrets.rule_tables import patterns
-from gitmem.gate.detectors.secrets.tokens import Found
 
 RULE = "encoded-login"
 _HINTS = ("_auth", "basicauth", "basic-auth", "authident", "kind: secret")
@@ -25,14 +25,13 @@ def find(text: str, low: str) -> Iterator[Found]:
         return
     for match in patterns.login_label.finditer(text):
         value = match["value"]
-        if _is_login(value if ":" in value else _decoded(value)):
-            yield Found(RULE, "a login in base64 or beside its label", *match.span("value"))
+        if is_encoded_login(value if ":" in value else _decoded(value)):
+            yield Found(RULE, *match.span("value"), "a login in base64 or beside its label")
     for kind in patterns.kubernetes_secret.finditer(text):
         for block in patterns.kubernetes_data.finditer(text, max(0, kind.start() - _REACH), kind.end() + _REACH):
             for row in patterns.kubernetes_row.finditer(text, *block.span("rows")):
-                plain = _decoded(row["value"]).strip()
-                if len(plain) >= 6 and plain.isprintable() and not is_placeholder(plain) and not is_words(plain):
-                    yield Found(RULE, "a secret in base64", *row.span("value"))
+                if is_encoded_secret(_decoded(row["value"]).strip()):
+                    yield Found(RULE, *row.span("value"), "a secret in base64")
 
 
 def _decoded(value: str) -> str:
@@ -41,10 +40,3 @@ def _decoded(value: str) -> str:
         return b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), altchars=b"-_").decode()
     except (Error, ValueError):
         return ""
-
-
-def _is_login(plain: str) -> bool:
-    """Whether a text is `user:password` with a password that is not a placeholder."""
-    user, colon, password = plain.partition(":")
-    sure = bool(colon) and bool(user) and len(password) >= 6 and plain.isprintable() and " " not in plain
-    return sure and not is_placeholder(password) and not password.startswith("//")

@@ -13,8 +13,7 @@ from functools import cache
 from hashlib import sha256
 
 from gitmem.gate.detectors.secrets.candidates import candidates
-from gitmem.gate.detectors.secrets.shapes import shapes
-from gitmem.gate.detectors.secrets.vendors import tokens
+from gitmem.gate.detectors.secrets.rule_tables import shapes, tokens
 from gitmem.gate.detectors.text import Examples
 
 _ALPHABET = {

@@ -10,19 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.joined_words import (
-    POLICY,
-    SMALL,
-    is_coined,
-    is_diceware,
-    is_joined,
-    is_odd,
-    is_told,
-    names_nothing,
-)
+from gitmem.gate.detectors.joined_words import POLICY, SMALL, is_diceware, is_told, names_nothing
 from gitmem.gate.detectors.prefilter import places, present
-from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, classes, is_chosen, looks_chosen
-from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
+from gitmem.gate.detectors.secrets.candidates import CLOSE
+from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
+from gitmem.gate.detectors.secrets.features import is_placeholder
 from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 
 _ANSWERED = 70  # characters behind the word within which its question or its line ends
@@ -34,6 +26,12 @@ def _is_random_words(value: str) -> bool:
     words = value.split(" ")
     plain = all(word.isascii() and word.isalpha() and word.islower() and 3 <= len(word) <= 10 for word in words)
     return plain and len(set(words)) >= 4 and not is_told(value)
+
+
+def words_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of a passphrase, of a password with CJK letters, or of the answer to a question for one, behind the word
+    for a password at start..end; or None."""
+    return phrase_at(text, low, start, end) or mixed_at(text, end) or answer_at(text, low, start, end)
 
 
 def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
@@ -193,23 +191,13 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         if has_mark and words is not None and _is_random_words(words.group("value")):
             return words.span("value")
         return None
-    value = match.group("value").rstrip(".,\"'`”」』")
-    if (
-        looks_chosen(value, True)
-        or is_joined(value, 2)
-        or (is_coined(value) and is_odd(value))
-        or (
-            is_chosen(value, "", 1, False)
-            and (
-                has_mark
-                or (
-                    classes(value) >= 3
-                    and not (asking is not None and asking["prompt"] and value.isalnum() and is_words(value))
-                )
-            )
-        )
-    ):
-        return match.start("value"), match.start("value") + len(value)
+    start = match.start("value")
+    end = start + len(match.group("value").rstrip(".,\"'`”」』"))
+    prompt = ""
+    if asking is not None:
+        prompt = asking["prompt"] or ""
+    if is_secret(Candidate(Place.QUESTION, text, start, end, prompt, known=has_mark)):
+        return start, end
     return None
 
 

@@ -2,7 +2,7 @@
 VALUES`.
 
 A heading, a label or a column name says that a field holds a password; without one the look of the value and of the
-user beside it decides (`chosen_passwords.py`).
+user beside it decides (`decision.py`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.joined_words import is_coined
 from gitmem.gate.detectors.masks import without_masks
-from gitmem.gate.detectors.secrets.chosen_passwords import WORD, classes, is_no_value, is_server_user, looks_chosen
-from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
+from gitmem.gate.detectors.secrets.candidates import WORD
+from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
+from gitmem.gate.detectors.secrets.features import is_server_user
 from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.lazy_patterns import lazy
 
@@ -48,36 +48,27 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
                 beside = label + 1
             else:
                 beside = label
-            place, cell = cells[beside]
-            value, start = _bare(cell, place)
-            if beside != label and _in_column(value):
-                yield "password-in-table", start, start + len(value)
+            start, end = _bare(*cells[beside])
+            if beside != label and _in_column(text, start, end):
+                yield "password-in-table", start, end
                 continue
             if not patterns.password_symbol.search(row):
                 secret_column = label
                 continue
-        for index, (place, cell) in enumerate(cells):
-            value, start = _bare(cell, place)
-            inside = index == secret_column and _in_column(value)
-            if inside or (
-                " " not in value
-                and not value.startswith(("/", "`/"))
-                and value.isascii()
-                and not is_no_value(value)
-                and looks_chosen(value, True)
-                and _beside_user(value, cells)
-            ):
-                yield "password-in-table", start, start + len(value)
+        for index, cell in enumerate(cells):
+            start, end = _bare(*cell)
+            if (index == secret_column and _in_column(text, start, end)) or _beside_user(text, start, end, cells):
+                yield "password-in-table", start, end
 
 
-def _bare(cell: str, place: int) -> tuple[str, int]:
-    """(value, its offset) of a cell that begins at `place`, without blanks, code marks and emphasis around it."""
+def _bare(place: int, cell: str) -> tuple[int, int]:
+    """The span of the value of a cell that begins at `place`, without blanks, code marks and emphasis around it."""
     value = cell.strip()
     start = place + len(cell) - len(cell.lstrip())
     wrapped = patterns.wrapped_cell.fullmatch(value)
     if wrapped:
-        return (wrapped.group("value"), start + wrapped.start("value"))
-    return (value, start)
+        return start + wrapped.start("value"), start + wrapped.end("value")
+    return start, start + len(value)
 
 
 def _label(cells: list[tuple[int, str]]) -> int | None:
@@ -92,12 +83,14 @@ def _label(cells: list[tuple[int, str]]) -> int | None:
     return named
 
 
-def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
-    """Whether a value that looks chosen stands in a row with the name of a user."""
-    others = [cell.strip() for _, cell in cells]
-    if not any([patterns.user_cell.match(other) for other in others]):
+def _beside_user(text: str, start: int, end: int, cells: list[tuple[int, str]]) -> bool:
+    """Whether a field that looks chosen stands in a row with the name of a user."""
+    candidate = Candidate(Place.ROW, text, start, end, known=True)
+    if not is_secret(candidate):
         return False
-    return looks_chosen(value, any([is_server_user(other.strip("`")) for other in others]))
+    others = [cell.strip() for _, cell in cells]
+    known = any([is_server_user(other.strip("`")) for other in others])
+    return any([patterns.user_cell.match(other) for other in others]) and is_secret(candidate._replace(known=known))
 
 
 def _names_one(cell: str) -> bool:
@@ -108,20 +101,9 @@ def _names_one(cell: str) -> bool:
     return word is not None and word.group() not in ("pass", "pin")
 
 
-def _in_column(value: str) -> bool:
-    """Whether a cell reads as a password, given that its column or label says so."""
-    if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value.rstrip("*?")):
-        return False
-    if is_no_value(value):
-        return False
-    kinds = classes(value)
-    digits = patterns.digit.search(value) is not None
-    return (
-        value.isdigit()
-        or kinds >= 3
-        or (is_coined(value) and "-" not in value)
-        or (kinds == 2 and digits and not is_words(value))
-    )
+def _in_column(text: str, start: int, end: int) -> bool:
+    """Whether a field reads as a password, given that its column or label says so."""
+    return is_secret(Candidate(Place.CELL, text, start, end))
 
 
 _MOST_ROWS = 5_000  # of one file of such values
@@ -156,7 +138,7 @@ def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
         if len(fields) != len(head) or len(head) < 2:
             return
         begin, end = fields[place]
-        if _in_column(text[begin:end]):
+        if _in_column(text, begin, end):
             yield begin, end
 
 
@@ -199,5 +181,5 @@ def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
         value = None
         if len(values) == len(names):
             value = values[place].group("text")
-        if value and _in_column(value) and not patterns.hashed_value.match(value):
+        if value and _in_column(text, *values[place].span("text")) and not patterns.hashed_value.match(value):
             yield values[place].span("text")

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets import assignments, encoded_logins, tokens
-from gitmem.gate.detectors.secrets.candidates import candidates
+from gitmem.gate.detectors.secrets.candidates import Found, candidates
+from gitmem.gate.detectors.secrets.decision import REASONS
 from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _PIECES = 6  # further pieces of one secret that a program or a terminal has cut
 
 
-def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
+def _found(text: str, most: int | None = None) -> Iterator[Found]:
     """The secrets in one string, at most `most` of them. Of two that overlap the one of the rule that runs first
     counts."""
     spots = candidates(text)
@@ -60,8 +61,8 @@ def detect(text: Text) -> Iterator[Match]:
         yield _match(text.raw, secret, start, end)
 
 
-def _match(raw: str, secret: tokens.Found, start: int, end: int) -> Match:
-    what = _named(secret.what)
+def _match(raw: str, secret: Found, start: int, end: int) -> Match:
+    what = _named(secret.what or REASONS[secret.rule])
     if secret.certain:
         what = Message("{}, its checksum is right", what)
     return Match(

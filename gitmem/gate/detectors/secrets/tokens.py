@@ -12,16 +12,13 @@ import re
 import string
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from gitmem.gate.detectors.prefilter import CJK, DIGIT, UNBROKEN, has_byte, kinds_table, places, plain, runs
-from gitmem.gate.detectors.secrets import published_samples, wallets
-from gitmem.gate.detectors.secrets.candidates import Candidates
-from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
-from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
-from gitmem.gate.detectors.secrets.rule_tables import patterns
-from gitmem.gate.detectors.secrets.shapes import literals_in_prose, literals_in_runs, shapes
-from gitmem.gate.detectors.secrets.vendors import tokens
+from gitmem.gate.detectors.secrets import wallets
+from gitmem.gate.detectors.secrets.candidates import Candidates, Found
+from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
+from gitmem.gate.detectors.secrets.features import CHECKSUMS, PRINTED_RULES, SHORT_START, entropy, is_varied, is_words
+from gitmem.gate.detectors.secrets.rule_tables import literals_in_prose, literals_in_runs, patterns, shapes, tokens
 
 _SHORT = {
     "<a>": "[0-9a-z]", "<A>": "[0-9A-Za-z]", "<w>": "[0-9A-Za-z_-]", "<h>": "[0-9A-Fa-f]", "<H>": "[0-9A-Fa-f]",
@@ -39,18 +36,7 @@ _NO_HEAD = 45
 _AFTER_HEAD = " \t\r\"'`\\+"
 _AROUND_KEY = " \t\r\n>|\"'`"  # characters that quote or indent the lines of a private key
 _BEFORE, _AFTER = 400, 24_000  # characters around its literal that a shape may reach
-_SHORT_START = 5
 _MAX_OCCURRENCES = 2_000  # occurrences of one literal that are checked
-
-
-class Found(NamedTuple):
-    """A secret at `text[start:end]`. `what`: its name in words. `certain`: whether its checksum is right."""
-
-    rule: str
-    what: str
-    start: int
-    end: int
-    certain: bool = False
 
 
 def expand(rest: str, loose: bool = False) -> str:
@@ -66,7 +52,7 @@ def expand(rest: str, loose: bool = False) -> str:
 
 def _is_distinct(start: str) -> bool:
     """Whether a beginning is so long, or ends in such a sign, that nothing else begins like it."""
-    return len(start) > _SHORT_START or (len(start) >= 4 and start[-1] in "_-.")
+    return len(start) > SHORT_START or (len(start) >= 4 and start[-1] in "_-.")
 
 
 @cache
@@ -116,27 +102,13 @@ def _open_before(text: str, at: int, start: str) -> bool:
     if at == 0:
         return True
     before = text[at - 1]
-    if before in "_-." and len(start) <= _SHORT_START:
+    if before in "_-." and len(start) <= SHORT_START:
         return False
     if before == "/" and start[-1] == "/":
         return False
     if not (before.isascii() and before.isalnum()):
         return True
     return patterns.escape_before.search(text, max(0, at - 12), at) is not None
-
-
-def _plausible(rule: str, start: str, value: str) -> bool:
-    """Whether the variable part of a token looks random: no placeholder, no words, no repetition."""
-    body = value[len(start) :]
-    if not body:
-        return True
-    if rule == "age-secret-key":
-        return set(body.upper()) != {"X"}
-    if is_placeholder(body) or not is_varied(body) or (len(start) <= _SHORT_START and is_words(body)):
-        return False
-    if len(body) < 20:
-        return entropy(body) >= 2.0
-    return entropy(body) >= 2.6
 
 
 def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
@@ -159,9 +131,9 @@ def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
                 if match is None or match.end() <= reached:
                     continue
                 certain = rule in CHECKSUMS and CHECKSUMS[rule](match.group())
-                if certain or _plausible(rule, start, match.group()):
+                if certain or is_secret(Candidate(Place.TOKEN, text, at, match.end(), start)):
                     reached = match.end()
-                    best = Found(rule, f"{_article(vendor)} {vendor} token", at, reached, certain)
+                    best = Found(rule, at, reached, f"{_article(vendor)} {vendor} token", certain)
             if reached:
                 end = reached
                 yield best
@@ -278,18 +250,17 @@ def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
             for match in pattern.finditer(text, first, last):
                 start, end = match.span("secret")
                 value = match.group("secret")
-                random = not is_placeholder(value) and is_varied(value) and entropy(value) > 2.6
-                if random or not shape.is_random:
-                    if rule in published_samples.RULES and published_samples.is_sample(rule, value, _line(text, start)):
-                        continue
-                    if rule == "jwt-unsigned" and is_readable_base64(value.split(".")[-1]):
-                        continue
-                    if not value.strip(_AROUND_KEY):  # a first line without its body
-                        start, end = match.start(), match.end()
-                    elif rule.startswith("private-key"):
-                        start += len(value) - len(value.lstrip(_AROUND_KEY))
-                        end -= len(value) - len(value.rstrip(_AROUND_KEY))
-                    yield Found(rule, shape.what, start, end)
+                line = ""
+                if rule in PRINTED_RULES:
+                    line = _line(text, start)
+                if not is_secret(Candidate(Place.SHAPE, text, start, end, rule, words=line, weak=shape.is_random)):
+                    continue
+                if not value.strip(_AROUND_KEY):  # a first line without its body
+                    start, end = match.start(), match.end()
+                elif rule.startswith("private-key"):
+                    start += len(value) - len(value.lstrip(_AROUND_KEY))
+                    end -= len(value) - len(value.rstrip(_AROUND_KEY))
+                yield Found(rule, start, end, shape.what)
 
 
 def _line(text: str, at: int) -> str:
@@ -324,7 +295,7 @@ def _folded(text: str) -> Iterator[Found]:
         for token in _tokens_at(head + tail, [(0, len(head))]):
             if len(head) < token.end:
                 end = follow_at + token.end - len(head)
-                yield Found(token.rule, token.what, begin + token.start, end, token.certain)
+                yield Found(token.rule, begin + token.start, end, token.what, token.certain)
 
 
 def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
@@ -345,7 +316,7 @@ def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
             whole, head = "".join([piece for _, piece in pieces]), len(pieces[0][1])
             for token in _tokens_at(whole, [(0, head)]):
                 if token.start == 0 and token.end > head:
-                    yield Found(token.rule, token.what, at, _in_pieces(pieces, token.end), token.certain)
+                    yield Found(token.rule, at, _in_pieces(pieces, token.end), token.what, token.certain)
 
 
 def _in_pieces(pieces: list[tuple[int, str]], end: int) -> int:
@@ -377,7 +348,7 @@ def _in_cells(text: str) -> Iterator[Found]:
                 whole = "".join([piece for _, piece in pieces])
                 for token in _tokens_at(whole, [(0, len(pieces[0][1]))]):
                     if token.start == 0 and token.end == len(whole):
-                        yield Found(token.rule, token.what, at, pieces[-1][0] + len(pieces[-1][1]), token.certain)
+                        yield Found(token.rule, at, pieces[-1][0] + len(pieces[-1][1]), token.what, token.certain)
 
 
 def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]]]:
@@ -474,7 +445,7 @@ def _spelt_out(text: str) -> Iterator[Found]:
             token = next((token for token in _tokens_at(whole, [(0, len(whole))]) if token.start == 0), None)
             if token is not None:
                 last = places_of[first + token.end - 1] + 1
-                yield Found(token.rule, token.what, places_of[first], last, token.certain)
+                yield Found(token.rule, places_of[first], last, token.what, token.certain)
                 break
 
 
@@ -504,19 +475,9 @@ def find(text: str, candidates: Candidates) -> Iterator[Found]:
     yield from _tokens_of(text, beginnings)
     if candidates.low:
         for span in wallets.seed_phrases(text, candidates.low):
-            yield Found("seed-phrase", "the seed phrase of a wallet", *span)
+            yield Found("seed-phrase", *span, "the seed phrase of a wallet")
         for span in wallets.bitcoin_keys(text, candidates.runs):
-            yield Found("bitcoin-key", "a Bitcoin key", *span, certain=True)
+            yield Found("bitcoin-key", *span, "a Bitcoin key", certain=True)
         yield from _shapes(text, candidates)
     if "\n" in text:
         yield from _folded(text)
-
-
-@cache
-def _distinct() -> tuple[str, ...]:
-    return tuple(start for start in _beginnings() if len(start) > _SHORT_START - 1 and start[-1] in "_-.")
-
-
-def is_stub(value: str) -> bool:
-    """Whether a value begins like a vendor's token but is too short to be one: `ghp_abc123`."""
-    return (len(value) < 24 and value.startswith(_distinct())) or patterns.bot_number.match(value) is not None

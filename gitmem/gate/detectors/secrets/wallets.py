@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from gitmem.gate.detectors.prefilter import places, present
-from gitmem.gate.detectors.secrets import checksums
+from gitmem.gate.detectors.secrets.features import wallet_key
 from gitmem.gate.detectors.secrets.rule_tables import lines, patterns, word_list
 
 _HINTS = word_list("wallet hint")
@@ -98,5 +98,5 @@ def bitcoin_keys(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[i
     """The spans of the Bitcoin keys with a right checksum in the `runs` of a text."""
     for start, end in runs:
         for match in patterns.bitcoin_key.finditer(text, max(0, start - 1), end + 1) if end - start >= 51 else ():
-            if checksums.wallet_key(match.group()):
+            if wallet_key(match.group()):
                 yield match.span()

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from gitmem.gate.detectors.registry import Text, load
-from gitmem.gate.detectors.secrets import password_pairs, rule_tables, service_names, shapes, tokens, vendors
+from gitmem.gate.detectors.secrets import decision, features, rule_tables, tokens
 from gitmem.gate.detectors.secrets.rule_tables import patterns
 
 FOLDER = Path(rule_tables.__file__).parent
 CACHED = (
-    vendors.tokens, shapes.shapes, shapes.literals_in_prose, shapes.literals_in_runs, service_names.service_names, password_pairs.commands, rule_tables._expressions,
-    tokens._beginnings, tokens._by_two, tokens._opening, tokens._rows_of, tokens._token_pattern, tokens._shape_pattern,
+    rule_tables.tokens, rule_tables.shapes, rule_tables.literals_in_prose, rule_tables.literals_in_runs, rule_tables.service_names, rule_tables.commands, rule_tables._expressions,
+    features._distinct_beginnings, tokens._beginnings, tokens._by_two, tokens._opening, tokens._rows_of, tokens._token_pattern, tokens._shape_pattern,
 )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def add(file: Path, line: str) -> None:
 
 def test_an_added_row_is_a_rule_and_comments_are_none(table: Path) -> None:
     add(table / "tokens.txt", "# a comment\tof\tfour\tfields\nacme-token\tAcme\tacmetok_\t<A>{20}")
-    assert vendors.tokens()[-1] == ("acme-token", "Acme", "acmetok_", "<A>{20}")
+    assert rule_tables.tokens()[-1] == ("acme-token", "Acme", "acmetok_", "<A>{20}")
     (match,) = load("secrets")(Text("use acmetok_" + "a8Zk2Qw9Lm4Xc7Vb1Nt5"))
     assert match.rule == "acme-token"
 
@@ -54,7 +54,7 @@ def test_a_malformed_row_raises_and_the_detector_with_it(table: Path, name: str,
         row = row.replace("github-token\tGitHub", "private-key\ta private key\tany\t-\t-")
     add(table / name, row)
     with pytest.raises(ValueError, match=name):
-        (vendors.tokens if name == "tokens.txt" else shapes.shapes)()
+        (rule_tables.tokens if name == "tokens.txt" else rule_tables.shapes)()
     with pytest.raises(ValueError, match=name):
         list(load("secrets")(Text("the key is ghp_0123456789abcdefghij-0123456789abcdefghij")))
 
@@ -67,19 +67,19 @@ def test_a_malformed_row_raises_and_the_detector_with_it(table: Path, name: str,
 def test_a_shape_that_could_never_be_found_raises(table: Path, row: str) -> None:
     add(table / "shapes.txt", row)
     with pytest.raises(ValueError, match=r"shapes\.txt"):
-        shapes.shapes()
+        rule_tables.shapes()
 
 
 @pytest.mark.parametrize("name", ["Datadog", "abc", "data-dog", "네이버|카카오", "카카오("])
 def test_a_name_that_could_never_be_found_raises(table: Path, name: str) -> None:
     add(table / "service_names.txt", name)
     with pytest.raises(ValueError, match="service_names"):
-        service_names.service_names()
+        rule_tables.service_names()
 
 
 @pytest.mark.parametrize("name", ["tokens.txt", "shapes.txt", "service_names.txt"])
 def test_an_empty_table_a_missing_one_and_bytes_that_are_no_text_raise(table: Path, name: str) -> None:
-    read = {"tokens.txt": vendors.tokens, "shapes.txt": shapes.shapes}.get(name, service_names.service_names)
+    read = {"tokens.txt": rule_tables.tokens, "shapes.txt": rule_tables.shapes}.get(name, rule_tables.service_names)
     (table / name).write_text("# nothing\n", encoding="utf-8")
     with pytest.raises(ValueError):
         read()
@@ -96,16 +96,20 @@ def test_an_added_command_is_one_and_a_place_that_is_none_raises(table: Path) ->
     matches = load("passwords")(Text("acmectl login -p Kestrel_77Harbour"))
     assert [match.rule for match in matches] == ["password-on-command-line"]
     add(table / "commands.txt", "acmectl\tnowhere\t<args>-p[ =]")
-    password_pairs.commands.cache_clear()
+    rule_tables.commands.cache_clear()
     with pytest.raises(ValueError, match=r"commands\.txt"):
-        password_pairs.commands("options")
+        rule_tables.commands("options")
 
 
 def test_every_pattern_and_every_list_of_words_is_used_and_every_used_one_is_there() -> None:
     source = "".join([file.read_text(encoding="utf-8") for file in FOLDER.glob("*.py")])
     expressions = rule_tables._expressions()
+    kinds = {*decision._NEVER_ASSIGNED, *decision._NEVER_OF_A_SERVICE, *features.IDS}
+    for given in re.findall(r"kind_of\(\w+(?:\.\w+\(.*?\))?, (.*?)\)", source, re.DOTALL):
+        kinds.update(re.findall(r'"(\w+)"', given))
+    used = {*re.findall(r"patterns\.([a-z]\w*)", source), *(kinds - set(features._COMPUTED))} - {"txt"}
     inside = set(re.findall(r"<<(\w+)>>", "".join(expressions.values())))
-    assert set(re.findall(r"patterns\.([a-z]\w*)", source)) - {"txt"} | inside == set(expressions)
+    assert used | inside == set(expressions)
     assert set(re.findall(r'word_list\("(.+?)"\)', source)) == set(rule_tables._word_lists())
     for name in expressions:
         getattr(patterns, name).search("")  # compiles

@@ -11,12 +11,10 @@ import gitmem.gate.detectors
 from gitmem.gate.detectors.registry import Text, examples, load
 from gitmem.gate.detectors.secrets import assignments
 from gitmem.gate.detectors.secrets import tokens as tokens_of_text
-from gitmem.gate.detectors.secrets.checksums import base62_crc
 from gitmem.gate.detectors.secrets.examples import fake
-from gitmem.gate.detectors.secrets.rule_tables import patterns
+from gitmem.gate.detectors.secrets.features import base62_crc
+from gitmem.gate.detectors.secrets.rule_tables import patterns, shapes, tokens
 from gitmem.gate.detectors.secrets.secrets import secret_lines
-from gitmem.gate.detectors.secrets.shapes import shapes
-from gitmem.gate.detectors.secrets.vendors import tokens
 from gitmem.gate.detectors.text import mask
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
@@ -338,8 +336,8 @@ def test_no_more_is_looked_for_than_is_read(monkeypatch: pytest.MonkeyPatch) -> 
     """A text full of values costs what is told of it, not what it holds."""
 
     judged: list[str] = []
-    judge = assignments._judge
-    monkeypatch.setattr(assignments, "_judge", lambda *given: judged.append(given[-1]) or judge(*given))
+    is_secret = assignments.is_secret
+    monkeypatch.setattr(assignments, "is_secret", lambda given: judged.append(given.value) or is_secret(given))
     raw = "".join(f"token_{n} = q7Rt{n:03}Zx9LmW2pKd{n:03}\n" for n in range(300))
     assert len(list(load("secrets")(Text(raw)))) == 300 == len(judged)
     judged.clear()
