@@ -24,9 +24,9 @@ class RecalledParts:
 
     `keys`: keys of the parts, the oldest first. `answered`: a prompt of the session was answered from memory.
     `started`: the session got a context at its start. `places`: (scope, path) of the files of the parts. `mark`: digest
-    of the transcript (`session_contents.compaction_mark`) when the last part was given, "" if unknown. `compacting`: the
-    host announced a compaction after that. `compacted`: a compaction happened. `at`: when the last part was given, in
-    seconds since 1970, 0 if unknown.
+    of the transcript (`session_contents.compaction_mark`) when the last part was given, "" if unknown. `compacting`:
+    the host announced a compaction after that. `compacted`: a compaction happened. `at`: when the last part was given,
+    in seconds since 1970, 0 if unknown.
     """
 
     keys: tuple[str, ...] = ()
