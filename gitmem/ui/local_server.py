@@ -17,6 +17,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.transaction import RECORD, writer
 from gitmem.ui.app import application
 from gitmem.ui.page_snapshot import snapshot
+from gitmem.ui.pages import TABS
 from gitmem.ui.security import Keys
 from gitmem.ui.view import Site
 from gitmem.ui.visits import Visit, keep, last_visit
@@ -60,7 +61,7 @@ def site_of(
                 with suppress(GitMemError), writer(repo):
                     pass
             keep(repo.common_dir, Visit(repo.head() or "", now()))
-    return Site(Keys(port), pool, read_only, at, visit, crash_log=crash_log)
+    return Site(Keys(port), pool, read_only, at, visit, TABS, crash_log=crash_log)
 
 
 class _Server(uvicorn.Server):

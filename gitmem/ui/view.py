@@ -30,7 +30,6 @@ from gitmem.ui.background_work import BackgroundWork
 from gitmem.ui.file_findings import FileFindings
 from gitmem.ui.page_cache import PageCache
 from gitmem.ui.page_snapshot import Snapshot, branches, state
-from gitmem.ui.pages import TABS
 from gitmem.ui.preview_forms import PreviewForms
 from gitmem.ui.rendering import Unmasked, masked_word, rendered
 from gitmem.ui.security import Keys
@@ -51,6 +50,7 @@ OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class Site:
     """What all requests of one server run share.
 
+    `tabs`: the name and title of each page of the navigation.
     `at`: the revision that pages show when their URL names none, "" for the work tree. `visit`: the last visit before
     this start. `crash_log`: writes a bug to a file and returns its path. `answers`: the answer of each language model
     that a person asked, by its name in the settings. `read_logs`: what the rules model read in each log. `patience`:
@@ -62,6 +62,7 @@ class Site:
     read_only: bool
     at: str
     visit: Visit
+    tabs: Sequence[tuple[str, str]]
     facts: FactLists = field(default_factory=FactLists)
     crash_log: Callable[[BaseException], str] = lambda _: ""
     answers: dict[str, Recorded] = field(default_factory=dict)
@@ -264,7 +265,7 @@ class View:
 
     def render(self, template: str, status: int = 200, **values: object) -> Response:
         """The response with a rendered template, which gets `values`, `view`, `t`, `url` and `navigation`."""
-        text = rendered(template, view=self, t=self.t, url=self.url, navigation=TABS, **values)
+        text = rendered(template, view=self, t=self.t, url=self.url, navigation=self.site.tabs, **values)
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def redirect(self, page: str, /, *parts: str, **fields: object) -> Response:
