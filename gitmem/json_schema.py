@@ -51,13 +51,17 @@ def result_schema(cls: type, define: Define | None = None) -> Schema:
 
     Each key that is not left out where it is empty is required. Keys are described by the class's docstring.
     """
-    kinds, words = _kinds(cls), descriptions(cls)
+    words = descriptions(cls)
     properties, required = {}, []
     for key in keys(cls):
-        made = schema_of(kinds[key.attribute], define)
+        made = schema_of(_kind(cls, key.attribute), define)
         if key.or_null:
             made = _nullable(made)
+        if key.optional and isinstance(made.get("type"), list):  # null is left out
+            made["type"] = made["type"][0]
         said = words.get(key.name, words.get(key.attribute, ""))
+        if key.or_null:
+            said = said.replace('""', "null")
         if said:
             made = {**made, "description": said}
         properties[key.name] = made
@@ -71,10 +75,10 @@ def request_schema(cls: type) -> Schema:
 
     A field whose name ends in `_` stands for a key that is a word of Python.
     """
-    kinds, defaults, words = _kinds(cls), _defaults(cls), descriptions(cls)
+    defaults, words = _defaults(cls), descriptions(cls)
     properties: dict[str, Schema] = {}
     for key in keys(cls):
-        made = schema_of(kinds[key.attribute])
+        made = schema_of(_kind(cls, key.attribute))
         if key.attribute in words:
             made["description"] = words[key.attribute]
         if defaults.get(key.attribute):
@@ -124,19 +128,21 @@ def schema_of(annotation: Any, define: Define | None = None) -> Schema:
 def keys(cls: type) -> tuple[Key, ...]:
     """The keys of a class's JSON, in order; none for a class that is no JSON object."""
     if is_typeddict(cls):
-        kinds = get_type_hints(cls, localns=_names_for_types(cls.__module__), include_extras=True)
-        return tuple(Key(name, name, optional=get_origin(kind) is NotRequired) for name, kind in kinds.items())
+        kinds = _annotations(cls).items()
+        return tuple(Key(name, name, optional=get_origin(kind) is NotRequired) for name, kind in kinds)
     return keys_of_class(cls)
 
 
 def descriptions(cls: type) -> dict[str, str]:
     """Key or attribute -> what the class's docstring says of it.
 
-    That is the text after "`key`: " or "`key`, `other`: ", to the next such head or the end of the paragraph.
+    That is the text after "`key`: " or "`key`, `other`: ", to the next such head or the end of the paragraph. What a
+    paragraph that begins with "JSON: " says of a key comes before what the others say of the attribute.
     """
     said: dict[str, str] = {}
-    for paragraph in (cls.__doc__ or "").split("\n\n"):
-        text = " ".join(paragraph.split())
+    paragraphs = [" ".join(paragraph.split()) for paragraph in (cls.__doc__ or "").split("\n\n")]
+    for paragraph in sorted(paragraphs, key=lambda each: not each.startswith("JSON: ")):
+        text = paragraph.removeprefix("JSON: ")
         for match, following in pairwise([*_DESCRIBED.finditer(text), None]):
             assert match is not None
             end = len(text)
@@ -147,15 +153,25 @@ def descriptions(cls: type) -> dict[str, str]:
     return said
 
 
-def _kinds(cls: type) -> dict[str, Any]:
-    """Attribute -> its annotation: of the fields of a class, and of the properties that its keys name."""
-    kinds = get_type_hints(cls, localns=_names_for_types(cls.__module__), include_extras=True)
-    for key in keys(cls):
-        found = inspect.getattr_static(cls, key.attribute, None)
-        if isinstance(found, property) and found.fget is not None:
-            names = _names_for_types(found.fget.__module__)
-            kinds[key.attribute] = get_type_hints(found.fget, localns=names, include_extras=True)["return"]
-    return kinds
+def _kind(cls: type, attribute: str) -> Any:
+    """The annotation of a field or a property of a class; with dots, of an attribute of its value."""
+    name, _, rest = attribute.partition(".")
+    found = inspect.getattr_static(cls, name, None)
+    if isinstance(found, property):
+        kind = _annotations(found.fget)["return"]
+    else:
+        kind = _annotations(cls)[name]
+    if not rest:
+        return kind
+    choices = [each for each in get_args(kind) if each is not type(None)]
+    if type(None) in get_args(kind):
+        return _kind(choices[0], rest) | None
+    return _kind(kind, rest)
+
+
+@cache
+def _annotations(of: Any) -> dict[str, Any]:
+    return get_type_hints(of, localns=_names_for_types(of.__module__), include_extras=True)
 
 
 @cache
@@ -212,6 +228,8 @@ def _union(choices: list[Schema]) -> Schema:
 
 def _nullable(schema: Schema) -> Schema:
     """A schema that takes null too."""
+    if "null" in schema.get("type", ()) or PLAIN[type(None)] in schema.get("anyOf", ()):
+        return schema
     if isinstance(schema.get("type"), str) and "enum" not in schema:
         return {**schema, "type": [schema["type"], "null"]}
     return {"anyOf": [schema, PLAIN[type(None)]]}

@@ -29,7 +29,8 @@ def json_keys(names: str) -> Callable[[Class], Class]:
     """A class decorator that lists the keys of the class's JSON, in order.
 
     `names`: stand in one text, with spaces. `name?` is null where its attribute is empty or 0, `[name]` is left out
-    there, and `name=attribute` has the value of an attribute of another name.
+    there, and `name=attribute` has the value of an attribute of another name. A dot goes on to an attribute of that
+    value, and to null where it is None: `line=fact.line`.
     """
 
     def with_keys(cls: Class) -> Class:
@@ -66,8 +67,6 @@ def json_value(value: Any) -> Any:
         return value
     if isinstance(value, Enum):
         return value.value
-    if hasattr(value, "as_value"):
-        return value.as_value()
     if keys_of_class(type(value)):
         return json_object(value)
     if isinstance(value, Mapping):
@@ -85,7 +84,10 @@ def json_object(value: Any, names: str = "") -> dict[str, Any]:
     """The JSON object of a value: the keys of its class, or those of `names`, as `json_keys` reads them."""
     made = {}
     for key in keys_of(names) or keys_of_class(type(value)):
-        item = getattr(value, key.attribute)
+        item = value
+        for attribute in key.attribute.split("."):
+            if item is not None:
+                item = getattr(item, attribute)
         if not item and key.optional:
             continue
         if not item and key.or_null:

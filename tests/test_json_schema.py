@@ -40,6 +40,19 @@ class Line(NamedTuple):
         return self.line + 1
 
 
+@json_keys("path=line.path end=line.end was=former.line since? [note]")
+class Moved(NamedTuple):
+    """A moved line. `since`: "" if unknown. `was`: an attribute.
+
+    JSON: `was`: its former line. `end`: its last line.
+    """
+
+    line: Line
+    former: Line | None = None
+    since: date | str | None = ""
+    note: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     lines: tuple[Line, ...]
@@ -91,6 +104,18 @@ def test_what_the_encoder_writes_conforms_to_the_schema(found: Found) -> None:
 def test_a_name_that_only_the_type_checker_imports_is_found() -> None:
     code = result_schema(Found)["properties"]["code"]["items"]
     assert list(code["properties"]) == ["cites", "state", "now", "commit"]
+
+
+def test_a_key_may_be_an_attribute_of_an_attribute_and_has_the_words_for_json_first() -> None:
+    assert result_schema(Moved)["properties"] == {
+        "path": TEXT,
+        "end": {**WHOLE, "description": "its last line"},
+        "was": {"type": ["integer", "null"], "description": "its former line"},
+        "since": {"anyOf": [TEXT, TEXT, {"type": "null"}], "description": "null if unknown"},
+        "note": TEXT,
+    }
+    assert json_value(Moved(Line("a.md", 3))) == {"path": "a.md", "end": 4, "was": None, "since": None}
+    assert json_value(Moved(Line("a.md"), Line("b.md", 2), "x", "y"))["was"] == 2
 
 
 def test_nested_classes_are_described_once_where_the_caller_wants_references() -> None:

@@ -17,6 +17,7 @@ from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile, UsageError
 from gitmem.gate.quoting import block, fence, one_line, passage, shown_name, without_secrets
+from gitmem.json_values import json_object
 from gitmem.plural import counted, line_range
 
 if TYPE_CHECKING:
@@ -224,11 +225,11 @@ def confirm_fact(pool: RepositoryPool, given: mcp_tools.Confirm) -> str:
 
 def explain_line(pool: RepositoryPool, given: mcp_tools.Why) -> str:
     """memory_why: a line, its commit and sources, whether these bear it out, and the lines that amend it."""
-    from gitmem.provenance.why import as_value, why
+    from gitmem.provenance.why import why
 
     path = given.path
     with pool.lent() as (repo, config):
-        value: dict[str, Any] = as_value(why(repo, config, path, given.line, now=now()))
+        value = json_object(why(repo, config, path, given.line, now=now()))
     support = str(value["support"])
     said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" > ".join(value["trail"])))]
     by = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
@@ -326,7 +327,7 @@ def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
     from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
+    from gitmem.review.commit_diff import fact_changes, without_forgotten
 
     wanted = given.range or LAST_COMMIT
     with pool.lent() as (repo, config):
@@ -335,7 +336,7 @@ def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
         base, head, _ = ("", head, "") if first else split_range(repo, wanted, both=True)
         layout = layout_at(repo, head, config)
         found = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
-    changes: list[dict[str, Any]] = [as_value(change) for change in found]
+    changes = [json_object(change) for change in found]
     if not changes:
         return "No fact changed."
     left = len(changes) - MAX_CHANGES

@@ -22,6 +22,7 @@ from gitmem.environment import settings as load_settings
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import Repository, open_repository
+from gitmem.json_values import json_object
 
 if TYPE_CHECKING:
     from gitmem.provenance.corrections import Correction
@@ -172,7 +173,6 @@ class Memory:
         from gitmem.claims.anchoring import anchors
         from gitmem.memory import writing
         from gitmem.memory.fact import ORIGINS, TYPES
-        from gitmem.memory.writing import as_value
 
         if type and type not in TYPES:
             raise UsageError(f"'{type}' is no type", f"one of {', '.join(TYPES)}")
@@ -182,7 +182,7 @@ class Memory:
             text, type, to=to, agent=agent, origin=origin, tags=tuple(tags), topic=topic,
             more=anchors(self.repo, tuple(cites)) if cites else (),
         )  # fmt: skip
-        return cast(Added, as_value(writing.add(self.repo, self.config, line, now=self.now())))
+        return cast(Added, json_object(writing.add(self.repo, self.config, line, now=self.now())))
 
     def insight(
         self, entity: str, text: str, *, agent: str = "", cites: Sequence[str] = (), dry_run: bool = False
@@ -199,7 +199,7 @@ class Memory:
             self.repo, self.config, f"[{entity}] {text}", self.now(), agent=agent,
             more=anchors(self.repo, tuple(cites)) if cites else (), dry_run=dry_run,
         )  # fmt: skip
-        return insights.as_value(done)
+        return cast(Insight, json_object(done))
 
     def context(
         self,
@@ -270,12 +270,11 @@ class Memory:
     def why(self, path: str, line: int, *, at: str = "") -> Value:
         """`git mem why`: commit, author, reason, reviewers, verified sources and amendments of a line."""
         from gitmem.provenance import why
-        from gitmem.provenance.why import as_value
 
         commit = ""
         if at:
             commit = self.repo.resolve(at)
-        return as_value(why.why(self.repo, self.config, path, line, commit, now=self.now()))
+        return json_object(why.why(self.repo, self.config, path, line, commit, now=self.now()))
 
     def receipts(self, *, session: str = "", since: str = "") -> Value:
         """`git mem receipts`: which facts sessions received and how many tokens that cost; no text."""
@@ -284,7 +283,7 @@ class Memory:
         from gitmem.text.named_times import first_day
 
         found = read(self.repo.common_dir, session, first_day(since, self.now(), "since"))
-        return recalled_facts.as_value(self.repo, self.config, found)
+        return json_object(recalled_facts.recall(self.repo, self.config, found))
 
     def promote(
         self, *, since: str = "", limit: int = 0, mode: str = "commit", branch: str = "", accept: Sequence[str] = (),
@@ -445,6 +444,4 @@ def _ensure_reason(reason: str) -> None:
 
 
 def _corrected(done: Correction) -> Corrected:
-    from gitmem.provenance.corrections import as_value
-
-    return cast(Corrected, as_value(done))
+    return cast(Corrected, json_object(done))

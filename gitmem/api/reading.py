@@ -27,7 +27,7 @@ def search(repo: Repository, config: Config, request: SearchRequest, moment: dat
 
 def read_lines(repo: Repository, config: Config, path: str, first: int, last: int, commit: str) -> Value:
     """The JSON of docs/json.md, "show": lines `first` to `last`, the whole file for 0. Raises MissingFile."""
-    from gitmem.memory.show import as_value, read
+    from gitmem.memory.show import lines_of, read
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    return as_value(read(repo, config, path, commit, forgotten_texts(repo)), first, last)
+    return json_object(lines_of(read(repo, config, path, commit, forgotten_texts(repo)), first, last))

@@ -15,8 +15,9 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
+from gitmem.json_values import json_object
 from gitmem.sessions.lifecycle import Source
-from gitmem.sessions.working_memory import Owner, Store, as_value
+from gitmem.sessions.working_memory import Owner, Store
 from gitmem.sessions.working_memory import Value as Stored
 
 Contexts = Callable[[str, "str | Sequence[str]"], Value]  # (prompt, entity) -> the context of this session
@@ -41,7 +42,7 @@ class Session:
         from gitmem.sessions.automation import store_value
 
         kept, masks = store_value(self._store(), self.config, key, value, self.now(), hours, self.owner)
-        return {**as_value(kept), "masked": mask_counts(masks)}
+        return {**_value(kept), "masked": mask_counts(masks)}
 
     def get(self, key: str) -> SessionValue | None:
         """`git mem session get`: the session's value, else the project's, else None."""
@@ -94,7 +95,7 @@ class Session:
         from gitmem.provenance.forgotten_texts import forgotten_texts
 
         mask = forgotten_texts(self.repo)
-        return [as_value(replace(value, text=mask.masked(value.text))) for value in values]
+        return [_value(replace(value, text=mask.masked(value.text))) for value in values]
 
     def _conversation(self, turns: str | Path | Sequence[Turn]) -> tuple[Transcript, Source]:
         """The conversation and its source."""
@@ -114,3 +115,7 @@ class Session:
                 raise UsageError("a turn has a role and a text", '{"role": "user", "text": "We use REST webhooks."}')
             rows.append(json.dumps(turn))
         return parse("\n".join(rows).encode("utf-8")), Source(self.owner.session, agent)
+
+
+def _value(value: Stored) -> SessionValue:
+    return cast(SessionValue, json_object(value))

@@ -16,6 +16,7 @@ from gitmem.claims.finding import State
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
+from gitmem.json_values import json_keys
 from gitmem.memory.code_state import CitedCode, CodeState
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
@@ -34,6 +35,7 @@ class Quoted(NamedTuple):
     lines: tuple[str, ...]
 
 
+@json_keys("cites=place state words")
 class Compared(NamedTuple):
     """A citation with its code at two times.
 

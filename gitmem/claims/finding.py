@@ -1,12 +1,12 @@
-"""A finding: a claim that is not true of the tree. Values, their order and their JSON; pure."""
+"""A finding: a claim that is not true of the tree. Values and their order; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 
 
 class State(StrEnum):
@@ -18,6 +18,7 @@ class State(StrEnum):
     UNKNOWN = "unknown"
 
 
+@json_keys("path line claim kind state evidence commit? renamed_to?")
 class Finding(NamedTuple):
     """A claim that is false.
 
@@ -26,6 +27,11 @@ class Finding(NamedTuple):
     the commit that made it false, "" if unknown. `renamed_to`: the new path of a renamed file or folder, "" without.
     `sure`: False for a suspicion, which is reported only on request. `cause`: the thing that is gone; findings with the
     same cause are reported together.
+
+    JSON: `claim`: the text as it stands in the line. `kind`: `path`, `directory`, `command`, `symbol`,
+    `environment`, `version`, `port`, `diagram` (a whole drawing) or `code` (a fact's citation). `state`: `gone` or
+    `changed`. `commit`: the commit that took it away, null if none is known. `renamed_to`: where it is now, or
+    null.
     """
 
     path: str
@@ -38,13 +44,6 @@ class Finding(NamedTuple):
     renamed_to: str = ""
     sure: bool = True
     cause: str = ""
-
-
-def as_value(findings: Iterable[Finding]) -> dict[str, Any]:
-    """The JSON of docs/json.md, "check"."""
-    return {
-        "findings": [json_object(one, "path line claim kind state evidence commit? renamed_to?") for one in findings]
-    }
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -25,6 +25,7 @@ from gitmem.hosts import registration
 from gitmem.hosts.host import Host, RegistrationFile, Setup
 from gitmem.hosts.own_memory import bringing, is_kept_here, kept_here, remembered
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
+from gitmem.json_values import json_keys
 from gitmem.plural import counted
 
 FOUND = "found"  # in place of a host's name: all hosts whose program is on the PATH
@@ -32,23 +33,23 @@ AGENTS = [*HOSTS, FOUND]  # values of --agent
 VALIDATOR_SECONDS = 60  # time limit of the command by which a host checks its own settings
 
 
+@json_keys("agent=host dry_run files=changes problem?")
 @dataclass(frozen=True, slots=True)
 class Registration:
     """What registering with one host, or leaving it, changed or would change.
 
     `changes`: the files with their new texts. `problem`: why a file was not changed, "" without one. `hint`: what to
     type about the problem.
+
+    JSON: `files`: the files that changed; `text` is the new content, null for a removed file. `problem`: why
+    nothing was changed.
     """
 
     host: str
     changes: Sequence[registration.Change] = ()
     problem: str = ""
     hint: str = ""
-
-    def as_value(self, dry_run: bool) -> dict[str, object]:
-        """An object of docs/json.md, "install --agent"."""
-        files = [{"path": change.path, "text": change.text or None} for change in self.changes]
-        return {"agent": self.host, "dry_run": dry_run, "files": files, "problem": self.problem or None}
+    dry_run: bool = False
 
 
 def register(
@@ -103,8 +104,7 @@ def _show_all(
         for each in done:
             _show(each, setup, dry_run)
         return
-    values = [each.as_value(dry_run) for each in done]
-    write_json(values[0] if len(values) == 1 and FOUND not in names else {"agents": values})
+    write_json(done[0] if len(done) == 1 and FOUND not in names else {"agents": done})
 
 
 def _say_notes(done: Sequence[Registration], notes: Sequence[str], remove: bool) -> int:
@@ -263,7 +263,7 @@ def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequ
             done += changes
         except GitMemError as error:
             problem, hint = error.message, error.hint
-    return Registration(host.name, done, problem, hint)
+    return Registration(host.name, done, problem, hint, dry_run)
 
 
 def _show(done: Registration, setup: Setup, dry_run: bool) -> None:

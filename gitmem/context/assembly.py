@@ -60,6 +60,14 @@ class Context:
     SHA-256 of the chosen parts; it does not depend on the clock or a model. `notes`: messages for the person who asked;
     they are not part of the JSON. `withheld`: the number of lines of `text` that are shown as HIDDEN because they hold
     a secret.
+
+    JSON: `tokenizer`: what counted the tokens. `layers`: the tokens of each layer's text, and of the quotation
+    around them. `summary`: one line of 300 characters at most. `hash`: of the chosen parts, not of the clock.
+    `limits`: what was left out, in sentences. `withheld`: how many lines of `text` read `[a line with a secret]`.
+    `parts`: the most relevant first; in `text` the parts of one file and layer are quoted together, and parts below
+    one heading stand in the file's order. `dropped`: the parts that were left out, each with its `reason`. `keys`:
+    the keys of all scopes together; the narrower scope's value wins unless it is empty. `scopes`: the memories that
+    were read.
     """
 
     text: str

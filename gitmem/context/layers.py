@@ -58,6 +58,12 @@ class Part:
     working value. `statement_ends`: lines of a whole file after which it may be cut. `cut_to_line`: the last line of
     the text that was cut off, 0 if nothing was. `code`: (first line of a statement, the changed code that it cites).
     `code_gone`: whether all its statements cite deleted code. `reason`: why it was left out, "" for a part of the text.
+
+    JSON: `path`, `start_line`, `end_line`: null for turns of a transcript, working values and commits. `trail`:
+    what the whole part is about, from the outside in (name of the note, headings, parent items, head of its table);
+    empty if the part is no statement of a file. `tokens`: of its text. `id`: of a `memory` part the fact's.
+    `sources`: the places that a `merged` part condenses. `commit`: of a `history` part. `code`: cited code that is
+    not as it was. `reason`: why it was dropped.
     """
 
     layer: Layer

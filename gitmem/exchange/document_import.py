@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository
@@ -15,6 +16,7 @@ from gitmem.gate.redaction import Mask
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import read_bytes
+from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.importing import gated
@@ -29,6 +31,7 @@ WITH_FACTS = (Kind.MEMORY, Kind.ARCHIVE)  # kinds of files to which missing fact
 GUIDES = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # kinds of files that tell agents what to do
 
 
+@json_keys("from=name path")
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """A document to import. `name`: at its origin. `path`: in memory. `data`: its bytes.
@@ -42,12 +45,24 @@ class Arrival:
     over: bytes | None = None
 
 
+@json_keys("from=name reason")
+class LeftOut(NamedTuple):
+    """A document that is not imported."""
+
+    name: str
+    reason: str
+
+
+@json_keys("files left=left_out same masked=masked_names notes")
 @dataclass(frozen=True, slots=True)
 class DocumentImport:
     """What an import does.
 
     `files`: written. `left`: (name, reason) of documents that are not imported. `same`: paths whose file has the text
     already. `masked`: (name, masks) of documents with a masked secret. `notes`: for the person.
+
+    JSON: `files`: what was written. `left`: what was not imported. `same`: files that are there already. `masked`:
+    files in which personal data or secrets were masked. `notes`: what was not taken over from a bundle.
     """
 
     files: tuple[Arrival, ...] = ()
@@ -56,15 +71,13 @@ class DocumentImport:
     masked: tuple[tuple[str, tuple[Mask, ...]], ...] = ()
     notes: tuple[str, ...] = ()
 
-    def as_value(self, source: str, *, dry_run: bool) -> dict[str, object]:
-        """The JSON of docs/json.md, "import"."""
-        return {
-            "source": source,
-            "files": [{"from": file.name, "path": file.path} for file in self.files],
-            "left": [{"from": name, "reason": reason} for name, reason in self.left],
-            "same": list(self.same), "masked": [name for name, _ in self.masked], "notes": list(self.notes),
-            "dry_run": dry_run,
-        }  # fmt: skip
+    @property
+    def left_out(self) -> list[LeftOut]:
+        return [LeftOut(*each) for each in self.left]
+
+    @property
+    def masked_names(self) -> list[str]:
+        return [name for name, _ in self.masked]
 
 
 def planned(

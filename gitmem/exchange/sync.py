@@ -31,7 +31,7 @@ from gitmem.git.ranges import shallow
 from gitmem.git.revision import CommitRange
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import MEMORY, Rival
 from gitmem.memory.snapshot import layout_at
@@ -78,6 +78,7 @@ class Remote:
         return hashlib.sha256(f"{self.name}\0{self.branch}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
+@json_keys("state remote branch commit? received sent waiting paths kept uncommitted reason? differs")
 @dataclass(frozen=True, slots=True)
 class Synced:
     """The result of a sync. `state` is one of:
@@ -89,6 +90,11 @@ class Synced:
     `received`, `sent`: numbers of commits. `paths` of a synced state: memory files whose same text both sides changed;
     `kept`: the branches with our side of them. `uncommitted`: memory files with edits that are not committed and stayed
     here. `differs`: facts here that a received fact repeats, replaces, ends or contradicts.
+
+    JSON: `state`: `synced`; `offline` (`waiting` commits go next time, `reason` says why); `uncommitted` or
+    `conflict` (`paths` stand in the way; nothing was merged); `would sync` with `--dry-run`. `received`, `sent`:
+    numbers of commits. `kept`: the branches with this side of `paths`, which both sides changed at one place.
+    `uncommitted`: memory files that were not sent. `differs`: as in `git mem add`.
     """
 
     state: str
@@ -103,12 +109,6 @@ class Synced:
     uncommitted: tuple[str, ...] = ()
     reason: str = ""
     differs: tuple[Rival, ...] = ()
-
-    def as_value(self) -> dict[str, object]:
-        """The JSON of docs/json.md, "sync"."""
-        return json_object(
-            self, "state remote branch commit? received sent waiting paths kept uncommitted reason? differs"
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from gitmem.gate.redaction import redact
 from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import one_line
 from gitmem.gate.reports.text import finding_lines
-from gitmem.gate.reports.value import finding_value
 from gitmem.gate.shell_word import shell_word
+from gitmem.json_values import json_object
 from gitmem.messages import Message
 
 MAX_SHOWN_CHARACTERS = 400  # characters of a text that are shown
@@ -214,8 +214,7 @@ def as_value(explanation: Explanation) -> dict[str, Any]:
         "read": [{"how": how, "text": text} for how, text in explanation.read],
         "evidence": [{"rule": each.rule, "values": dict(each.values)} for each in explanation.evidence],
         "findings": [
-            {**finding_value(each.finding), "exception": each.exception, "passes": list(each.ways)}
-            for each in explanation.findings
+            json_object(each.finding) | json_object(each, "exception passes=ways") for each in explanation.findings
         ],
     }
 

@@ -270,7 +270,10 @@ def _text(repo: Repository, path: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check of `git mem doctor`. `wrong`: what is wrong, "" when nothing is. `hint`: what to type to mend or
-    improve it, "" for nothing. `detail`: what was found."""
+    improve it, "" for nothing. `detail`: what was found.
+
+    JSON: `wrong`: "" if all is well.
+    """
 
     name: str
     wrong: str = ""

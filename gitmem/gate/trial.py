@@ -10,8 +10,8 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.exceptions import BaselineRow
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.reports.text import finding_lines
-from gitmem.gate.reports.value import finding_value
 from gitmem.gate.scan import Report
+from gitmem.json_values import json_value
 from gitmem.paths import file_group
 from gitmem.plural import counted
 
@@ -117,10 +117,7 @@ def as_value(trial: Trial) -> dict[str, Any]:
         "repeating": sum(verdict.repeats and not verdict.findings for verdict in trial.verdicts),
         "rules": [_group_value(row, "rule", "kinds") for row in groups(trial, rule_of, group_of)],
         "kinds": [_group_value(row, "kind", "rules") for row in groups(trial, group_of, rule_of)],
-        "refusals": [
-            {"commit": verdict.commit, "findings": [finding_value(finding) for finding in verdict.findings]}
-            for verdict in trial.refused
-        ],
+        "refusals": [{"commit": verdict.commit, "findings": json_value(verdict.findings)} for verdict in trial.refused],
         "scanned": {"blobs": trial.blobs, "bytes": trial.bytes},
     }
 

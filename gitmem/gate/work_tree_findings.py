@@ -22,7 +22,10 @@ MAX_SCANNED_BYTES = 2 << 20  # bytes that are scanned: about a second
 @dataclass(frozen=True, slots=True)
 class Counts:
     """The findings in the files that were read. `mode`: `standard` or `strict`. `whole`: whether all files were read.
-    `accepted`: findings that the baseline covers. `gone`: rows of the baseline whose finding is gone from HEAD."""
+    `accepted`: findings that the baseline covers. `gone`: rows of the baseline whose finding is gone from HEAD.
+
+    JSON: `files`: how many files were read. `whole`: whether that was the whole work tree.
+    """
 
     mode: str
     blocking: int

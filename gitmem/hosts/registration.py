@@ -18,6 +18,7 @@ from typing import Any
 from gitmem.errors import GitMemError
 from gitmem.hosts.host import EVENT_SECONDS, OURS, USER, Hooks, Host, RegistrationFile, Setup
 from gitmem.hosts.json_editing import edited, is_persons_own
+from gitmem.json_values import json_keys
 
 NAME = "git-mem"
 SERVER = {"command": NAME, "args": ["mcp"]}
@@ -31,6 +32,7 @@ MARKDOWN_START, MARKDOWN_END = "<!-- >>> git-mem >>> -->", "<!-- <<< git-mem <<<
 Rewrite = Callable[[Host, str, str, Setup], str]  # as in `host.RegistrationFile`
 
 
+@json_keys("path text?")
 @dataclass(frozen=True, slots=True)
 class Change:
     """A file to write. `path`: from the project's root, or from home with `~/`. `text`: its new text, "" to remove

@@ -35,7 +35,13 @@ Say = Callable[[str], None]
 
 @dataclass(slots=True)
 class Work:
-    """Counts of a refresh. `notes`: for the person. `unfinished`: what is missing and why, "" if nothing."""
+    """Counts of a refresh. `notes`: for the person. `unfinished`: what is missing and why, "" if nothing.
+
+    JSON: `blobs`: how many blobs were parsed. `commits`: how many commits of the history were parsed. `chunks`: how
+    many chunks had new text. `embedded`: how many chunks got a vector. `removed_blobs`, `removed_chunks`: what
+    `--prune` removed. `unfinished`: what is left when the time was bounded, or why there are no vectors; the exit
+    code is then 3.
+    """
 
     blobs: int = 0
     commits: int = 0

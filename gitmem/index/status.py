@@ -46,6 +46,11 @@ class Status:
     have changed since, in words. `branches`: (name, whether it is indexed). `odd`: files that are not fully indexed.
     `secret_lines`: lines that are not indexed. `ignored`: memory files that Git ignores. `commits`: in the index of the
     history.
+
+    JSON: `stale`: whether files have changed since. `reason`: that in words. `embedder`: the embedder whose vectors
+    are compared. `wanted`: the configured one. `branches`: each local branch, and whether all of it is indexed.
+    `odd`: every memory file that is not indexed whole, and files that are no memory only because of their ending.
+    `commits`: commits in the history's index.
     """
 
     path: str

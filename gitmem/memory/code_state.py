@@ -33,6 +33,8 @@ class CitedCode(NamedTuple):
 
     `place`: the cited place as a person writes it. `now`: the new path of a renamed file, else "". `commit`: the commit
     that removed or renamed it, "" if unknown.
+
+    JSON: `cites`: the cited place.
     """
 
     state: CodeState

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitmem.git.objects import Span
+from gitmem.json_values import json_keys
 from gitmem.lazy_patterns import lazy
 
 COMMENT = lazy(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
@@ -154,6 +155,7 @@ def origin_of(meta: Iterable[tuple[str, str]]) -> str:
     return worst_origin(*(value for key, value in meta if key.casefold() == "origin"))
 
 
+@json_keys("line id text")
 class Fact(NamedTuple):
     """One statement of memory.
 

@@ -15,6 +15,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, Incomplete, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
+from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise
 from gitmem.memory.facts import INSIGHTS, Entry, Memory, Moved
@@ -50,6 +51,7 @@ class InsightValue(TypedDict):
     archived: list[ArchivedInsight]
 
 
+@json_keys("text path line? written reason? masked archived=archived_insights")
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """The result of `record`.
@@ -57,6 +59,8 @@ class Recorded:
     `text`: the insight as written. `line`: its line, 0 if the entity had an insight of that day already. `written`:
     False in that case and for a dry run. `archived`: insights that moved to the archive. `reason`: why nothing was
     written, "" otherwise. `masks`: the secrets that the gate masked.
+
+    JSON: `line`: null if nothing was written. `masked`: how many places the gate masked, by rule.
     """
 
     text: str
@@ -65,6 +69,21 @@ class Recorded:
     archived: tuple[Moved, ...] = ()
     reason: str = ""
     masks: tuple[Mask, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return MEMORY
+
+    @property
+    def masked(self) -> dict[str, int]:
+        """Rule -> number of masked secrets."""
+        from gitmem.gate.redaction import mask_counts
+
+        return mask_counts(self.masks)
+
+    @property
+    def archived_insights(self) -> list[ArchivedInsight]:
+        return [{"text": moved.fact.text, "path": moved.path} for moved in self.archived]
 
 
 def record(
@@ -146,21 +165,6 @@ def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
         missing = [f"a finding of at least {MIN_LETTERS} letters or digits"]
     if missing:
         raise Incomplete(missing)
-
-
-def as_value(done: Recorded) -> InsightValue:
-    """The JSON of docs/json.md, "insight"."""
-    from gitmem.gate.redaction import mask_counts
-
-    return {
-        "text": done.text,
-        "path": MEMORY,
-        "line": done.line or None,
-        "written": done.written,
-        "reason": done.reason or None,
-        "masked": mask_counts(done.masks),
-        "archived": [{"text": moved.fact.text, "path": moved.path} for moved in done.archived],
-    }
 
 
 def insights(memory: Memory) -> list[Entry]:

@@ -17,8 +17,9 @@ from heapq import nlargest
 from itertools import islice
 from math import log
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from gitmem.json_values import json_keys
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
@@ -46,6 +47,7 @@ MAX_NEW_STATEMENTS = 500  # new statements of one write that are compared; an im
 MAX_NAMED_RIVALS = 3  # rivals that are reported for one statement
 
 
+@json_keys("path line=fact.line id=fact.id text=fact.text")
 class Placed(NamedTuple):
     """A statement with the path of its file. `day`: the ISO day on which it was written, "" if unknown."""
 
@@ -54,6 +56,7 @@ class Placed(NamedTuple):
     day: str = ""
 
 
+@json_keys("relation=kind reason later new fact=old")
 @dataclass(frozen=True, slots=True)
 class Rival:
     """A statement (`new`) and a fact (`old`) that it repeats or disagrees with.
@@ -62,6 +65,9 @@ class Rival:
     `reason`: why, as a sentence for a person. `later`: whether `new` is the later of the two. `automatic`: whether a
     program may act on it without a person: the score is high, the earlier one is neither pinned nor written by hand,
     and none is about health.
+
+    JSON: `relation`: `same`, `replaces`, `ends` or `conflicts`. `later`: whether the new statement is the later
+    one. `new`: the new statement. `fact`: the fact that is there. A text that holds a secret is hidden.
     """
 
     new: Placed
@@ -70,13 +76,6 @@ class Rival:
     reason: str
     later: bool = True
     automatic: bool = False
-
-    def as_value(self) -> dict[str, Any]:
-        """One of `differs` of docs/json.md: the new statement, the fact that is there, and what relates them."""
-        return {
-            "relation": self.kind, "reason": self.reason, "later": self.later, "new": statement_value(self.new),
-            "fact": statement_value(self.old),
-        }  # fmt: skip
 
     @property
     def repeats(self) -> bool:
@@ -347,10 +346,6 @@ def sentence(rival: Rival) -> str:
 def placed_sentence(rival: Rival) -> str:
     """`sentence` after the path and line of the new statement."""
     return f"{rival.new.path}:{rival.new.fact.line} {sentence(rival)}"
-
-
-def statement_value(row: Placed) -> dict[str, Any]:
-    return {"path": row.path, "line": row.fact.line, "id": row.fact.id, "text": row.fact.text}
 
 
 def without_secrets(rival: Rival) -> Rival:

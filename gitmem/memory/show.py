@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from shlex import quote
+from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
@@ -58,8 +59,19 @@ def statement_at(shown: ShownFile, line: int) -> tuple[int, int]:
     return line, line
 
 
-def as_value(shown: ShownFile, first: int = 0, last: int = 0) -> dict[str, object]:
-    """The JSON of docs/json.md, "show": lines `first` to `last`; 0 means the first or the last line.
+class ShownLines(NamedTuple):
+    """Lines of a file. `at`: `worktree` or a commit. `blob`: the oid of the whole file."""
+
+    path: str
+    at: str
+    blob: str
+    start_line: int
+    end_line: int
+    text: str
+
+
+def lines_of(shown: ShownFile, first: int = 0, last: int = 0) -> ShownLines:
+    """Lines `first` to `last`; 0 means the first or the last line.
 
     Raises UsageError if `first` is past the end of the file.
     """
@@ -67,4 +79,4 @@ def as_value(shown: ShownFile, first: int = 0, last: int = 0) -> dict[str, objec
     if start > max(1, len(shown.lines)):
         raise UsageError(f"'{shown.path}' has {counted(len(shown.lines), 'line')}", f"git mem show {quote(shown.path)}")
     text = "\n".join(shown.lines[start - 1 : end])
-    return {"path": shown.path, "at": shown.at, "blob": shown.blob, "start_line": start, "end_line": end, "text": text}
+    return ShownLines(shown.path, shown.at, shown.blob, start, end, text)

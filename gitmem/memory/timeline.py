@@ -10,11 +10,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from gitmem.errors import OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
+from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span
@@ -24,6 +26,7 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agent_of, kind, log_date, 
 _TIMED = re.compile(r"(\d{1,2}:\d{2}(?:[ \t]*[AaPp]\.?[Mm]\.?)?)(?:[ \t]*(?:[-–—:][ \t]*)?(.*))?$")
 
 
+@json_keys("time? topic? start_line end_line lines")
 @dataclass(frozen=True, slots=True)
 class Section:
     """One section of a log.
@@ -39,6 +42,7 @@ class Section:
     lines: tuple[str, ...]
 
 
+@json_keys("path agent? sections")
 @dataclass(frozen=True, slots=True)
 class DayLog:
     """One daily log. `agent`: the agent whose log it is, "" for the shared log."""
@@ -48,14 +52,29 @@ class DayLog:
     sections: tuple[Section, ...]
 
 
+@json_keys("path line=fact.line text=fact.text type?")
+class DayFact(NamedTuple):
+    """A fact that cites a log."""
+
+    path: str
+    fact: Fact
+
+    @property
+    def type(self) -> str:
+        return self.fact.get("type")
+
+
+@json_keys("date=day logs facts")
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day: its logs, sorted by path, and (path, fact) of the facts in MEMORY.md and archives that cite one of
-    them."""
+    """One day: its logs, sorted by path, and the facts in MEMORY.md and archives that cite one of them.
+
+    JSON: `facts`: those facts of long-term memory that cite one of the day's logs.
+    """
 
     day: date
     logs: tuple[DayLog, ...]
-    facts: tuple[tuple[str, Fact], ...]
+    facts: tuple[DayFact, ...]
 
 
 def timeline(
@@ -68,7 +87,7 @@ def timeline(
     `daily`: patterns of daily logs outside memory/ (`paths.log_day`). `forgotten`: texts to mask.
     """
     days: dict[date, list[DayLog]] = defaultdict(list)
-    derived: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
+    derived: dict[str, list[DayFact]] = defaultdict(list)
 
     def wanted(path: str) -> bool:
         day = log_day(path, daily)
@@ -88,7 +107,7 @@ def timeline(
             continue
         for fact in memory_facts.parse(data).facts:
             for source in {span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))}:
-                derived[source].append((path, fact))
+                derived[source].append(DayFact(path, fact))
     timeline_days = []
     for day in sorted(days, reverse=True):
         logs = sorted(days[day], key=lambda log: log.path)

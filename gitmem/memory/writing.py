@@ -15,7 +15,7 @@ from gitmem.errors import GitMemError, NotSigned, Refused, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, write
 from gitmem.git.worktree import relative
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
@@ -56,12 +56,17 @@ class NewLine:
     more: Meta = ()
 
 
+@json_keys("path line text masked differs")
 @dataclass(frozen=True, slots=True)
 class Added:
     """A line that was appended.
 
     `path`, `line`: its file and its first line, from 1. `text`: its text as written. `masks`: the secrets that the gate
     masked in it. `differs`: the facts that it repeats, replaces, ends or conflicts with.
+
+    JSON: `line`: the first line that was written. `text`: the text that was written. `masked`: how many places the
+    gate masked, by rule. `differs`: the facts of MEMORY.md that the new statement repeats, replaces, ends or
+    conflicts with; all of them stay.
     """
 
     path: str
@@ -69,6 +74,13 @@ class Added:
     text: str
     masks: tuple[Mask, ...] = ()
     differs: tuple[Rival, ...] = ()
+
+    @property
+    def masked(self) -> dict[str, int]:
+        """Rule -> number of values that the gate masked."""
+        from gitmem.gate.redaction import mask_counts
+
+        return mask_counts(self.masks)
 
 
 def place(to: str, kind: str, text: str, day: str) -> str:
@@ -346,11 +358,3 @@ def append_bullet(old: str, text: str, meta: Meta) -> tuple[str, int]:
 def _bullet(new: str, text: str, meta: Meta) -> tuple[str, int]:
     new += f"- {text} {render_comment(meta)}".rstrip() + "\n"
     return new, new.count("\n")
-
-
-def as_value(added: Added) -> dict[str, object]:
-    """The JSON of docs/json.md, "add"."""
-    from gitmem.gate.redaction import mask_counts
-
-    masked = {"masked": mask_counts(added.masks)}
-    return json_object(added, "path line text") | masked | json_object(added, "differs")

@@ -27,7 +27,7 @@ from gitmem.git.write import ensure_can_commit
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, importance, pinned
-from gitmem.memory.rivals import MEMORY, Placed, Rival, by_person, judge, without_secrets
+from gitmem.memory.rivals import MEMORY, Placed, Rival, by_person, judge
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, log_date
 from gitmem.plural import counted
 from gitmem.promotion import logs
@@ -46,8 +46,7 @@ from gitmem.promotion.plan import Rules, max_losses
 from gitmem.promotion.promote import archived, branch_tip, bring_up_to_date, stopped_by
 from gitmem.promotion.proposal import Log, Model
 from gitmem.promotion.repetitions import Merge, merge_repetitions, wording
-from gitmem.promotion.settlement import Change, dated, pairs_of, put_in_place
-from gitmem.promotion.settlement import as_value as pair_value
+from gitmem.promotion.settlement import Change, dated, pairs_of, put_in_place, shown_pair
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.line_origins import log_origin
@@ -477,7 +476,7 @@ def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
             }
             for digest in outcome.digests
         ],
-        "asked": [pair_value(without_secrets(pair)) for pair in outcome.asked],
+        "asked": [shown_pair(pair) for pair in outcome.asked],
         "model": outcome.model,
         "branch": outcome.branch or None,
         "commit": outcome.commit or None,

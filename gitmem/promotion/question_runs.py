@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitmem.config import SETTINGS, Config, git_name, tunable
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.json_values import json_keys
 from gitmem.plural import counted
 from gitmem.search.evaluation import QuestionResult
 
@@ -25,25 +26,39 @@ MAX_RUN_BYTES = 16 << 20
 FIGURES = ("hit@1", "hit@5", "share@1000")  # the compared figures
 
 
+class ChangedSetting(NamedTuple):
+    """A changed setting. `old`, `new`: its values at the earlier run and now."""
+
+    name: str
+    old: str
+    new: str
+
+
+@json_keys("at commits=commits_since settings figures=rounded_figures")
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The differences from the run before."""
+    """The differences from the run before.
+
+    JSON: `at`: the time of that run. `commits`: null if the last run's commit is no ancestor.
+    """
 
     at: str  # time of that run, ISO
     commits: int  # commits since then, -1 when its commit is not an ancestor of this one
-    settings: tuple[tuple[str, str, str], ...]  # (name, then, now) of each changed setting
+    settings: tuple[ChangedSetting, ...]
     figures: tuple[tuple[str, float, float], ...]  # (name, then, now) over the questions of both runs
     gained: tuple[str, ...]  # questions answered within five hits now and not then
     lost: tuple[str, ...]  # questions answered then and not now
 
     @property
-    def as_value(self) -> dict[str, Any]:
-        """The JSON of docs/json.md, "eval"."""
-        return {
-            "at": self.at, "commits": self.commits if self.commits >= 0 else None,
-            "settings": [{"name": name, "old": old, "new": new} for name, old, new in self.settings],
-            "figures": {name: {"old": round(old, 4), "new": round(new, 4)} for name, old, new in self.figures},
-        }  # fmt: skip
+    def commits_since(self) -> int | None:
+        """The commits since then, None for another history."""
+        if self.commits < 0:
+            return None
+        return self.commits
+
+    @property
+    def rounded_figures(self) -> dict[str, dict[str, float]]:
+        return {name: {"old": round(old, 4), "new": round(new, 4)} for name, old, new in self.figures}
 
     @property
     def sentence(self) -> str:
@@ -101,7 +116,7 @@ def _since(
     return Since(
         str(old["at"]),
         _commits_between(repo, old["commit"], new["commit"]),
-        tuple((name, str(before), str(now)) for name, (before, now) in pairs.items() if before != now),
+        tuple(ChangedSetting(name, str(before), str(now)) for name, (before, now) in pairs.items() if before != now),
         tuple(figures),
         tuple(query for query, difference in moved if difference > 0),
         tuple(query for query, difference in moved if difference < 0),

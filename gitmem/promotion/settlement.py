@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from itertools import islice
-from typing import Any, assert_never
+from typing import NamedTuple, assert_never
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, UsageError
@@ -23,12 +23,13 @@ from gitmem.git.blame import blame_work_tree
 from gitmem.git.objects import Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, is_committed, write
+from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, Meta, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
-from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, Told, rivals, settled, statement_value
+from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, Told, rivals, settled, without_secrets
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.messages import Message
 from gitmem.paths import log_day
@@ -382,14 +383,32 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
 # -- JSON ----------------------------------------------------------------------------------------------------
 
 
-def as_value(pair: Rival, number: int = 0) -> dict[str, Any]:
-    """One pair of docs/json.md, "settle". `number`: its number in the list, 0 for none."""
-    earlier, later = pair.earlier_first
-    value = {"relation": pair.kind, "reason": pair.reason, "earlier": _row(earlier), "later": _row(later)}
-    if number:
-        return {"number": number, **value}
-    return value
+@json_keys("path line=fact.line id=fact.id text=fact.text trail=fact.trail day?")
+class Side(NamedTuple):
+    """One of two statements. `day`: "" if it is not known."""
+
+    path: str
+    fact: Fact
+    day: str
 
 
-def _row(row: Placed) -> dict[str, Any]:
-    return statement_value(row) | {"trail": list(row.fact.trail), "day": row.day or None}
+@json_keys("[number] relation reason earlier later")
+class ShownPair(NamedTuple):
+    """A pair as its JSON has it. `number`: in the list, 0 for none. `relation`: `same`, `replaces`, `ends` or
+    `conflicts`.
+
+    JSON: `number`: what `git mem settle` takes.
+    """
+
+    number: int
+    relation: str
+    reason: str
+    earlier: Side
+    later: Side
+
+
+def shown_pair(pair: Rival, number: int = 0) -> ShownPair:
+    """The JSON of a pair; a text that holds a secret is hidden."""
+    shown = without_secrets(pair)
+    earlier, later = (Side(*row) for row in shown.earlier_first)
+    return ShownPair(number, shown.kind, shown.reason, earlier, later)

@@ -13,6 +13,7 @@ from functools import cached_property
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.ranges import touched
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, Meta, parse_span, render_span
@@ -29,9 +30,14 @@ from gitmem.provenance.ledger import Record, SpanKey, span_key
 MIN_MOVED_SHARE = 0.6  # share of a fact's terms that lines at HEAD must have to replace its lost source lines
 
 
+@json_keys("path start_line end_line blob text verified moved")
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Lines that a fact comes from, as they were found."""
+    """Lines that a fact comes from, as they were found.
+
+    JSON: `verified`: the lines are there, the text was checked to follow from what it cites, and nobody edited it
+    since. `moved`: the recorded blob is gone; path, lines, blob and text are those found at HEAD by text.
+    """
 
     path: str
     start_line: int

@@ -21,7 +21,7 @@ from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
-from gitmem.json_values import json_object, json_value
+from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
@@ -67,9 +67,18 @@ class Selector:
         return name
 
 
+@json_keys(
+    "path line=fact.line end_line=fact.end id=fact.id text=fact.text trail=fact.trail below new_text=new?"
+    " restored? sources=source_words"
+)
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A fact that a correction removes or replaces."""
+    """A fact that a correction removes or replaces.
+
+    JSON: `below`: the facts indented below it that went with it. `new_text`: the text that `edit` wrote.
+    `restored`: the fact that `revert` gave back, because the removed fact had superseded it. `sources`: as its
+    comment names them.
+    """
 
     path: str
     fact: Fact
@@ -78,15 +87,32 @@ class Removal:
     restored: str = ""  # the text of the superseded fact that comes back in its place
     below: tuple[Fact, ...] = ()  # the facts indented below it, which are removed too
 
+    @property
+    def source_words(self) -> list[str]:
+        """The sources as a comment writes them."""
+        return [render_span(span) for span in self.sources]
 
+
+@json_keys("commit? masked differs facts=taken")
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The result of a correction."""
+    """The result of a correction.
+
+    JSON: `commit`: null if nothing was done (`--dry-run`, no such fact). `masked`: how many places the gate masked,
+    by rule. `differs`: as in `git mem add`. `facts`: the facts that were removed or replaced.
+    """
 
     taken: tuple[Removal, ...]
     commit: str  # "" for a dry run, and when nothing was to be done
     masks: tuple[Mask, ...] = ()  # what the gate masked in a new text
     differs: tuple[Rival, ...] = ()  # facts that a new text repeats, replaces, ends or conflicts with
+
+    @property
+    def masked(self) -> dict[str, int]:
+        """Rule -> number of masked values."""
+        from gitmem.gate.redaction import mask_counts
+
+        return mask_counts(self.masks)
 
 
 Draft = CommitDraft[tuple[Removal, ...]]
@@ -554,29 +580,3 @@ def message_of(config: Config, account: Account, taken: Sequence[Removal]) -> st
         rewrite=rewrite,
     )
     return trailers.with_record("\n".join(lines), recorded)
-
-
-def as_value(done: Correction) -> dict[str, object]:
-    """The JSON of docs/json.md, "edit, forget, revert"."""
-    from gitmem.gate.redaction import mask_counts
-
-    return {
-        "commit": done.commit or None,
-        "masked": mask_counts(done.masks),
-        "differs": json_value(done.differs),
-        "facts": [
-            {
-                "path": item.path,
-                "line": item.fact.line,
-                "end_line": item.fact.end,
-                "id": item.fact.id,
-                "text": item.fact.text,
-                "trail": list(item.fact.trail),
-                "below": [json_object(fact, "line id text") for fact in item.below],
-                "new_text": item.new or None,
-                "restored": item.restored or None,
-                "sources": [render_span(span) for span in item.sources],
-            }
-            for item in done.taken
-        ],
-    }

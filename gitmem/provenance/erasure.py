@@ -28,7 +28,7 @@ from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import cited, facts_at, merged
-from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
+from gitmem.provenance.corrections import Account, Correction, Removal, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
 from gitmem.text.iso_day import ISO_DAY
@@ -115,7 +115,7 @@ def erasure_value(done: Erasure) -> dict[str, object]:
     rows = [json_object(row, "path line change text") for row in done.lines]
     left = [json_object(row, "path line") for row in done.left]
     renamed = [{"path": new} for _, new in done.renamed]
-    return {**as_value(done.correction), "lines": rows, "remaining": left, "renamed": renamed}
+    return {**json_object(done.correction), "lines": rows, "remaining": left, "renamed": renamed}
 
 
 def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:

@@ -15,6 +15,7 @@ from itertools import islice
 from gitmem.errors import UnknownRevision
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_keys
 from gitmem.lazy_patterns import lazy
 from gitmem.provenance import trailers
 from gitmem.provenance.authorship import by_machine, reviewers
@@ -30,6 +31,7 @@ def span_key(span: Span) -> SpanKey:
     return span.path, span.start_line, span.end_line, span.blob[:12]
 
 
+@json_keys("commit trailer=key reason=why")
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A line of a commit message that is not believed: its commit did not do this, or its author may not say it."""

@@ -17,7 +17,7 @@ from gitmem.errors import GitMemError
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.files import read_memory_file
@@ -27,9 +27,14 @@ from gitmem.search.search import Query, search
 MAX_HITS = 20  # results of the search for the text of the line
 
 
+@json_keys("path start_line end_line date? id text reason proposed commit?")
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """The line at the other end of a link."""
+    """The line at the other end of a link.
+
+    JSON: `date`: its day. `reason`: why the two lines are linked. `proposed`: the link waits for a review.
+    `commit`: null for a line that is there, else the last commit that had it.
+    """
 
     path: str
     start_line: int
@@ -49,14 +54,6 @@ class Amendments:
     amended_by: tuple[Amendment, ...] = ()
     supersedes: tuple[Amendment, ...] = ()
     problem: str = ""  # why the search failed, a sentence
-
-    def as_value(self) -> dict[str, object]:
-        """The keys `amended_by` and `supersedes` of docs/json.md, "why"."""
-        ends = {"amended_by": self.amended_by, "supersedes": self.supersedes}
-        return {
-            name: [json_object(end, "path start_line end_line date? id text reason proposed commit?") for end in found]
-            for name, found in ends.items()
-        }
 
 
 def amendments(

@@ -22,6 +22,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import Reading, writer
 from gitmem.index import history_indexer, index_file
 from gitmem.index.db import connection
+from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import text_hash
 from gitmem.memory.files import read_memory_file
@@ -48,9 +49,15 @@ class Target:
     at: str = ""
 
 
+@json_keys("blobs commits tags paths signed remotes dropped left head?")
 @dataclass(frozen=True, slots=True)
 class Purge:
-    """What a purge will do, or has done."""
+    """What a purge will do, or has done.
+
+    JSON: `blobs`, `commits`, `tags`: how many of each said it. `paths`: the files in any commit. `signed`: how many
+    commits and tags had a signature. `remotes`: how many refs of remotes were deleted. `dropped`, `left`: what
+    went, and what still says it, below the Git directory. `head`: null for a dry run.
+    """
 
     erasure: Erasure | None  # the removal from HEAD; None when HEAD did not have the fact
     blobs: int  # objects with the text, as are `commits` and `tags`
@@ -207,12 +214,3 @@ def _remaining(repo: Repository, masking: Masking) -> tuple[str, ...]:
     ]  # fmt: skip
     files = history_rewrite.files_that_say_it(repo.common_dir, masking)
     return (*objects, *(file.relative_to(repo.common_dir).as_posix() for file in files))
-
-
-def as_value(done: Purge) -> dict[str, object]:
-    """The JSON of docs/json.md, "git mem forget --purge"."""
-    return {
-        "blobs": done.blobs, "commits": done.commits, "tags": done.tags, "paths": list(done.paths),
-        "signed": done.signed, "remotes": done.remotes, "dropped": list(done.dropped), "left": list(done.left),
-        "head": done.head or None,
-    }  # fmt: skip

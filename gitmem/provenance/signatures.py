@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.plural import counted
 
 UNSIGNED = "unsigned"
@@ -23,18 +23,18 @@ STATES = {  # letter that `git log --format=%G?` prints -> words of ours
 FORMAT = "%H%x00%G?%x00%GS%x00%GK"
 
 
+@json_keys("commit state signer? key?")
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The signature of one commit."""
+    """The signature of one commit.
+
+    JSON: `state`: what Git says of the signature. `signer`: null if Git does not know the key.
+    """
 
     commit: str
     state: str  # a value of STATES; a letter that STATES lacks stands for itself
     signer: str  # "" when Git does not know
     key: str
-
-    def as_value(self) -> dict[str, object]:
-        """The JSON of docs/json.md, "verify"."""
-        return json_object(self, "commit state signer? key?")
 
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:

@@ -19,6 +19,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer
 from gitmem.git.undo_record import Entry, digest
 from gitmem.git.worktree import drop_empty_parents
+from gitmem.json_values import json_keys
 from gitmem.memory.document import decode
 from gitmem.messages import Message
 from gitmem.paths import is_daily
@@ -27,22 +28,34 @@ from gitmem.provenance.ledger import UNDO
 from gitmem.provenance.preview import diff
 
 
+@json_keys("path lines")
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """The bytes of a file now and after the undo, None for no file."""
+    """The bytes of a file now and after the undo, None for no file.
+
+    JSON: `lines`: begin with `- ` if they go, with `+ ` if they come back.
+    """
 
     path: str
     now: bytes | None
     then: bytes | None
 
+    @property
     def lines(self) -> list[str]:
         """The lines that the undo removes ("- ") and brings back ("+ ")."""
         return [f"{line.sign} {line.text}" for line in diff(self.now, self.then) if line.sign in "-+"]
 
 
+@json_keys("at commits commit? branch? files committed_since committed_in")
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A write that can be taken back, or was."""
+    """A write that can be taken back, or was.
+
+    JSON: `at`: when it was written. `commits`: the commits that were taken back, the oldest first; [] if the write
+    was not committed. `commit`: the commit that took them back. `branch`: the branch that it is on, if the written
+    text stands on another branch alone. `committed_since`: files of an uncommitted write that somebody committed by
+    hand since, in the commits `committed_in`; they are taken back in the work tree.
+    """
 
     at: str  # when it was written, ISO, UTC
     commits: tuple[str, ...]  # its commits, oldest first; () when it was not committed
@@ -255,17 +268,3 @@ def _rewrites(file: FileChange, config: Config) -> bool:
     old, new = (decode(data or b"")[0] for data in (file.now, file.then))
     lost = len(lost_lines([old], new))
     return lost >= (1 if is_daily(file.path, config.memory_daily) else BULK_LINES)
-
-
-def as_value(done: Undo, dry_run: bool) -> dict[str, object]:
-    """The JSON of docs/json.md, "undo"."""
-    return {
-        "at": done.at,
-        "commits": list(done.commits),
-        "commit": done.commit or None,
-        "branch": done.branch or None,
-        "files": [{"path": file.path, "lines": file.lines()} for file in done.files],
-        "committed_since": list(done.committed_since),
-        "committed_in": list(done.committed_in),
-        "dry_run": dry_run,
-    }

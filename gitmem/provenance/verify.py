@@ -16,6 +16,7 @@ from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
 from gitmem.git.write import run_git
+from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, render_span, text_hash
@@ -27,15 +28,21 @@ from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import claims, read_ledger
-from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
+from gitmem.provenance.signatures import FORMAT, UNSIGNED, Signature, parse_signatures, summary
 
 MAX_MOVES = 500  # newest commits of the range that touch a file, in which the move of a fact is looked for
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)  # files that agents load whole
 
 
+@json_keys("rule path line message fact? commit?")
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A check that failed, and its place."""
+    """A check that failed, and its place.
+
+    JSON: `rule`: `source-missing`, `source-changed`, `source-cut`, `text-changed` or, with `--policy`,
+    `not-in-source`, `not-word-for-word`, `origin`, `forged` (at `COMMIT_EDITMSG`), `unrecorded`, `moved`, `edited`
+    or `rejected`. `fact`: the fact's id, null for a line that is no fact.
+    """
 
     rule: str  # its name in docs/provenance.md, "Check"
     path: str
@@ -45,9 +52,13 @@ class Flaw:
     commit: str = ""
 
 
+@json_keys("path line=fact.line fact=fact.id support=attribution.support edited_by=attribution.edit.by")
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A fact that was checked. `commit`: the commit that last touched its line; may be None without a policy."""
+    """A fact that was checked. `commit`: the commit that last touched its line; may be None without a policy.
+
+    JSON: `fact`: its id. `support`: as in `git mem why`. `edited_by`: who edited it after its promotion.
+    """
 
     path: str
     fact: Fact
@@ -68,9 +79,14 @@ class Prose:
     flaws: tuple[Flaw, ...] = ()
 
 
+@json_keys("checked findings=flaws facts signatures=signed")
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a verification; without flaws every check passed."""
+    """The result of a verification; without flaws every check passed.
+
+    JSON: `checked`: how many facts were checked. `findings`: the checks that failed; no finding holds text of
+    memory. `facts`: every fact that was checked. `signatures`: the signed commits of a range.
+    """
 
     facts: tuple[Checked, ...]  # the facts that were checked, in the order of paths and lines
     prose: tuple[Prose, ...] = ()  # with a policy only
@@ -82,6 +98,11 @@ class Verdict:
     @property
     def checked(self) -> int:
         return len(self.facts)
+
+    @property
+    def signed(self) -> list[Signature]:
+        """The signatures of the signed commits."""
+        return [one for one in self.signatures if one.state != UNSIGNED]
 
     @property
     def flaws(self) -> tuple[Flaw, ...]:

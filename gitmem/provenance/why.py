@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
@@ -45,9 +45,42 @@ CUT_NOTE = (
 )
 
 
+@json_keys("what old? new?")
+class EditedPart(NamedTuple):
+    """A changed part of a fact. `what`: `text` or a key of the comment. `old`, `new`: "" for a part that was added or
+    removed."""
+
+    what: str
+    old: str
+    new: str
+
+
+class EditedFact(NamedTuple):
+    """An edit of a fact. `by`: who made it, in the commit `commit`."""
+
+    by: str
+    commit: str
+    changes: list[EditedPart]
+
+
+@json_keys(
+    "path line end_line text trail commit? author? date? agent? reason? reviewers model? session? turn? sources"
+    " support problem? edited=edited_parts amended_by=links.amended_by supersedes=links.supersedes [code]"
+)
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The provenance of one line of memory, or of the fact that the line belongs to."""
+    """The provenance of one line of memory, or of the fact that the line belongs to.
+
+    JSON: `line`, `end_line`: the first and last line of the fact; you may ask for any of its lines. `trail`: what
+    the fact is about. `commit`, `author`, `date`: the newest commit that touched one of these lines, null if a line
+    is not committed. `agent`, `reason`, `reviewers`: of that commit. `model`: the model that proposed the fact,
+    null for a fact written by hand. `session`, `turn`: as the comment of a flushed or imported line names them.
+    `sources`: the lines that it was promoted from, none for a fact written by hand. `support`: `in-source` (the
+    text is in the source), `shares-words` (it shares words and numbers with its source), `not-in-source` (the
+    source exists but does not say it), `edited` (edited after promotion) or `no-source`. `problem`: why a text does
+    not follow, or which source is missing. `edited`: the edit after the promotion. `amended_by`, `supersedes`:
+    those of the line in a search for its own text. `code`: for a fact that cites code, what became of it.
+    """
 
     path: str
     line: int  # first line of the fact
@@ -72,6 +105,13 @@ class Answer:
     turn: str = ""
     code: tuple[Compared, ...] = ()  # the code that the fact cites, as it was and as it is now
     notes: tuple[str, ...] = ()  # sentences for a person: what could not be followed, and why
+
+    @property
+    def edited_parts(self) -> EditedFact | None:
+        """The edit after the promotion; None without one."""
+        if self.edit is None:
+            return None
+        return EditedFact(self.edit.by, self.edit.commit.oid, [EditedPart(*part) for part in self.edited])
 
 
 def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *, now: datetime) -> Answer:
@@ -272,27 +312,3 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
         agent=name_for_model(agent or agent_of_commit(commit) or agent_of(path)),
         reviewers=tuple(map(name_for_model, reviewers(commit))),
     )  # fmt: skip
-
-
-def _edit_value(answer: Answer) -> dict[str, object] | None:
-    """The JSON of the edit after promotion; None without an edit."""
-    if not answer.edit:
-        return None
-    changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in answer.edited]
-    return {"by": answer.edit.by, "commit": answer.edit.commit.oid, "changes": changes}
-
-
-def as_value(answer: Answer) -> dict[str, object]:
-    """The JSON of docs/json.md, "why"."""
-    code = [{"cites": one.place, "state": one.state.value, "words": one.words} for one in answer.code]
-    return {
-        **json_object(answer, "path line end_line text trail commit? author? date? agent? reason?"),
-        **json_object(answer, "reviewers model? session? turn?"),
-        "sources": [
-            json_object(source, "path start_line end_line blob text verified moved") for source in answer.sources
-        ],
-        **json_object(answer, "support problem?"),
-        "edited": _edit_value(answer),
-        **answer.links.as_value(),
-        **({"code": code} if code else {}),
-    }

@@ -230,17 +230,3 @@ def _with_author(change: FactChange, commits: Sequence[Commit]) -> FactChange:
 def has_lapsed(change: FactChange) -> bool:
     """Whether a fact expired in its place, so that no commit made the change."""
     return change.op is Op.EXPIRED and change.old is change.new
-
-
-def as_value(change: FactChange) -> dict[str, object]:
-    """The JSON of docs/json.md, "changes"."""
-    date = None
-    if change.date:
-        date = change.date.isoformat()
-    return {
-        **change.event_value(),
-        "sources": [value for key, value in change.fact.meta if key == "src"],
-        "commit": change.commit or None,
-        "author": change.author or None,
-        "date": date,
-    }

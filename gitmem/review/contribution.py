@@ -24,7 +24,7 @@ from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of, sh
 from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.git.write import run_git
-from gitmem.json_values import json_object, json_value
+from gitmem.json_values import json_keys
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id, normalise
 from gitmem.memory.writing import Added, NewLine
@@ -38,6 +38,7 @@ from gitmem.search.keywords import slug
 PROPOSAL_REFS = "refs/gitmem/proposals/"  # keeps branches in a copy, whose own branches mirror those of its origin
 
 
+@json_keys("state scope path line? text masked branch? base commit? then? pull_request=pull")
 @dataclass(frozen=True, slots=True)
 class Offered:
     """The result of `offer`. `state`: `would offer` (dry run), `there already`, `kept` (only in the local clone),
@@ -45,6 +46,11 @@ class Offered:
 
     `scope`: organisation or user. `path`, `line`: where the line stands (1-based, 0 in a dry run). `branch`, `commit`:
     "" when there is none. `then`: what to type or open next, "" for nothing. `masks`: what the gate masked in the line.
+
+    JSON: `state`: `would offer`; `there already`; `kept` (nothing could be pushed, and `then` is what to type);
+    `pushed` (`then` is the link that opens the pull request); `proposed` (`pull_request` is set). `path`: the file
+    of the organisation's memory. `line`, `branch`, `commit`: null if there is none. `masked`: how many places the
+    gate masked, by rule.
     """
 
     state: str
@@ -58,6 +64,11 @@ class Offered:
     then: str = ""
     pull: Pull | None = None
     masks: tuple[Mask, ...] = ()
+
+    @property
+    def masked(self) -> dict[str, int]:
+        """Rule -> number of masked values."""
+        return mask_counts(self.masks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +236,3 @@ def _pushed(target: Target, config: Config, offered: Offered, url: str, access: 
     if done.pull:
         return replace(offered, state="proposed", pull=done.pull, then="")
     return replace(offered, state="pushed", then=done.link)
-
-
-def as_value(offered: Offered) -> dict[str, object]:
-    """The JSON of docs/json.md, "git mem add --to organisation"."""
-    value = json_object(offered, "state scope path line? text")
-    value["masked"] = mask_counts(offered.masks)
-    value |= json_object(offered, "branch? base commit? then?")
-    return value | {"pull_request": json_value(offered.pull)}

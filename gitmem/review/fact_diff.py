@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import NamedTuple
 
+from gitmem.json_values import json_keys
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
@@ -50,6 +51,14 @@ class Op(StrEnum):
     EXPIRED = "expired"
 
 
+# The keys of a change in every JSON: the fact, its place and its former place.
+PLACE_KEYS = (
+    "op path line=new.line end_line=new.end trail=fact.trail text=new.text old_path=former_path? old_line=old.line"
+    " old_text=old.text type?"
+)
+
+
+@json_keys(f"{PLACE_KEYS} sources commit? author? date")
 @dataclass(frozen=True, slots=True)
 class FactChange:
     """The change of one fact between two commits.
@@ -58,6 +67,10 @@ class FactChange:
     path of `old`, "" when the fact was added or removed. `commit`, `author`, `date`: the commit that made the change;
     "" and None when authors were not looked up or no commit made it. `agent`: the agent or bot that made the commit, ""
     for a person. `by_machine`: an agent or bot made one of the commits that brought the fact.
+
+    JSON: `line`, `end_line`, `text`: null for a fact that is gone. `trail`: what the fact is about. `old_path`,
+    `old_line`, `old_text`: null for a new fact. `sources`: as its comment names them. `commit`, `author`, `date`:
+    the commit that made the change.
     """
 
     op: Op
@@ -82,17 +95,21 @@ class FactChange:
         assert fact is not None
         return fact
 
-    def event_value(self) -> dict[str, str | int | list[str] | None]:
-        """The keys that every JSON of a change in docs/json.md has: the fact, its place and its former place."""
-        value: dict[str, str | int | list[str] | None] = {
-            "op": self.op.value, "path": self.path, "line": None, "end_line": None, "trail": list(self.fact.trail),
-            "text": None, "old_path": None, "old_line": None, "old_text": None, "type": self.fact.get("type") or None,
-        }  # fmt: skip
-        if self.new:
-            value |= {"line": self.new.line, "end_line": self.new.end, "text": self.new.text}
-        if self.old:
-            value |= {"old_path": self.old_path or self.path, "old_line": self.old.line, "old_text": self.old.text}
-        return value
+    @property
+    def former_path(self) -> str:
+        """The path of the fact before, "" if it was added."""
+        if self.old is None:
+            return ""
+        return self.old_path or self.path
+
+    @property
+    def type(self) -> str:
+        return self.fact.get("type")
+
+    @property
+    def sources(self) -> list[str]:
+        """The sources that its comment names."""
+        return [value for key, value in self.fact.meta if key == "src"]
 
 
 def archives(change: FactChange) -> bool:

@@ -21,7 +21,7 @@ from gitmem.gate.tree_policies import daily_patterns, range_policy
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.write import run_git
-from gitmem.json_values import json_object, json_value
+from gitmem.json_values import json_keys
 from gitmem.memory.fact import parse_span
 from gitmem.messages import Message
 from gitmem.paths import Layout, passes
@@ -41,10 +41,15 @@ OP_WORDS = {
 }  # fmt: skip
 
 
+@json_keys("branch base head compare=link? pull_request=pull")
 @dataclass(frozen=True, slots=True)
 class Published:
     """A pushed branch. `head`: the oid of its tip. `link`: the page that opens a pull request by hand, "" for a remote
-    at an unknown forge. `pull`: the pull request, None without a token."""
+    at an unknown forge. `pull`: the pull request, None without a token.
+
+    JSON: `compare`: the link that opens a pull request by hand, null for a remote at no known forge.
+    `pull_request`: null without a token.
+    """
 
     branch: str
     base: str
@@ -137,12 +142,6 @@ def publish(
     title = proposal.title or _title(repo, head, changes)
     pull = client.open_or_update(head=branch, base=base, title=title, body=body)
     return Published(branch, base, head, link, pull)
-
-
-def as_value(published: Published) -> dict[str, object]:
-    """The JSON of docs/json.md, "publish"."""
-    value = json_object(published, "branch base head")
-    return value | {"compare": published.link or None, "pull_request": json_value(published.pull)}
 
 
 def through_the_gate(repo: Repository, span: CommitRange, today: date) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from gitmem.gate.reports.finding_words import order
-from gitmem.gate.reports.value import finding_value
 from gitmem.git.objects import Span
-from gitmem.json_values import json_object
+from gitmem.json_values import json_object, json_value
 from gitmem.memory.fact import parse_span
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.signatures import UNSIGNED
-from gitmem.review.fact_diff import FactChange
+from gitmem.review.fact_diff import PLACE_KEYS, FactChange
 from gitmem.review.forges.forge import Forge
 from gitmem.review.review import LineVerdict, Review
 from gitmem.review.text_changes import TextChange
@@ -25,9 +24,7 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
         "verdict": "failed" if review.failed else "clean",
         "changes": [
             {
-                **change.event_value(),
-                "author": change.author or None,
-                "commit": change.commit or None,
+                **json_object(change, f"{PLACE_KEYS} author? commit?"),
                 "sources": _sources(change, review, forge),
             }
             for change in (*review.changes, *review.other.placements)
@@ -35,13 +32,13 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
         "texts": [_text_value(text) for text in review.other.texts],
         "renamed": [json_object(row, "path old_path") for row in review.other.renamed],
         "unread": list(review.other.unread),
-        "findings": [finding_value(finding) for finding in order(review.report.findings)],
-        "before": [finding_value(finding) for finding in order(review.report.before)],
+        "findings": json_value(order(review.report.findings)),
+        "before": json_value(order(review.report.before)),
         "provenance": [_line_value(line) for line in review.lines],
-        **{warning.key: warning.as_value() for warning in review.warnings},
+        **{warning.key: json_value(warning.found) for warning in review.warnings},
         "masks": [json_object(row, "path line text") for row in review.masks],
         "notes": list(review.notes),
-        "signatures": [one.as_value() for one in review.signatures if one.state != UNSIGNED],
+        "signatures": [json_object(one) for one in review.signatures if one.state != UNSIGNED],
     }
 
 

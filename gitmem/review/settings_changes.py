@@ -20,6 +20,7 @@ from gitmem.gate.changes.layout_loss import layout_loss
 from gitmem.gate.changes.text_rules import settings_loss
 from gitmem.git.objects import REGULAR, Change
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_keys
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
@@ -37,6 +38,7 @@ HARMLESS_LINE = re.compile(r"[^\s\"\[!]\S*(?: -text| merge=gitmem)+|\s*(?:#.*)?"
 STATUS_WORDS = {"A": "added", "D": "removed"}
 
 
+@json_keys("path what loosened?")
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
     """A changed file. `what`: `added`, `changed` or `removed`. `loosened`: which protection the change takes away, ""

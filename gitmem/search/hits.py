@@ -25,6 +25,8 @@ class Linked(NamedTuple):
 
     `date`: its day, ISO, "" if unknown. `proposed`: the link holds only once a person has reviewed it. `reason`: why
     the two are linked. `of`: the line of the passage.
+
+    JSON: `id`: of its text.
     """
 
     path: str
@@ -67,6 +69,21 @@ class Hit(NamedTuple):
 
     For a commit `kind` is "commit", `path` and `blob` are "", and the lines are those of its message. `subject`: of the
     commit. `state`: "reverted", "amended" or ""; `by`: the commit that did so. `repository`: the clone, if another one.
+
+    JSON: `path`, `blob`: null for a commit. `start_line`, `end_line`: lines of the file, or of a commit's message.
+    `trail`: what the passage is about, from the outside in: the note's name, headings (without day and time of a
+    log), parent items, a table's header. `text`: the passage; of a line longer than 4,000 characters the part that
+    matches. `score`: 0 to 1, comparable within one answer only. `date`: the day of the text, null if it states no
+    day and is committed; an uncommitted text without a day has today's. `trust`: `promoted` (the fact names its
+    source), `committed` or `uncommitted`. `id`: the same for the same text. `kind`: `commit` with `--history`.
+    `subject`: of a commit. `cut`: how many characters of long lines are left out of `text` (`git mem show` has
+    them). `state`: `expired`, `superseded`, `promoted` (an episode that is in a digest), `changed` or `gone` (the
+    code that it cites); `reverted` or `amended` of a commit. `by`: the later commit that reverted or amended this
+    one. `branch`: with `--all-branches`. `commit`, `author`: with `--blame` the commit that first brought the fact.
+    `repository`: of a server, or a clone of `mem.historyRepos`. `explain`: with `--explain`, see below. `sources`:
+    of a fact, the lines of logs that it was promoted from; such a line is no hit of its own. `code`: cited code
+    that is not as it was. `amended_by`: what replaces or ends it, newest first. `supersedes`: what it replaces.
+    `differs`: earlier lines that say otherwise.
     """
 
     path: str

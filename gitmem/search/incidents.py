@@ -53,7 +53,11 @@ _NAMED_DAY = re.compile(r"(\d{4})[-./](\d{1,2})[-./](\d{1,2})")
 @json_keys("text path line outcome?")
 class Action(NamedTuple):
     """What was done: `text` as one line of data, where it stands, and `outcome`, what came of it, "" where it is not
-    said."""
+    said.
+
+    JSON: `text`: one line of data. `outcome`: `did not help then`, `helped then` or `was left open then`, null if
+    memory does not say.
+    """
 
     text: str
     path: str
@@ -66,7 +70,12 @@ class Incident(NamedTuple):
     """One incident. `title`: what it is called. `date`: the day it was, ISO, "" where it is not said. `start_line`,
     `end_line`: its lines. `outcome`, `outcome_line`: how it ended, "" and 0 where it is not said. `evidence`: how
     likely it is of the kind of the alert, 0..1. `alert`: the title of that alert. `repository`: on a server, whose it
-    is."""
+    is.
+
+    JSON: `outcome`: the sentence by which it ended, null if memory does not say. `outcome_line`: its line. `alert`:
+    the title of the alert that it is like. `evidence`: 0 to 1, how likely the incident is of the kind of `alert`.
+    `actions`: what was done then.
+    """
 
     title: str
     date: str

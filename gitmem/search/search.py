@@ -99,6 +99,12 @@ class Answer(NamedTuple):
     `Query.explain`. `answered`: whether one of the first ALWAYS_SHOWN_HITS hits is likely to answer the question
     (`evidence`). `chunks`: how many chunks memory has. `withheld`: lines with a secret, which are neither searched nor
     shown.
+
+    JSON: `at`: `worktree`, a commit's oid, or `branches` with `--all-branches`. `answered`: false if nothing seems
+    to answer the question; there are then five hits at most without `--all`. `withheld`: how many lines of the
+    searched files hold a secret; such lines are neither searched nor shown. `notes`: what a person should know of
+    the answer: why only words were searched, why it is stale. `hits`: the passages, best first. `settings`: with
+    `--explain`, the settings in force.
     """
 
     query: str

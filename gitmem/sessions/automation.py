@@ -107,7 +107,7 @@ def flushed_value(flushed: FlushResult, ended: Sequence[EndedSession], episode: 
 
     return {
         "kept": [json_object(line, "path line text type turn") for line in flushed.kept],
-        "skipped": [{"text": text, "reason": reason} for text, reason in flushed.skipped],
+        "skipped": json_value(flushed.skipped),
         "notes": list(flushed.notes),
         "masked": mask_counts(flushed.masks),
         "differs": json_value(flushed.differs),

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 
 if TYPE_CHECKING:
     from gitmem.promotion.consolidation import Outcome, Receipts
@@ -29,11 +29,15 @@ MAX_EPISODES = 1_000  # last episodes that are counted
 LOCK_SECONDS = 5.0  # wait for another session that ends at the same time
 
 
+@json_keys("sessions at? did? commit? branch? problem?")
 @dataclass(frozen=True, slots=True)
 class Record:
     """The record of a clone. `episodes`: paths of the episodes of sessions that ended since the last consolidation. The
     other fields describe the last automatic run. `at`: its ISO time, "" if there was none. `did`: its summary.
-    `commit`, `branch`: "" if it wrote nothing. `problem`: why it failed, "" if it did not."""
+    `commit`, `branch`: "" if it wrote nothing. `problem`: why it failed, "" if it did not.
+
+    JSON: `sessions`: how many ended since, which `mem.distillAfter` counts.
+    """
 
     episodes: tuple[str, ...] = ()
     at: str = ""
@@ -42,10 +46,10 @@ class Record:
     branch: str = ""
     problem: str = ""
 
-    def as_value(self) -> dict[str, Any]:
-        """`consolidation` of docs/json.md, "status"."""
-        value = json_object(self, "at? did? commit? branch? problem?")
-        return {"sessions": len(self.episodes)} | value
+    @property
+    def sessions(self) -> int:
+        """How many sessions ended since the last consolidation."""
+        return len(self.episodes)
 
 
 def note_ended(repo: Repository, config: Config, episode: str) -> None:

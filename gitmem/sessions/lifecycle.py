@@ -75,6 +75,13 @@ class Source:
     file: str = ""
 
 
+class SkippedText(NamedTuple):
+    """A text that was not written, with the reason. A text that the gate refused is not shown."""
+
+    text: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class FlushedLine:
     """A line that a flush wrote: path and line number in the log, text, type of the fact, id of the turn that contains
@@ -93,7 +100,7 @@ class FlushResult:
     text of a refused statement is not quoted."""
 
     kept: tuple[FlushedLine, ...]
-    skipped: tuple[tuple[str, str], ...]
+    skipped: tuple[SkippedText, ...]
     notes: tuple[str, ...] = ()  # failures of a model
     masks: tuple[Mask, ...] = ()  # what the gate masked in the lines
     differs: tuple[Rival, ...] = ()  # facts of MEMORY.md that the lines repeat, replace, end or conflict with
@@ -161,8 +168,8 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     selected = [item for item in selected if item not in gone]
     held = _known_statements(root, config.memory_daily, now, days)
     new, known = _not_in_memory(selected, held._replace(ids=held.ids | state.facts))
-    skipped = [(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
-    skipped += [(MASK, "a person took it out of memory") for _ in gone]
+    skipped = [SkippedText(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
+    skipped += [SkippedText(MASK, "a person took it out of memory") for _ in gone]
     kept: list[FlushedLine] = []
     masks: list[Mask] = []
 
@@ -185,7 +192,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
         return refused
 
     refused = write(new)
-    skipped += [("(refused by the gate)", message) for _, message in refused]
+    skipped += [SkippedText("(refused by the gate)", message) for _, message in refused]
     # The deciding sentence may pass the gate where the whole line does not.
     write([shorter for item, _ in refused if (shorter := item.alone()).text != item.text])
     state = replace(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from gitmem.json_values import json_value
+from gitmem.json_values import json_keys
 from gitmem.sessions.receipts import Receipt, totals
 
 if TYPE_CHECKING:
@@ -40,18 +40,36 @@ def shown(repo: Repository, config: Config, counts: Mapping[str, int]) -> tuple[
     return [fact._replace(text=next(texts)) for fact in most], [fact._replace(text=next(texts)) for fact in never]
 
 
-def as_value(repo: Repository, config: Config, found: Sequence[Receipt]) -> dict[str, object]:
-    """The JSON of docs/json.md, "receipts"."""
+@json_keys("id path line text [times]")
+class RecalledFact(NamedTuple):
+    """A fact of MEMORY.md as it stands now. `times`: how often sessions were given it, 0 for never."""
+
+    id: str
+    path: str
+    line: int
+    text: str
+    times: int = 0
+
+
+class Recall(NamedTuple):
+    """What sessions were given of memory. `tokens_a_day`: the mean over days with a receipt. `tokens`: layer -> tokens.
+    `most`, `never`: the facts that sessions were given, the most often first, and those that none was given.
+
+    JSON: `most`: the facts that sessions were given, the most often first. `never`: those that none was given.
+    """
+
+    receipts: Sequence[Receipt]
+    tokens_a_day: int
+    tokens: Mapping[str, int]
+    most: list[RecalledFact]
+    never: list[RecalledFact]
+
+
+def recall(repo: Repository, config: Config, found: Sequence[Receipt]) -> Recall:
+    """What the sessions of these receipts were given."""
     total = totals(found)
-    most, never = shown(repo, config, total.counts)
-    return {
-        "receipts": json_value(found),
-        "tokens_a_day": total.tokens_a_day,
-        "tokens": dict(total.tokens),
-        "most": [{**_value(fact), "times": total.counts[fact.id]} for fact in most],
-        "never": [_value(fact) for fact in never],
-    }
-
-
-def _value(fact: Fact) -> dict[str, object]:
-    return {"id": fact.id, "path": "MEMORY.md", "line": fact.line, "text": fact.text}
+    most, never = (
+        [RecalledFact(fact.id, "MEMORY.md", fact.line, fact.text, total.counts.get(fact.id, 0)) for fact in facts]
+        for facts in shown(repo, config, total.counts)
+    )
+    return Recall(found, total.tokens_a_day, total.tokens, most, never)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from gitmem import system
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.json_values import json_keys, json_object
 from gitmem.memory.fact import fact_id
 
 FILE = "receipts.jsonl"
@@ -28,10 +29,15 @@ SEARCH = "search"  # the layer of a search's hits
 LOCK_WAIT_SECONDS = 0.2
 
 
+@json_keys("at session kind ms=milliseconds tokens parts")
 class Receipt(NamedTuple):
     """The receipt of a context or a search. `at`: local time. `session`: name. `kind`: "start", "prompt" or "context"
     for what a session was given, or "search". `milliseconds`: how long it took. `tokens`: layer -> tokens. `parts`:
-    fact ids of the parts."""
+    fact ids of the parts.
+
+    JSON: `kind`: `start`, `prompt`, `context` or `search`. `ms`: how long it took. `tokens`: layer -> tokens; those
+    of a search are under `search`. `parts`: ids of the given texts.
+    """
 
     at: datetime
     session: str
@@ -45,13 +51,6 @@ class Receipt(NamedTuple):
         """The sum of the tokens of all layers."""
         return sum(self.tokens.values())
 
-    def as_value(self) -> dict[str, object]:
-        """The JSON of docs/json.md, "receipts", which is also a line of the file."""
-        return {
-            "at": self.at.isoformat(timespec="seconds"), "session": self.session[:MAX_NAME_CHARS], "kind": self.kind,
-            "ms": self.milliseconds, "tokens": dict(self.tokens), "parts": list(self.parts[:MAX_PARTS]),
-        }  # fmt: skip
-
 
 class Totals(NamedTuple):
     """Sums over receipts. `receipts`: their number. `tokens_a_day`: mean over the days that have receipts. `tokens`:
@@ -64,8 +63,11 @@ class Totals(NamedTuple):
 
 
 def append(common_dir: Path, receipt: Receipt) -> None:
-    """Append a receipt to the file. Does nothing if the file cannot be written."""
-    line = json.dumps(receipt.as_value(), ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+    """Append a receipt to the file, with MAX_PARTS parts at most. Does nothing if the file cannot be written."""
+    receipt = receipt._replace(
+        at=receipt.at.replace(microsecond=0), session=receipt.session[:MAX_NAME_CHARS], parts=receipt.parts[:MAX_PARTS]
+    )
+    line = json.dumps(json_object(receipt), ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.NONBLOCK | system.RAW
     try:
         with locked(common_dir, "receipts", LOCK_WAIT_SECONDS):

@@ -17,7 +17,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Transcript, Turn
 from gitmem.hosts.transcript_parser import parse
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.regular_file import read_regular
 from gitmem.sessions.lifecycle import Source, end_session
 from gitmem.sessions.rolling_summary import MARK_TURNS, turn_key
@@ -35,20 +35,21 @@ class Reset(StrEnum):
     EITHER = "either"
 
 
+@json_keys("session reason episode? kept problem?")
 @dataclass(frozen=True, slots=True)
 class EndedSession:
     """A session that was ended. `reason`: why it was over. `episode`: path, "" for a session without statements.
-    `kept`: number of lines that the flush wrote. `problem`: why it could not be ended completely, "" if it could."""
+    `kept`: number of lines that the flush wrote. `problem`: why it could not be ended completely, "" if it could.
+
+    JSON: `episode`: null if nothing was said. `kept`: how many lines were written. `problem`: why it could not be
+    ended in full.
+    """
 
     session: str
     reason: str
     episode: str = ""
     kept: int = 0
     problem: str = ""
-
-    def as_value(self) -> dict[str, str | int | None]:
-        """`reset` of docs/json.md."""
-        return json_object(self, "session reason episode? kept problem?")
 
 
 def reason_to_end(

@@ -24,7 +24,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Turn, dated
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
 from gitmem.memory.writing import Entry, append_entry, gated_entry
@@ -33,7 +33,7 @@ from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.sessions.episode import EpisodeFile, Heading, gated_episode, list_episodes, path_with_hash
-from gitmem.sessions.lifecycle import RECENT_DAYS
+from gitmem.sessions.lifecycle import RECENT_DAYS, SkippedText
 from gitmem.sessions.log_files import log_files
 from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import turn_key
@@ -57,6 +57,7 @@ class ImportState(StrEnum):
     FAILED = "left out"
 
 
+@json_keys("path text turn")
 class ImportedLine(NamedTuple):
     """A line for a daily log. `path`: the log. `text`: the text that passed the gate. `meta`: (key, value) of its
     comment. `when`, `turn`: time and id of the turn that contains the statement. `masks`: the masks that the gate
@@ -75,28 +76,30 @@ class ImportedLine(NamedTuple):
         return text.encode("utf-8", "surrogateescape")
 
 
+@json_keys(
+    "session=session.name from=session.place day project=session.project? state=done episode? lines skipped problem?"
+)
 @dataclass(frozen=True, slots=True)
 class ImportedSession:
     """The outcome of one session. `done`: what happened. `episode`: path, "" for none. `lines`: written lines.
     `skipped`: (text, reason) of lines that were left out. `problem`: why the whole session was left out, "" if it was
-    not."""
+    not.
+
+    JSON: `from`: the host's file. `project`: null if the host does not say in which folder a session worked.
+    `state`: one of the keys of `totals`. `skipped`: lines that were not written. `problem`: why a session was left
+    out.
+    """
 
     session: PastSession
     done: ImportState
     episode: str = ""
     lines: tuple[ImportedLine, ...] = ()
-    skipped: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[SkippedText, ...] = ()
     problem: str = ""
 
-    def as_value(self) -> dict[str, object]:
-        """An item of `sessions` of docs/json.md, "import"."""
-        return {
-            "session": self.session.name, "from": self.session.place, "day": self.session.start.date().isoformat(),
-            "project": self.session.project or None, "state": str(self.done), "episode": self.episode or None,
-            "lines": [json_object(line, "path text turn") for line in self.lines],
-            "skipped": [{"text": text, "reason": reason} for text, reason in self.skipped],
-            "problem": self.problem or None,
-        }  # fmt: skip
+    @property
+    def day(self) -> date:
+        return self.session.start.date()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class _Prepared(NamedTuple):
     sha256: str
     turns: tuple[Turn, ...]
     lines: tuple[ImportedLine, ...]
-    skipped: tuple[tuple[str, str], ...]
+    skipped: tuple[SkippedText, ...]
     path: str
     episode: str
     new: bool
@@ -237,7 +240,7 @@ class _Importer:
                 path, name, sha256, session.file
             )
         except Refused as error:
-            skipped.append(("(the episode is refused by the gate)", error.message))
+            skipped.append(SkippedText("(the episode is refused by the gate)", error.message))
         return _Prepared(session, name, sha256, turns, tuple(lines), tuple(skipped), path, text, own is None)
 
     def _part(self, session: str, file: str) -> tuple[str, EpisodeFile | None]:
@@ -252,7 +255,7 @@ class _Importer:
 
     def _lines(
         self, session: PastSession, turns: Sequence[Turn], *, known: bool
-    ) -> tuple[list[ImportedLine], list[tuple[str, str]]]:
+    ) -> tuple[list[ImportedLine], list[SkippedText]]:
         """(lines that no log has yet, (text, reason) of lines that were left out), day by day. `known`: the session has
         an episode."""
         from gitmem.gate.quoting import without_secrets
@@ -262,7 +265,7 @@ class _Importer:
         if state.transcript or known:  # else the state is left over from an import that was undone
             read_before = state.turns
         lines: list[ImportedLine] = []
-        skipped: list[tuple[str, str]] = []
+        skipped: list[SkippedText] = []
         fresh = [turn for turn in turns if turn_key(turn) not in read_before]
         for day, said in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
             path = daily_path(day, self._options.agent)
@@ -272,7 +275,7 @@ class _Importer:
             for item in select(of_day, path, of_day[-1].at or session.start, None, *around)[0]:
                 ids = {fact_id(item.text), fact_id(item.core)}
                 if self._known.holds(ids, day):
-                    skipped.append((without_secrets([item.text])[0], ALREADY_IN_MEMORY))
+                    skipped.append(SkippedText(without_secrets([item.text])[0], ALREADY_IN_MEMORY))
                     continue
                 passed = self._gated(item, session, path, skipped)
                 if passed is None:
@@ -287,7 +290,7 @@ class _Importer:
         return lines, skipped
 
     def _gated(
-        self, item: Selected, session: PastSession, path: str, skipped: list[tuple[str, str]]
+        self, item: Selected, session: PastSession, path: str, skipped: list[SkippedText]
     ) -> tuple[Redaction, Meta] | None:
         """(text and masks, comment) of a selection that the gate accepts: of the whole text, else of its core sentence
         alone; None if the gate refuses both. The refusal of the whole text is added to `skipped`."""
@@ -297,7 +300,7 @@ class _Importer:
                 return gated_entry(Entry(each.text, each.type, each.origin, more), path, self._config)
             except Refused as error:
                 if each is item:
-                    skipped.append(("(refused by the gate)", error.message))
+                    skipped.append(SkippedText("(refused by the gate)", error.message))
         return None
 
     def _write(self, prepared: Sequence[_Prepared]) -> list[str]:
@@ -358,6 +361,7 @@ class _Importer:
             save_state(common, name, replace(state, turns=turns, facts=state.facts | known))
 
 
+@json_keys("lines refused masked")
 @dataclass(slots=True)
 class Totals:
     """The counts of an import. `sessions`: outcome -> number. `lines`: written lines. `refused`: texts that the gate
@@ -375,7 +379,7 @@ class Totals:
         self.masks += [mask for line in session.lines for mask in line.masks]
         self.refused += sum(reason != ALREADY_IN_MEMORY for _, reason in session.skipped)
 
-    def as_value(self) -> dict[str, object]:
-        """`totals` of docs/json.md, "import"."""
-        masked = mask_counts(self.masks)
-        return {**self.sessions, "lines": self.lines, "refused": self.refused, "masked": masked}
+    @property
+    def masked(self) -> dict[str, int]:
+        """Rule -> number of masked values."""
+        return mask_counts(self.masks)

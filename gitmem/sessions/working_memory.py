@@ -20,6 +20,7 @@ from typing import TypedDict
 
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.json_values import json_keys
 from gitmem.messages import Message
 from gitmem.paths import agent_name
 
@@ -71,23 +72,20 @@ def owner_of(session: str, agent: str) -> Owner:
     return Owner(name, agent_name(agent))
 
 
+@json_keys("key value=text at until session=owner.session? agent=owner.agent?")
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A stored value. `key`: normalised. `at`: when it was set. `until`: when it expires."""
+    """A stored value. `key`: normalised. `at`: when it was set. `until`: when it expires.
+
+    JSON: `at`, `until`: when it was set, and when it expires. `session`: null for a value of the project. `agent`:
+    null for a value of every agent.
+    """
 
     key: str
     text: str
     at: datetime
     until: datetime
     owner: Owner = PROJECT
-
-
-def as_value(value: Value) -> SessionValue:
-    """The JSON of docs/json.md, "session set"."""
-    return {
-        "key": value.key, "value": value.text, "at": value.at.isoformat(), "until": value.until.isoformat(),
-        "session": value.owner.session or None, "agent": value.owner.agent or None,
-    }  # fmt: skip
 
 
 def normalise(key: str) -> str:

@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from gitmem.json_values import json_object
 from gitmem.memory import rivals
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.facts import parse
@@ -33,7 +34,7 @@ def found(text: str, new: str = "") -> list[Rival]:
 def test_a_statement_is_named_beside_the_fact_it_changes_or_repeats(there: str, new: str, kind: str) -> None:
     (rival,) = found(f"- {there}\n- Lunch is at noon\n", new)
     assert (rival.kind, rival.old.fact.text, rival.later) == (kind, there, True)
-    assert rival.as_value()["fact"]["id"] == fact_id(there) and rival.old.path in rivals.sentence(rival)
+    assert json_object(rival)["fact"]["id"] == fact_id(there) and rival.old.path in rivals.sentence(rival)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
 from gitmem.hosts.transcript_parser import parse
+from gitmem.json_values import json_value
 from gitmem.sessions import session_import
 from gitmem.sessions.lifecycle import end_session, flush
 from gitmem.sessions.past_sessions import (
@@ -160,7 +161,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(repo: Repo, git: Repository,
     found = some(tmp_path / "t", 4)
     would = bring(git, found, dry_run=True)
     assert not (repo.path / "memory").exists() and not (repo.path / ".git/gitmem/sessions").exists()
-    assert [outcome.as_value() for outcome in bring(git, found)] == [outcome.as_value() for outcome in would]
+    assert json_value(bring(git, found)) == json_value(would)
 
 
 def test_a_transcript_that_has_grown_keeps_its_episode_and_its_lines(
@@ -222,7 +223,7 @@ def test_a_secret_is_never_written_and_the_rest_of_its_session_is(repo: Repo, gi
     (outcome,) = bring(git, list_sessions(files_below(tmp_path / "t")))
     assert [line.text for line in outcome.lines] == [said[1]] and len(outcome.skipped) == 1
     every = b"".join(path.read_bytes() for path in repo.path.rglob("*") if path.is_file())
-    assert TOKEN.encode() not in every and TOKEN not in json.dumps(outcome.as_value())
+    assert TOKEN.encode() not in every and TOKEN not in json.dumps(json_value(outcome))
 
 
 def test_a_commit_names_the_hash_and_the_turns_of_each_transcript(repo: Repo, git: Repository, tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import UsageError
 from gitmem.git.opening import Repository
+from gitmem.json_values import json_object
 from gitmem.memory import writing
 from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.memory.writing import NewLine, as_value
+from gitmem.memory.writing import NewLine
 from gitmem.plural import counted
 from gitmem.provenance.trailers import message_of_line
 
@@ -127,7 +128,7 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
     else:
         added, others = writing.add(repo, config, line, now=now()), False
     if options.as_json:
-        value = as_value(added)
+        value = json_object(added)
         if options.commit:
             value["commit"] = commit or None
         write_json(value)
@@ -191,7 +192,7 @@ def _offer(config: Config, words: str, options: AddOptions) -> None:
     )
     say_masked(offered.masks)
     if options.as_json:
-        write_json(contribution.as_value(offered))
+        write_json(offered)
         return
     branches = ""
     if offered.branch:

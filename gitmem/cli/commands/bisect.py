@@ -31,7 +31,7 @@ from gitmem.memory.statements import unmarked
 from gitmem.plural import counted
 from gitmem.provenance.bisection import Turn, last_turn, place_of
 from gitmem.provenance.forgotten_texts import forgotten_texts
-from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
+from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange
 from gitmem.search.search import Query, search
 
@@ -173,7 +173,7 @@ def _value(
         "date": date,
         "before": turn.before or None,
         "tried": [{"commit": oid, "rank": rank or None} for oid, rank in turn.ranks.items()],
-        "facts": [as_value(change) for change in changes],
+        "facts": changes,
     }
 
 

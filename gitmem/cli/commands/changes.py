@@ -15,7 +15,7 @@ from gitmem.environment import now
 from gitmem.git.revision import split_range
 from gitmem.memory.snapshot import layout_at
 from gitmem.provenance.forgotten_texts import forgotten_texts
-from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
+from gitmem.review.commit_diff import fact_changes, without_forgotten
 
 
 @click.command()
@@ -43,7 +43,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
                 "base": base,
                 "head": head,
                 "counts": {op: counts.get(op, 0) for op in SIGNS},
-                "changes": [as_value(change) for change in changes],
+                "changes": changes,
             }
         )
         return

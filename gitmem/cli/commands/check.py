@@ -10,7 +10,7 @@ import click
 from gitmem import __version__
 from gitmem.claims import baseline, documents
 from gitmem.claims.check import check
-from gitmem.claims.finding import Finding, State, as_value
+from gitmem.claims.finding import Finding, State
 from gitmem.claims.mending import mend
 from gitmem.claims.report import as_annotations, as_sarif, words_of
 from gitmem.claims.transition import became_false
@@ -74,7 +74,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         _write_baseline(repo, findings)
         return
     if options.as_json:
-        write_json(as_value(findings))
+        write_json({"findings": findings})
     elif options.form == "sarif":
         page(as_sarif(findings, __version__))
     elif options.form == "github":

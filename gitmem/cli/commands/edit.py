@@ -16,7 +16,7 @@ from gitmem.errors import UsageError
 from gitmem.gate.exceptions import parse_date
 from gitmem.git.opening import Repository
 from gitmem.provenance import corrections, lifetimes
-from gitmem.provenance.corrections import Correction, as_value
+from gitmem.provenance.corrections import Correction
 
 
 class EditOptions(NamedTuple):
@@ -67,7 +67,7 @@ def command(**given: Any) -> None:
         done = _lasting(repo, config, (path, line), options)
     say_masked(done.masks)
     if options.as_json:
-        write_json(as_value(done))
+        write_json(done)
         return
     write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
     say_if_detached(repo, done.commit)

@@ -251,7 +251,7 @@ def _show(
     columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str], since: Since | None, as_json: bool
 ) -> None:
     if as_json:
-        write_json({**as_value(columns, gained, lost), "since": since.as_value if since else None})
+        write_json({**as_value(columns, gained, lost), "since": since})
         return
     rows: list[str] = []
     if since and since.figures:

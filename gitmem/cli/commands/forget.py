@@ -16,6 +16,7 @@ from gitmem.environment import now
 from gitmem.errors import Exit, Refused, UsageError
 from gitmem.git.opening import Repository
 from gitmem.index import indexer
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.provenance import corrections, erasure, purge
 from gitmem.provenance.corrections import Correction
@@ -75,7 +76,7 @@ def command(
         return Exit.DONE
     done = corrections.forget(repo, config, path, line, reason, dry_run=dry_run)
     if as_json:
-        write_json(corrections.as_value(done))
+        write_json(done)
     elif dry_run:
         write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in done.taken))
         say(f"1 fact would go{_below(done)}; nothing was changed")
@@ -121,7 +122,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
 
 
 def _purge_value(done: Purge, values: Sequence[str]) -> dict[str, object]:
-    return {**purge.as_value(done), "session_values": list(values)}
+    return {**json_object(done), "session_values": list(values)}
 
 
 def _show_plan(planned: Purge) -> None:

@@ -19,9 +19,10 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.exchange.agent_skills import read_skills
 from gitmem.exchange.claude_memories import read_memories
-from gitmem.exchange.document_import import DocumentImport, bring, planned
+from gitmem.exchange.document_import import DocumentImport, LeftOut, bring, planned
 from gitmem.exchange.okf_import import read_bundle
 from gitmem.git import undo_record
+from gitmem.json_values import json_object
 from gitmem.memory import importing
 from gitmem.memory.importing import EXPECTED, Plan, as_value, ensure_elsewhere, masked_places
 from gitmem.memory.new_statements import memory_bytes, of_texts, since
@@ -171,14 +172,18 @@ def _import_documents(options: ImportCommand) -> int:
         bring(repo, plan)
     differs = since(repo, before, now().date())
     if options.as_json:
-        value = plan.as_value(options.source, dry_run=options.dry_run)
-        write_json(value | {"differs": differs})
+        write_json(_value(plan, options) | {"differs": differs})
     else:
         _show_documents(plan, options)
         say_differs(differs)
     if any(reason not in EXPECTED for _, reason in plan.left):
         return Exit.FINDINGS
     return Exit.DONE
+
+
+def _value(plan: DocumentImport, options: ImportCommand) -> dict[str, object]:
+    """The JSON of an import of documents."""
+    return {"source": options.source, **json_object(plan), "dry_run": options.dry_run}
 
 
 def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
@@ -352,11 +357,11 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
     unread = [(place, reason) for place, reason in listing.left_out if reason.startswith(UNREADABLE)]
     failed = bool(totals.sessions[ImportState.FAILED] or unread or (remembered is not None and remembered.left))
     if options.as_json:
-        left = [{"from": place, "reason": reason} for place, reason in listing.left_out]
+        left = [LeftOut(*each) for each in listing.left_out]
         value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
         if remembered is not None:
-            value["memories"] = remembered.as_value(options.source, dry_run=options.dry_run)
-        value |= {"totals": totals, "differs": differs, "dry_run": options.dry_run}
+            value["memories"] = _value(remembered, options)
+        value |= {"totals": {**totals.sessions, **json_object(totals)}, "differs": differs, "dry_run": options.dry_run}
         write_json(value)
     else:
         for place, reason in unread:
@@ -420,7 +425,7 @@ def _show_listing(listing: Listing, options: ImportCommand) -> None:
             {"source": options.source, "projects": [
                 {"project": project or None, "sessions": len(sessions), "first": _day(sessions[0]),
                  "last": _day(sessions[-1])} for project, sessions in rows],
-             "left": [{"from": place, "reason": reason} for place, reason in listing.left_out]}
+             "left": [LeftOut(*each) for each in listing.left_out]}
         )  # fmt: skip
         return
     for project, sessions in rows:

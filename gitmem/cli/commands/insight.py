@@ -35,7 +35,7 @@ def command(
     done = insights.record(repo, config, " ".join(text), now(), agent=agent, more=anchors(repo, cites), dry_run=dry_run)
     say_masked(done.masks)
     if as_json:
-        write_json(insights.as_value(done))
+        write_json(done)
     elif done.reason:
         write(escape(f"nothing written: {done.reason}\n"))
     else:

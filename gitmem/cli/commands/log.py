@@ -9,9 +9,7 @@ from gitmem.cli.options import at_option, colour_option, commit_at, json_option,
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
-from gitmem.json_values import json_object
 from gitmem.memory import timeline
-from gitmem.memory.timeline import Day
 from gitmem.paths import agent_name
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.text.named_times import first_day, last_day
@@ -52,7 +50,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         forgotten=forgotten_texts(repo),
     )[:count]
     if as_json:
-        write_json({"days": [as_value(day) for day in days]})
+        write_json({"days": days})
         return
     on = coloured(colour)
     out: list[str] = []
@@ -75,24 +73,3 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         say("no daily log here in that time")
     elif not days:
         say("no daily log here")
-
-
-def as_value(day: Day) -> dict[str, object]:
-    """The JSON of docs/json.md, "log"."""
-    return {
-        "date": day.day.isoformat(),
-        "logs": [
-            {
-                "path": log.path,
-                "agent": log.agent or None,
-                "sections": [
-                    json_object(section, "time? topic? start_line end_line lines") for section in log.sections
-                ],
-            }
-            for log in day.logs
-        ],
-        "facts": [
-            {"path": path, "line": fact.line, "text": fact.text, "type": fact.get("type") or None}
-            for path, fact in day.facts
-        ],
-    }

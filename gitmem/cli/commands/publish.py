@@ -69,7 +69,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
         environ=os.environ if in_actions else None,
     )  # fmt: skip
     if as_json:
-        write_json(publish.as_value(done))
+        write_json(done)
     elif done.pull and forge:
         verb = "updated"
         if done.pull.created:

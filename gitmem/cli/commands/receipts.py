@@ -12,7 +12,7 @@ from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.sessions import receipts
-from gitmem.sessions.recalled_facts import as_value, shown
+from gitmem.sessions.recalled_facts import recall, shown
 from gitmem.sessions.receipts import Receipt, by_session
 from gitmem.text.named_times import first_day
 
@@ -36,7 +36,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     repo, config = open_here()
     found = receipts.read(repo.common_dir, session, first_day(since, now()))
     if as_json:
-        write_json(as_value(repo, config, found))
+        write_json(recall(repo, config, found))
         return
     total = receipts.totals(found)
     most, never = shown(repo, config, total.counts)

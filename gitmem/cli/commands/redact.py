@@ -27,7 +27,7 @@ from gitmem.git import undo_record
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import StagedText, is_committed, write_over, writer
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 
 COMMITS_KEEP_IT = "git mem scan --history names them, git rebase -i takes it out of those that are not pushed"
 MAX_LISTED_MASKS = 20  # masks of one file that are listed; the others are counted
@@ -69,9 +69,8 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         _write(repo, masked, policy.daily)
     left = [(plan, finding) for plan in planned for finding in plan.left]
     if as_json:
-        rows = [plan.as_value() for plan in masked]
         unmended = [_left_value(plan, finding) for plan, finding in left]
-        write_json({"redacted": rows, "left": unmended, "dry_run": dry_run})
+        write_json({"redacted": masked, "left": unmended, "dry_run": dry_run})
     else:
         _show(masked, left)
     if not dry_run and any(plan.redaction.secret for plan in masked):
@@ -83,6 +82,7 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
     return Exit.DONE
 
 
+@json_keys("path where rules masks=redaction.masks characters=redaction.characters of=size")
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How one file, or its staged content, is masked.
@@ -90,6 +90,9 @@ class Plan:
     `where`: "work tree" or "staged". `size`: characters of the text. `rules`: the rules whose findings are masked, ()
     if nothing is. `left`: findings that no mask can fix. `entry`: the staged entry, None for a file of the work tree.
     `before`: the bytes before the masks, b"" if nothing is masked.
+
+    JSON: `where`: `staged` or `work tree`. `masks`: the parts that were replaced. `characters`: how many characters
+    the masks replaced. `of`: how many characters the file had; line ends stay and do not count.
     """
 
     path: str
@@ -104,14 +107,6 @@ class Plan:
     @property
     def data(self) -> bytes:
         return self.redaction.text.encode("utf-8", "replace")
-
-    def as_value(self) -> dict[str, object]:
-        """The JSON of docs/json.md."""
-        masks = [json_object(mask, "rule line characters") for mask in self.redaction.masks]
-        return {
-            "path": self.path, "where": self.where, "rules": list(self.rules), "masks": masks,
-            "characters": self.redaction.characters, "of": self.size,
-        }  # fmt: skip
 
 
 def refuse_excessive(plans: Sequence[Plan]) -> None:

@@ -15,7 +15,7 @@ from gitmem.errors import UsageError
 from gitmem.git.opening import Repository
 from gitmem.plural import counted
 from gitmem.provenance import corrections
-from gitmem.provenance.corrections import By, Correction, Selector, as_value
+from gitmem.provenance.corrections import By, Correction, Selector
 
 
 class RevertOptions(NamedTuple):
@@ -62,7 +62,7 @@ def command(**given: Any) -> None:
     selector = _selector(options, repo)
     correction = corrections.revert(repo, config, selector, options.reason, dry_run=options.dry_run)
     if options.as_json:
-        write_json(as_value(correction))
+        write_json(correction)
     else:
         _show(correction, selector, options)
 

@@ -31,13 +31,14 @@ from gitmem.gate.pushed_commits import oids_of_all_refs
 from gitmem.gate.reports.github import as_annotations
 from gitmem.gate.reports.sarif import as_sarif
 from gitmem.gate.reports.text import as_text
-from gitmem.gate.reports.value import as_value
+from gitmem.gate.reports.value import result_of
 from gitmem.gate.scan import Report, scan, without_repeats
 from gitmem.gate.staged_files import staged_files
 from gitmem.gate.tree_policies import range_policy, staged_policy, tree_policy, worktree_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative
+from gitmem.json_values import json_value
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, read_regular
 
@@ -48,7 +49,7 @@ COUNTER_STEP = 50  # versions of files between two updates of the counter
 # Name of the format -> the function that renders a report for stdout.
 FORMATS: dict[str, Callable[[Report], str]] = {
     "text": lambda report: as_text(report, escape),
-    "json": lambda report: json_text(as_value(report)),
+    "json": lambda report: json_text(json_value(result_of(report))),
     "sarif": lambda report: as_sarif(report, __version__),
     "github": lambda report: as_annotations(report, escape),
 }

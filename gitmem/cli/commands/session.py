@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gitmem.sessions.lifecycle import FlushResult
     from gitmem.sessions.pending_sessions import NoteResult
     from gitmem.sessions.resets import EndedSession
-    from gitmem.sessions.working_memory import SessionValue, Value
+    from gitmem.sessions.working_memory import Value
 
 HOSTS_WITH_HOOKS = [host.name for host in all_hosts() if host.hooks is not None]
 RETRY_WAIT = 5.0  # seconds that `retry` waits for another git mem that writes
@@ -486,7 +486,7 @@ def set_command(key: str, value: str, ttl: float, session: str, agent: str, keep
     owner = owner_of(session, agent or config.agent)
     kept, masks = store_value(store, keeping(config, keep), key, value, now(), ttl, owner)
     if as_json:
-        write_json({**shape(kept), "masked": mask_counts(masks)})
+        write_json({**json_object(kept), "masked": mask_counts(masks)})
     else:
         write(escape(kept.key + "\n"))
     say_masked(masks)
@@ -510,7 +510,7 @@ def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
     if value:
         (value,) = _without_forgotten(repo, [value])
         if as_json:
-            write_json(shape(value))
+            write_json(value)
         else:
             write(escape(value.text) + "\n")
         return 0
@@ -542,7 +542,7 @@ def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
         found = store.list(prefix, now(), owner_of(session, agent or config.agent))
     values = _without_forgotten(repo, found)
     if as_json:
-        write_json({"values": [shape(value) for value in values]})
+        write_json({"values": values})
         return
     if not values:
         below = ""
@@ -567,10 +567,3 @@ def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]
 
     mask = forgotten_texts(repo)
     return [replace(value, text=mask.masked(value.text)) for value in values]
-
-
-def shape(value: Value) -> SessionValue:
-    """The JSON of a working value (docs/json.md)."""
-    from gitmem.sessions.working_memory import as_value
-
-    return as_value(value)

@@ -16,10 +16,11 @@ from gitmem.errors import Changed, UsageError
 from gitmem.gate import quoting
 from gitmem.git import undo_record
 from gitmem.git.opening import Repository
+from gitmem.json_values import json_object
 from gitmem.memory.rivals import Rival, without_secrets
 from gitmem.memory.sections import naming_steps
 from gitmem.plural import counted
-from gitmem.promotion.settlement import WORDS, Answer, Settled, as_value, chosen, ensure_person, open_pairs, settle
+from gitmem.promotion.settlement import WORDS, Answer, Settled, chosen, ensure_person, open_pairs, settle, shown_pair
 
 KEYS = {"l": "later", "e": "earlier", "b": "both", "s": "same"}
 HELP = """l - the later one holds; the other goes to the archive
@@ -90,12 +91,11 @@ def command(
 
 def _list(pairs: Sequence[Rival], as_json: bool) -> None:
     """Print the open pairs, numbered."""
-    shown = [without_secrets(pair) for pair in pairs]
     if as_json:
-        write_json({"pairs": [as_value(pair, number) for number, pair in enumerate(shown, 1)]})
+        write_json({"pairs": [shown_pair(pair, number) for number, pair in enumerate(pairs, 1)]})
         return
-    for number, pair in enumerate(shown, 1):
-        write(_text(pair, str(number)))
+    for number, pair in enumerate(pairs, 1):
+        write(_text(without_secrets(pair), str(number)))
     if pairs:
         say(f"{counted(len(pairs), 'open pair')}: git mem settle 1 --later, --earlier, --both or --same")
     else:
@@ -133,7 +133,7 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
             say(f"{counted(len(named) - len(done), 'pair')} settled by the answers before: git mem settle")
     if options.as_json:
         rows = [
-            {**as_value(without_secrets(each.pair)), "answer": str(each.answer), "commit": each.commit or None}
+            {**json_object(shown_pair(each.pair)), "answer": each.answer, "commit": each.commit or None}
             for each in done
         ]
         write_json({"settled": rows, "dry_run": options.dry_run})

@@ -10,7 +10,7 @@ from gitmem.cli.places import lines as parse_place
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, write_json
 from gitmem.environment import now
-from gitmem.memory.show import as_value, read, statement_at
+from gitmem.memory.show import lines_of, read, statement_at
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
 
@@ -35,7 +35,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     memory_file = read(repo, config, path, commit_at(repo, at, now()), forgotten_texts(repo))
     if first and first == last:
         first, last = statement_at(memory_file, first)
-    value = as_value(memory_file, first, last)
+    value = lines_of(memory_file, first, last)
     if as_json:
         write_json(value)
         return

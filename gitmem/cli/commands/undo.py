@@ -11,9 +11,10 @@ import click
 from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import NotKept
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.provenance.ledger import PROMOTES
-from gitmem.provenance.undo import Undo, as_value, last_write, pass_over, undo
+from gitmem.provenance.undo import Undo, last_write, pass_over, undo
 
 MAX_LINES = 20  # lines shown of a file
 MAX_LINES_OF_NEW_FILE = 4  # lines shown of a new file, where the write made more than MANY_FILES
@@ -55,7 +56,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     if not dry_run:
         done = undo(repo, config, plan)
     if as_json:
-        write_json(as_value(done, dry_run))
+        write_json({**json_object(done), "dry_run": dry_run})
     elif dry_run:
         say("nothing was changed")
     else:
@@ -99,7 +100,7 @@ def _show(plan: Undo) -> None:
         what += f" on '{plan.branch}'"
     write(escape(f"written {plan.at}, {what}\n"))
     for file in plan.files:
-        lines, limit, is_new = file.lines(), MAX_LINES, file.then is None
+        lines, limit, is_new = file.lines, MAX_LINES, file.then is None
         if is_new and len(plan.files) > MANY_FILES:
             limit = MAX_LINES_OF_NEW_FILE
         write(escape(f"{file.path}{' (the file goes)' if is_new else ''}\n"))

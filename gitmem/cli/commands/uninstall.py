@@ -89,7 +89,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         write_json({
             "folder": str(folder), "dry_run": dry_run,
             "hooks": [{"hook": step.path.name, "what": step.what} for step in steps], "merge_driver": merging,
-            "agents": [host.as_value(dry_run) for host in hosts], "rest": states,
+            "agents": hosts, "rest": states,
             "kept": [str(path) for path in waiting], "problems": problems,
         })  # fmt: skip
     else:

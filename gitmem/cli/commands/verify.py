@@ -13,11 +13,9 @@ from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.errors import Exit
 from gitmem.gate.tree_policies import range_memory_paths
 from gitmem.git.revision import split_range
-from gitmem.json_values import json_object, json_value
 from gitmem.plural import counted
 from gitmem.provenance import verify
 from gitmem.provenance.grounding import WORDS
-from gitmem.provenance.signatures import UNSIGNED
 from gitmem.provenance.verify import Verdict
 
 
@@ -46,7 +44,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     for note in verdict.notes:
         say(f"note: {note}")
     if as_json:
-        write_json(as_value(verdict))
+        write_json(verdict)
     else:
         page(render(verdict, coloured(colour)), wrap=True)
         say(summary(verdict))
@@ -80,22 +78,3 @@ def render(verdict: Verdict, on: bool) -> str:
         f"{paint(escape(path, ''), 'path', on)}:{paint(str(line), 'line', on)}: {rule}: {escape(message, '')}\n"
         for path, line, rule, message in rows
     )
-
-
-def as_value(verdict: Verdict) -> dict[str, object]:
-    """The JSON of docs/json.md, "verify"."""
-    return {
-        "checked": verdict.checked,
-        "findings": [json_object(flaw, "rule path line message fact? commit?") for flaw in verdict.flaws],
-        "facts": [
-            {
-                "path": row.path,
-                "line": row.fact.line,
-                "fact": row.fact.id,
-                "support": row.attribution.support.value,
-                "edited_by": row.attribution.edit.by if row.attribution.edit else None,
-            }
-            for row in verdict.facts
-        ],
-        "signatures": [json_value(one) for one in verdict.signatures if one.state != UNSIGNED],
-    }

@@ -51,7 +51,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")
-        write_json(why.as_value(answer))
+        write_json(answer)
         return
     page(render(answer, coloured(colour)), wrap=True)
 

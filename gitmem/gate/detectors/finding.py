@@ -1,4 +1,4 @@
-"""The values that a scan reports: findings and skipped files. Frozen, without behaviour; imports nothing of ours.
+"""The values that a scan reports: findings and skipped files. Frozen, without behaviour.
 
 Lines are 1-based and inclusive; columns are 1-based, in characters; paths are repository-relative with `/`, as Git
 spells them; oids are lower-case hex of 40 or 64 digits.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gitmem.json_values import json_keys
+
 
 class Severity(StrEnum):
     """`block` refuses the change; `warn` is shown, and the change passes."""
@@ -17,6 +19,7 @@ class Severity(StrEnum):
     WARN = "warn"
 
 
+@json_keys("rule severity path line column end_line end_column message excerpt commit fingerprint")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding of a scan.
@@ -26,6 +29,11 @@ class Finding:
     when the finding has no place. `commit`: the oid of the commit, "" outside scans of commits. `fingerprint`: the
     stable name that exceptions use; the scan fills it in. `secret`: whether it is a secret that its owner can rotate
     (a token, a password). `in_file_name`: whether the match is in the name of the file, not in its text.
+
+    JSON: `severity`: blocking findings come first. `path`: `COMMIT_EDITMSG` for a commit message. `line`, `column`,
+    `end_line`, `end_column`: from 1, columns in characters; `end_column` is the one after the last character; 1:1
+    for a finding about a file as a whole. `excerpt`: the masked text, which never holds a secret. `commit`: set by
+    `--range` and `--history`, else "". `fingerprint`: the name that exceptions use.
     """
 
     rule: str

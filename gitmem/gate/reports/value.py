@@ -1,25 +1,33 @@
-"""Writes a scan's report, or one finding, as a JSON value of docs/json.md."""
+"""A scan's report as its JSON has it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from gitmem.gate.detectors.finding import Finding
+from gitmem.gate.detectors.finding import Finding, Skipped
 from gitmem.gate.reports.finding_words import order
 from gitmem.gate.scan import Report
-from gitmem.json_values import json_object, json_value
 
 
-def as_value(report: Report) -> dict[str, Any]:
-    """The JSON value of docs/json.md, "scan"."""
-    return {
-        "findings": [finding_value(finding) for finding in order(report.findings)],
-        "scanned": {"blobs": report.blobs, "bytes": report.bytes},
-        "skipped": json_value(report.skipped),
-        "accepted": [finding_value(finding) for finding in order(report.accepted)],
-    }
+class Scanned(NamedTuple):
+    """How much was scanned."""
+
+    blobs: int
+    bytes: int
 
 
-def finding_value(finding: Finding) -> dict[str, Any]:
-    """The JSON value of one finding (docs/json.md, "scan")."""
-    return json_object(finding, "rule severity path line column end_line end_column message excerpt commit fingerprint")
+class ScanResult(NamedTuple):
+    """The result of a scan. `findings`: blocking ones first. `skipped`: files that were not read. `accepted`: the
+    findings of the baseline."""
+
+    findings: Sequence[Finding]
+    scanned: Scanned
+    skipped: Sequence[Skipped]
+    accepted: Sequence[Finding]
+
+
+def result_of(report: Report) -> ScanResult:
+    """The JSON of a report."""
+    scanned = Scanned(report.blobs, report.bytes)
+    return ScanResult(order(report.findings), scanned, report.skipped, order(report.accepted))

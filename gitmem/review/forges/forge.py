@@ -16,7 +16,7 @@ from typing import Protocol
 
 from gitmem import fences
 from gitmem.errors import GitMemError
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.review.marked_text import marked, updated
 
 MAX_SUGGESTIONS = 20  # written in one run, since forges throttle clients that write many comments at once
@@ -76,6 +76,7 @@ class Forge(Protocol):
         """A permanent link to lines (1-based) of a file, shown as text even if it is Markdown."""
 
 
+@json_keys("number url created")
 @dataclass(frozen=True, slots=True)
 class Pull:
     """A proposed change. `created`: this call opened it. `branch`: its branch in the repository `head_repository`.
@@ -93,10 +94,6 @@ class Pull:
     body: str = ""
     head: str = ""
     start: str = ""
-
-    def as_value(self) -> dict[str, object]:
-        """The JSON of docs/json.md, "publish"."""
-        return json_object(self, "number url created")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gitmem import fences
 from gitmem.claims import documents
-from gitmem.claims.finding import Finding, State, as_value
+from gitmem.claims.finding import Finding, State
 from gitmem.claims.mending import MendedLine, mended_lines
 from gitmem.claims.transition import became_false, grouped
 from gitmem.gate.reports.markdown import code
@@ -35,24 +35,24 @@ class BrokenClaims(ReviewWarning):
     title: ClassVar[str] = "Lines that this change makes false"
     noun: ClassVar[str] = "cause"
     place: ClassVar[Place] = Place.FIRST
-    findings: tuple[Finding, ...] = ()
+    found: tuple[Finding, ...] = ()
     looked_at: int = 0
     mends: tuple[MendedLine, ...] = ()
     notes: tuple[str, ...] = ()
     fails: bool = False
 
     def points(self) -> int:
-        return len({one.cause for one in self.findings})
+        return len({one.cause for one in self.found})
 
     def checked(self) -> Iterator[Checked]:
         if self.looked_at:
             words = "none made false"
-            if self.findings:
-                words = f"{counted(len(self.findings), 'line')} of it false now"
-            yield Checked(not self.findings, f"{counted(self.looked_at, 'claim')} about the code", words)
+            if self.found:
+                words = f"{counted(len(self.found), 'line')} of it false now"
+            yield Checked(not self.found, f"{counted(self.looked_at, 'claim')} about the code", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        causes, left = grouped(self.findings, MAX_CAUSES)
+        causes, left = grouped(self.found, MAX_CAUSES)
         for _, findings in causes:
             first, listed = findings[0], findings[:MAX_CAUSES]
             word = first.state.value
@@ -74,7 +74,7 @@ class BrokenClaims(ReviewWarning):
             yield Row(f"{left} more causes: `git mem check --base` lists them")
 
     def remarks(self) -> Iterator[Remark]:
-        for _, findings in grouped(self.findings, MAX_CAUSES)[0]:
+        for _, findings in grouped(self.found, MAX_CAUSES)[0]:
             for finding in findings:
                 words = finding.evidence
                 if finding.renamed_to:
@@ -85,10 +85,6 @@ class BrokenClaims(ReviewWarning):
         for mend in self.mends:
             why = "A path that this line names has another name now. `git mem check --fix` would write the line so."
             yield Suggestion(mend.path, mend.line, mend.text, why)
-
-    def as_value(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = as_value(self.findings)["findings"]
-        return rows
 
 
 def _difference(mend: MendedLine) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.review.markup import Links, plain
 from gitmem.review.page import Row
@@ -23,21 +22,21 @@ class ChangedChecks(ReviewWarning):
     title: ClassVar[str] = "Changes what memory is checked by"
     noun: ClassVar[str] = "file"
     place: ClassVar[Place] = Place.FIRST
-    changes: tuple[SettingsChange, ...] = ()
+    found: tuple[SettingsChange, ...] = ()
 
     def points(self) -> int:
-        return len(self.changes)
+        return len(self.found)
 
     def checked(self) -> Iterator[Checked]:
         words = "unchanged"
-        if self.changes:
-            words = f"{counted(len(self.changes), 'file')} changed"
-        if any(change.loosened for change in self.changes):
+        if self.found:
+            words = f"{counted(len(self.found), 'file')} changed"
+        if any(change.loosened for change in self.found):
             words += ", **loosened**"
-        yield Checked(not self.changes, "Settings, exceptions, hooks, workflows, owners, hosts", words)
+        yield Checked(not self.found, "Settings, exceptions, hooks, workflows, owners, hosts", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        for change in self.changes:
+        for change in self.found:
             file = links.file(change.path)
             if change.loosened:
                 yield Row(f"**loosened** {file}: {plain(change.loosened)}")
@@ -45,16 +44,13 @@ class ChangedChecks(ReviewWarning):
                 yield Row(f"{change.what} {file}")
 
     def remarks(self) -> Iterator[Remark]:
-        for change in self.changes:
+        for change in self.found:
             words = f"{change.what}: it decides how memory is checked"
             if change.loosened:
                 words += f"; {change.loosened}"
             yield Remark(change.path, 1, "settings-changed", words)
 
-    def as_value(self) -> list[dict[str, Any]]:
-        return [json_object(change, "path what loosened?") for change in self.changes]
-
 
 def check(commits: Range) -> ChangedChecks:
     """Look for changed files that decide how memory is checked."""
-    return ChangedChecks(changes=tuple(settings_changes(commits.repo, commits.base, commits.head)))
+    return ChangedChecks(found=tuple(settings_changes(commits.repo, commits.base, commits.head)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gitmem.gate.reports.markdown import code
 from gitmem.git.objects import REGULAR
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory.document import blob_lines
 from gitmem.review.markup import Links, flat
 from gitmem.review.page import Row
@@ -17,6 +17,7 @@ from gitmem.review.warnings.warning import Checked, Place, Range, Remark, Review
 HOST_BYTES = 25_000  # bytes of MEMORY.md that an agent's host loads
 
 
+@json_keys("path lines budget bytes over")
 @dataclass(frozen=True, slots=True)
 class Size:
     """The size of a file at the head. `budget`: the highest number of lines (`mem.memoryLines`). `over_before`: the
@@ -41,21 +42,21 @@ class FileSizes(ReviewWarning):
     title: ClassVar[str] = "Sizes"
     noun: ClassVar[str] = "size"
     place: ClassVar[Place] = Place.LAST
-    sizes: tuple[Size, ...] = ()
+    found: tuple[Size, ...] = ()
 
     def points(self) -> int:
-        return sum(size.over and not size.over_before for size in self.sizes)
+        return sum(size.over and not size.over_before for size in self.found)
 
     def old_points(self) -> int:
-        return sum(size.over and size.over_before for size in self.sizes)
+        return sum(size.over and size.over_before for size in self.found)
 
     def checked(self) -> Iterator[Checked]:
-        for size in self.sizes:
+        for size in self.found:
             words = f"{size.lines} of {size.budget} lines, {size.bytes:,} of {HOST_BYTES:,} bytes"
             yield Checked(not size.over or size.over_before, f"Size of {code(flat(size.path))}", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        for size in self.sizes:
+        for size in self.found:
             if size.over:
                 numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
                 since = ""
@@ -64,13 +65,10 @@ class FileSizes(ReviewWarning):
                 yield Row(f"{code(flat(size.path))}: {numbers} **over budget**{since}: hosts read less")
 
     def remarks(self) -> Iterator[Remark]:
-        for size in self.sizes:
+        for size in self.found:
             if size.over and not size.over_before:
                 words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
                 yield Remark(size.path, 1, "over-budget", words)
-
-    def as_value(self) -> list[dict[str, Any]]:
-        return [json_object(row, "path lines budget bytes over") for row in self.sizes]
 
 
 def check(commits: Range) -> FileSizes:
@@ -79,7 +77,7 @@ def check(commits: Range) -> FileSizes:
     if commits.base:
         over_at_base = {size.path for size in _sizes(commits, commits.base) if size.over}
     sizes = [replace(size, over_before=size.path in over_at_base) for size in _sizes(commits, commits.head)]
-    return FileSizes(sizes=tuple(sizes))
+    return FileSizes(found=tuple(sizes))
 
 
 def _sizes(commits: Range, commit: str) -> list[Size]:

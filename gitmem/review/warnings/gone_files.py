@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gitmem.gate.reports.markdown import code
+from gitmem.json_values import json_keys
 from gitmem.paths import INSTRUCTIONS
 from gitmem.review.markup import Links, flat
 from gitmem.review.page import Row
@@ -17,6 +18,7 @@ from gitmem.review.warnings.warning import Checked, Place, Range, Remark, Review
 LOADED = ("MEMORY.md", ".claude/MEMORY.md", *INSTRUCTIONS, "CLAUDE.md")
 
 
+@json_keys("path=old_path now=path?")
 @dataclass(frozen=True, slots=True)
 class Gone:
     """A removed file. `old_path`: its path at the base. `path`: its new path when it was renamed, else ""."""
@@ -33,29 +35,26 @@ class GoneFiles(ReviewWarning):
     title: ClassVar[str] = "Files that hosts load no more"
     noun: ClassVar[str] = "file"
     place: ClassVar[Place] = Place.FIRST
-    files: tuple[Gone, ...] = ()
+    found: tuple[Gone, ...] = ()
 
     def points(self) -> int:
-        return len(self.files)
+        return len(self.found)
 
     def checked(self) -> Iterator[Checked]:
-        if self.files:
-            names = ", ".join(code(flat(file.old_path)) for file in self.files)
+        if self.found:
+            names = ", ".join(code(flat(file.old_path)) for file in self.found)
             yield Checked(False, "Files that hosts load by their name", f"**gone**: {names}")
 
     def rows(self, links: Links) -> Iterator[Row]:
-        for file in self.files:
+        for file in self.found:
             now = "is gone"
             if file.path:
                 now = f"is {links.file(file.path)} now"
             yield Row(f"{code(flat(file.old_path))} {now}: agents' hosts no longer load it")
 
     def remarks(self) -> Iterator[Remark]:
-        for file in self.files:
+        for file in self.found:
             yield Remark(file.old_path, 1, "gone", "the file is gone: agents' hosts no longer load it")
-
-    def as_value(self) -> list[dict[str, Any]]:
-        return [{"path": file.old_path, "now": file.path or None} for file in self.files]
 
 
 def check(commits: Range) -> GoneFiles:
@@ -67,4 +66,4 @@ def check(commits: Range) -> GoneFiles:
     if not removed:
         return GoneFiles()
     new_path_of = {old: new for new, old in renames(commits.repo, commits.base, commits.head, files).items()}
-    return GoneFiles(files=tuple(Gone(path, new_path_of.get(path, "")) for path in removed))
+    return GoneFiles(found=tuple(Gone(path, new_path_of.get(path, "")) for path in removed))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gitmem.errors import GitMemError
 from gitmem.git.objects import REGULAR
 from gitmem.git.repository import Repository
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys
 from gitmem.memory.document import blob_lines
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
@@ -24,6 +24,7 @@ MAX_QUESTIONS = 200  # asked of the tests file, so that a pull request cannot ma
 MAX_TESTS_BYTES = 1 << 20  # of the tests file; a larger one is ignored
 
 
+@json_keys("query=question path line text now?")
 @dataclass(frozen=True, slots=True)
 class LostLine:
     """A line that answered `question` at the base. `line`: its number at the base. `now`: the number of the line with
@@ -36,6 +37,7 @@ class LostLine:
     now: int
 
 
+@json_keys("questions before after gained lost lost_lines")
 @dataclass(frozen=True, slots=True)
 class LostAnswers(ReviewWarning):
     """The results of the questions that the tests of both commits have.
@@ -82,12 +84,12 @@ class LostAnswers(ReviewWarning):
             words = f"search no longer answers {len(self.lost)} of {self.questions} questions"
             yield Remark(TESTS, 1, "recall", words)
 
-    def as_value(self) -> dict[str, Any] | None:
+    @property
+    def found(self) -> LostAnswers | None:
         """None where both commits share no question."""
         if not self.questions:
             return None
-        lost_lines = [{"query": row.question} | json_object(row, "path line text now?") for row in self.lost_lines]
-        return json_object(self, "questions before after gained lost") | {"lost_lines": lost_lines}
+        return self
 
 
 def check(commits: Range) -> LostAnswers:

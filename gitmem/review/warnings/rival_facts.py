@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
+from gitmem.json_values import json_keys
 from gitmem.memory import rivals
 from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact
@@ -24,6 +25,15 @@ VERBS = {"same": "repeats", "replaces": "may replace", "ends": "may end", "confl
 REMARKS = {True: ("contradiction", "contradicts"), False: ("near-duplicate", "repeats")}  # contradicts -> rule, verb
 
 
+class OtherFact(NamedTuple):
+    """An existing fact of long-term memory."""
+
+    path: str
+    line: int
+    text: str
+
+
+@json_keys("kind=rule relation path line text other")
 @dataclass(frozen=True, slots=True)
 class Rival:
     """A fact of the change and the existing fact that it repeats or contradicts. `relation`: the `kind` of the pair in
@@ -42,6 +52,16 @@ class Rival:
         return self.relation != "same"
 
     @property
+    def rule(self) -> str:
+        """`contradiction` or `near-duplicate`."""
+        return REMARKS[self.contradicts][0]
+
+    @property
+    def other(self) -> OtherFact:
+        """The existing fact."""
+        return OtherFact(self.other_path, self.other_line, self.other_text)
+
+    @property
     def verb(self) -> str:
         """What the later of the two facts does to the earlier: `repeats`, `may contradict` and so on."""
         return VERBS[self.relation]
@@ -56,27 +76,27 @@ class RivalFacts(ReviewWarning):
     noun: ClassVar[str] = "pair of facts"
     plural: ClassVar[str] = "pairs of facts"
     compared: int = 0
-    pairs: tuple[Rival, ...] = ()
+    found: tuple[Rival, ...] = ()
 
     def points(self) -> int:
-        return len(self.pairs)
+        return len(self.found)
 
     def checked(self) -> Iterator[Checked]:
-        verbs = Counter(pair.verb for pair in self.pairs)
+        verbs = Counter(pair.verb for pair in self.found)
         counts = []
         for verb, count in sorted(verbs.items()):
             if verb == VERBS["same"] and count > 1:
                 verb = "repeat"
             counts.append(f"{count} {verb}")
         words = ", ".join(counts) or "none"
-        if any(pair.contradicts for pair in self.pairs):
+        if any(pair.contradicts for pair in self.found):
             words += "; `git mem settle`, or the comment `/mem settle PLACE later`, says which one holds"
         yield Checked(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         """One row for each pair; pairs with equal text and the same other fact share a row. Long texts are cut."""
         equal: dict[tuple[str, bool, str, int], list[Rival]] = defaultdict(list)
-        for pair in self.pairs:
+        for pair in self.found:
             equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
         for pairs in equal.values():
             pair = pairs[0]
@@ -92,29 +112,16 @@ class RivalFacts(ReviewWarning):
             yield Row(long, short=short, count=len(pairs))
 
     def remarks(self) -> Iterator[Remark]:
-        for pair in self.pairs:
+        for pair in self.found:
             rule, verb = REMARKS[pair.contradicts]
             yield Remark(pair.path, pair.line, rule, f"{verb} the fact at {pair.other_path}:{pair.other_line}")
-
-    def as_value(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "kind": REMARKS[pair.contradicts][0],
-                "relation": pair.relation,
-                "path": pair.path,
-                "line": pair.line,
-                "text": pair.text,
-                "other": {"path": pair.other_path, "line": pair.other_line, "text": pair.other_text},
-            }
-            for pair in self.pairs
-        ]
 
 
 def check(commits: Range) -> RivalFacts:
     """Compare the added and edited facts with all long-term memory at the head."""
     compared = sum(change.new is not None and not passes(change.path, commits.daily) for change in commits.changes)
     pairs = find_rivals(commits.changes, commits.existing, commits.now.date())
-    return RivalFacts(compared=compared, pairs=tuple(pairs))
+    return RivalFacts(compared=compared, found=tuple(pairs))
 
 
 def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]], today: date) -> list[Rival]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.reports.markdown import code
@@ -28,30 +28,27 @@ class UnfoundedClaims(ReviewWarning):
     title: ClassVar[str] = "Messages that record what was not done"
     noun: ClassVar[str] = "claim"
     place: ClassVar[Place] = Place.FIRST
-    claims: tuple[Claim, ...] = ()
+    found: tuple[Claim, ...] = ()
     fails: bool = False
 
     def points(self) -> int:
-        return len(self.claims)
+        return len(self.found)
 
     def checked(self) -> Iterator[Checked]:
-        if self.claims:
-            words = f"**{counted(len(self.claims), 'claim')}** of messages without effect"
+        if self.found:
+            words = f"**{counted(len(self.found), 'claim')}** of messages without effect"
             yield Checked(False, "What messages record, against what their commits do", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        for claim in self.claims:
+        for claim in self.found:
             yield Row(f"{code(claim.key)} of {code(claim.commit[:12])} has no effect: {claim.why}")
 
     def remarks(self) -> Iterator[Remark]:
-        for claim in self.claims:
+        for claim in self.found:
             yield Remark(MESSAGE, 1, "claim", f"{claim.key} of {claim.commit[:12]} has no effect: {claim.why}")
-
-    def as_value(self) -> list[dict[str, Any]]:
-        return [{"commit": claim.commit, "trailer": claim.key, "reason": claim.why} for claim in self.claims]
 
 
 def check(commits: Range) -> UnfoundedClaims:
     """Look for unfounded trailers in the messages of the range."""
     found = claims(commits.repo, revisions(commits.base, commits.head))
-    return UnfoundedClaims(claims=found, fails=any(claim.forged for claim in found))
+    return UnfoundedClaims(found=found, fails=any(claim.forged for claim in found))

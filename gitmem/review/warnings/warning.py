@@ -69,8 +69,9 @@ class Remark(NamedTuple):
 class ReviewWarning(ABC):
     """The result of one check. Each subclass is a frozen dataclass, whose strings `masking.py` masks.
 
-    `key`: its key in the JSON. `title`: the title of its section. `noun`, `plural`: what its rows are called in a
-    count. `place`: where its section stands. `notes`: what could not be checked. `fails`: the review fails.
+    `key`: its key in the JSON, whose value is `found`. `title`: the title of its section. `noun`, `plural`: what its
+    rows are called in a count. `place`: where its section stands. `notes`: what could not be checked. `fails`: the
+    review fails.
     """
 
     __slots__ = ()
@@ -81,6 +82,11 @@ class ReviewWarning(ABC):
     place: ClassVar[Place] = Place.MIDDLE
     notes: tuple[str, ...] = ()
     fails: bool = False
+
+    @property
+    @abstractmethod
+    def found(self) -> Any:
+        """What it found, for the JSON."""
 
     @abstractmethod
     def points(self) -> int:
@@ -105,10 +111,6 @@ class ReviewWarning(ABC):
     def suggestions(self) -> Iterable[Suggestion]:
         """Replacement texts for lines, which a forge can offer to apply."""
         return ()
-
-    @abstractmethod
-    def as_value(self) -> Any:
-        """The value of `key` in the JSON of docs/json.md."""
 
     def section(self, links: Links) -> Section:
         """Its section of the page. A section that stands first is risky: it gets space before the others."""
