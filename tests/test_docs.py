@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,7 @@ from gitmem.cli.command_registry import COMMANDS, EVERYDAY, SECTIONS, SUMMARIES
 from gitmem.cli.main import ALL_COMMANDS, SUMMARY, main_command
 from gitmem.config import SETTINGS, git_name
 from gitmem.errors import Exit
+from gitmem.json_schema import result_schema
 from tests.harness import SOURCE
 
 PAGES = [*sorted((SOURCE / "docs").rglob("*.md")), SOURCE / "README.md"]
@@ -21,6 +26,43 @@ def test_generated_pages_are_current() -> None:
     done = subprocess.run([sys.executable, "tools/docs.py", "--check"], cwd=SOURCE, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert "| `--help` |" not in (SOURCE / "docs/cli.md").read_text(encoding="utf-8")  # every command has it
+
+
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a JSON value, with those inside them."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from objects_in(item)
+
+
+def examples_of(section: str) -> list[Any]:
+    """The JSON of the indented blocks of a section of docs/json.md; `...` stands for what is left out."""
+    examples = []
+    for block in re.findall(r"(?:^    .*\n)+", section, re.MULTILINE):
+        text = re.sub(r"\{ ?\.\.\. ?\}", "{}", re.sub(r"\[ ?\.\.\. ?\]", "[]", block))
+        text = re.sub(r", \.\.\.(?=[\]},])", "", text)
+        if not text.lstrip().startswith(("{", "[")):
+            text = f"{{{text}}}"
+        examples.append(json.loads(text))
+    return examples
+
+
+def test_the_examples_of_json_have_the_keys_that_the_code_writes_in_their_order() -> None:
+    without = []
+    for section in (SOURCE / "docs/json.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        written = [value for example in examples_of(section) for value in objects_in(example)]
+        for module, name in re.findall(r"<!-- keys: ([\w.]+):(\w+) -->", section):
+            schema = result_schema(getattr(import_module(module), name))
+            examples = [value for value in written if set(schema["required"]) <= set(value)]
+            for value in examples:
+                order = [key for key in schema["properties"] if key in value]
+                assert [key for key in value if key in schema["properties"]] == order, name
+            if not examples:
+                without.append(name)
+    assert without == ["Linked", "CitedCode", "EditedPart", "Amendment", "Purge"]
 
 
 def test_every_command_has_one_section_a_file_and_a_help_text() -> None:

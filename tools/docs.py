@@ -1,5 +1,5 @@
-"""Write what is made from the code: docs/cli.md, docs/config.md, docs/modules.md, a table of docs/detectors.md, the man
-pages, hooks/ and the pattern of .pre-commit-hooks.yaml.
+"""Write what is made from the code: docs/cli.md, docs/config.md, docs/modules.md, tables of docs/detectors.md and
+docs/json.md, the man pages, hooks/ and the pattern of .pre-commit-hooks.yaml.
 
 `--check` only says whether they are current.
 """
@@ -11,7 +11,9 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,6 +26,7 @@ from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
 from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE_DAYS, SETTINGS, git_name  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 from gitmem.git import hook_files  # noqa: E402
+from gitmem.json_schema import result_schema  # noqa: E402
 from gitmem.paths import AGENT_ENDINGS, TEXT_ENDINGS  # noqa: E402
 from tools import agent_paths  # noqa: E402
 
@@ -273,6 +276,59 @@ def detectors_page() -> str:
     return before + PRECISION[0] + "\n" + table + "\n" + PRECISION[1] + rest.split(PRECISION[1])[1]
 
 
+KEYS = re.compile(r"(<!-- keys: ([\w.]+):(\w+) -->\n).*?(<!-- end of keys -->\n)", re.DOTALL)
+KINDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "null"}
+PLURALS = {"text": "texts", "whole number": "whole numbers", "number": "numbers", "object": "objects", "list": "lists"}
+MAX_INLINE_KEYS = 6  # keys of an object that a table names; a table of its own has more
+
+
+def json_page() -> str:
+    """docs/json.md as it is, its tables of keys made again from the classes that their marks name."""
+    page = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+
+    def table(match: re.Match[str]) -> str:
+        cls = getattr(import_module(match[2]), match[3])
+        return f"{match[1]}\n{key_table(cls)}\n{match[4]}"
+
+    return KEYS.sub(table, page)
+
+
+def key_table(cls: type) -> str:
+    """The keys of a class's JSON in order, with the kind and the meaning of each."""
+    schema = result_schema(cls)
+    rows = ["| key | value | meaning |", "|---|---|---|"]
+    for name, kind in schema["properties"].items():
+        words = kind_words(kind)
+        if name not in schema["required"]:
+            words += ", if any"
+        rows.append(f"| `{name}` | {words} | {cell(kind.get('description', ''))} |")
+    return "\n".join(rows) + "\n"
+
+
+def kind_words(schema: dict[str, Any]) -> str:
+    """What a JSON schema allows, in words."""
+    if "anyOf" in schema:
+        return " or ".join(kind_words(each) for each in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    kind = schema.get("type", "any value")
+    if isinstance(kind, list):
+        return " or ".join(kind_words({**schema, "type": each}) for each in kind)
+    if kind == "array" and "items" in schema:
+        items = kind_words(schema["items"])
+        return f"list of {PLURALS.get(items, items)}"
+    if kind == "array":
+        return "list"
+    if kind == "object" and "properties" in schema:
+        if len(schema["properties"]) > MAX_INLINE_KEYS:
+            return "object"
+        return "{" + ", ".join(f"`{name}`" for name in schema["properties"]) + "}"
+    if kind == "object" and "additionalProperties" in schema:
+        values = kind_words(schema["additionalProperties"])
+        return f"object of {PLURALS.get(values, values)}"
+    return KINDS.get(kind, kind)
+
+
 def modules_page() -> str:
     """docs/modules.md: every module of the package with the first sentence of its docstring."""
     out = [
@@ -309,6 +365,7 @@ def pages() -> dict[str, str]:
         "docs/cli.md": cli_page(),
         "docs/config.md": config_page(),
         "docs/detectors.md": detectors_page(),
+        "docs/json.md": json_page(),
         "docs/modules.md": modules_page(),
         "man/git-mem.1": man_page(),
         ".pre-commit-hooks.yaml": framework_hooks(),
