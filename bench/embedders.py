@@ -65,8 +65,8 @@ def answered(model: Path | None, count: int) -> None:
     from gitmem.git.opening import open_repository
     from gitmem.index.indexer import refresh
     from gitmem.models.reranker_child import has_head
-    from gitmem.search.evaluation import read, run, score
-    from gitmem.search.reranking import reranked
+    from gitmem.search.evaluation import question_figures, read_questions, run_questions
+    from gitmem.search.reranking import rerank_answer
     from gitmem.search.search import Query, search
 
     ranks = model is not None and has_head(str(model))
@@ -77,7 +77,7 @@ def answered(model: Path | None, count: int) -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             repo = open_repository(repository(sources[0], Path(folder)), os.environ)
-            questions = read((sources[0] / "qrels.jsonl").read_text(encoding="utf-8"))
+            questions = read_questions((sources[0] / "qrels.jsonl").read_text(encoding="utf-8"))
             questions = questions[:: max(1, len(questions) // count)][:count]
             began, cpu = time.perf_counter(), time.process_time()
             refresh(repo, config)
@@ -88,11 +88,13 @@ def answered(model: Path | None, count: int) -> None:
                     began = time.perf_counter()
                     hits = search(repo, config, Query(asked.query, limit=50), NOW)
                     figures.append(
-                        score(asked, reranked(hits, f"gguf:{model}", config, os.environ, limit=50, budget=0).hits)
+                        question_figures(
+                            asked, rerank_answer(hits, f"gguf:{model}", config, os.environ, limit=50, budget=0).hits
+                        )
                     )
                     times.append((time.perf_counter() - began) * 1000)
             else:
-                results = run(repo, config, questions, Query(""), NOW, time.perf_counter)
+                results = run_questions(repo, config, questions, Query(""), NOW, time.perf_counter)
                 figures, times = [dict(result.figures) for result in results], [r.milliseconds for r in results]
             repo.close()
         mean = {figure: sum(each[figure] for each in figures) / len(figures) for figure in figures[0]}

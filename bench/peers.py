@@ -373,7 +373,7 @@ def embeddings(model: Path) -> Iterator[str]:
 
 def measured(peer: Peer, root: Path, scratch: Path, asked: Sequence[Any], quality: bool) -> dict[str, float]:
     """Seconds to index, cold and warm times, memory, and the figures of every question."""
-    from gitmem.search.evaluation import score
+    from gitmem.search.evaluation import question_figures
 
     began = time.perf_counter()
     peer.index(root, scratch)
@@ -385,7 +385,7 @@ def measured(peer: Peer, root: Path, scratch: Path, asked: Sequence[Any], qualit
             began = time.perf_counter()
             hits = ask(each.query)
             times.append((time.perf_counter() - began) * 1000)
-            figures.append(score(each, hits))  # type: ignore[arg-type]
+            figures.append(question_figures(each, hits))  # type: ignore[arg-type]
     runs = [run(peer.cold(root, scratch, each.query), root, peer.environ) for each in asked[:COLD]]
     found |= {
         "cold": statistics.median(done.wall for done in runs),
@@ -438,7 +438,7 @@ def machine() -> str:
 
 def corpora(folder: Path, everything: bool, count: int) -> Iterator[tuple[str, Path, list[Any], bool]]:
     """(title, repository, questions, whether their answers are known)."""
-    from gitmem.search.evaluation import LabelledQuestion, read
+    from gitmem.search.evaluation import LabelledQuestion, read_questions
 
     if not sets():
         print(NONE)
@@ -449,7 +449,7 @@ def corpora(folder: Path, everything: bool, count: int) -> Iterator[tuple[str, P
         if not sources:
             print(f"{name}: not in GITMEM_BENCH_DATA: skipped")
         for source in sources if everything else sources[:1]:
-            questions = read((source / "qrels.jsonl").read_text(encoding="utf-8"))
+            questions = read_questions((source / "qrels.jsonl").read_text(encoding="utf-8"))
             step = max(1, len(questions) // count)
             chosen = questions if everything else questions[::step][:count]
             yield f"{name}: {source.name}, {len(chosen)} questions", repository(source, folder), chosen, True

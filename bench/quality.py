@@ -48,8 +48,8 @@ def main() -> int:
                 results = []
                 for source, root in roots:
                     repo = open_repository(root, os.environ)
-                    questions = evaluation.read((source / "qrels.jsonl").read_text(encoding="utf-8"))
-                    results += evaluation.run(
+                    questions = evaluation.read_questions((source / "qrels.jsonl").read_text(encoding="utf-8"))
+                    results += evaluation.run_questions(
                         repo, Config(), questions, Query("", lane=Lane(lane)), NOW, time.perf_counter
                     )
                     repo.close()

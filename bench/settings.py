@@ -60,7 +60,7 @@ def main() -> int:
             asked = [
                 (
                     open_repository(repository(source, Path(temporary)), os.environ),
-                    evaluation.read((source / "qrels.jsonl").read_text(encoding="utf-8")),
+                    evaluation.read_questions((source / "qrels.jsonl").read_text(encoding="utf-8")),
                 )
                 for source in sources
             ]
@@ -75,7 +75,7 @@ def main() -> int:
                 results = []
                 for repo, questions in asked:
                     indexer.refresh(repo, config)
-                    results += evaluation.run(repo, config, questions, Query(""), NOW, time.perf_counter)
+                    results += evaluation.run_questions(repo, config, questions, Query(""), NOW, time.perf_counter)
                 figures = evaluation.summarise(results)["all"].figures
                 row += [figures[figure] for figure in FIGURES[name]]
             for repo, _ in asked:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
-    from gitmem.search.hits import Hit, Linked, SourceLine
+    from gitmem.search.hits import Hit, LinkedLine, SourceLine
 
 
 MAX_SOURCE_LINES = 3  # lines of a source that are shown below its fact
@@ -73,9 +73,11 @@ def answer(request: SearchRequest, display: Display, repo: Repository, config: C
     finally:
         line.clear()
     if display.rerank:
-        from gitmem.search.reranking import reranked
+        from gitmem.search.reranking import rerank_answer
 
-        answered = reranked(answered, display.rerank, config, os.environ, limit=request.limit, budget=request.budget)
+        answered = rerank_answer(
+            answered, display.rerank, config, os.environ, limit=request.limit, budget=request.budget
+        )
     for note in answered.notes:
         say(f"note: {note}")
     if answered.stale:
@@ -171,7 +173,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(lines, 'line', on)}"
         if hit.kind:
             where = f"commit {paint(hit.commit[:12], 'path', on)}"
-        about = list(filter(None, [hit.where or hit.subject]))
+        about = list(filter(None, [hit.topic or hit.subject]))
         if hit.date and hit.date not in hit.heading + hit.path:
             about += [hit.date]
         if hit.code:
@@ -227,7 +229,7 @@ def _sureness(hit: Hit) -> str:
     return f"score {hit.score:.2f}" + (f" by {' and '.join(names)}" if names else "")
 
 
-def _amended(linked: Linked) -> str:
+def _amended(linked: LinkedLine) -> str:
     """The remark on a passage that a later line amends."""
     where = f"{linked.path}:{linked.start_line}"
     if linked.proposed:

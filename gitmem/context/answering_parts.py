@@ -9,7 +9,7 @@ from gitmem.context.context_request import ContextRequest
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.context.recall_queries import Question
-from gitmem.search.evidence import STRONG, Asked, evidence, standing, table_of_words
+from gitmem.search.evidence import STRONG, WeighedQuestion, evidence, find_words, word_table
 from gitmem.search.question import parse
 
 NO_ANSWER, WEAK_ANSWER = "memory does not answer the prompt", "says too little to the prompt"
@@ -38,12 +38,12 @@ def answering_parts(
     """
     if not (request.min_best_evidence or request.min_evidence) or not request.prompt.strip() or not questions:
         return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts
-    table = table_of_words()
-    asked = [(Asked(parse(question.text, today), table, chunks), question.weight) for question in questions]
+    table = word_table()
+    asked = [(WeighedQuestion(parse(question.text, today), table, chunks), question.weight) for question in questions]
 
     def measured(part: Part) -> float:
         prompt = asked[0][0]
-        alone = len(asked) > 1 and prompt.tells and not standing(prompt, part.text_with_trail).tells
+        alone = len(asked) > 1 and prompt.has_telling_words and not find_words(prompt, part.text_with_trail).weight
         known, texts = asked[:1] if alone else asked, _texts_with_trails(part)
         return max(weight * evidence(each, text, about) for each, weight in known for text, about in texts)
 

@@ -295,7 +295,7 @@ def memory_parts(
         fact = facts.fact_of(piece.statement)
         if facts.pinned(fact):
             continue
-        when = validity.day(facts.fact_date(fact)) or today - timedelta(days=365)
+        when = validity.parse_day(facts.fact_date(fact)) or today - timedelta(days=365)
         own = range(piece.first, piece.last + 1)
         near = max(similarity.get((path, line), 0.0) for line in own)
         weight = min(0.89, weights.relevance(near, when, facts.importance(fact), today))

@@ -201,7 +201,7 @@ def _file_hit(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
     """A search hit in a file as a RecalledHit. `lines`: all lines of that file."""
     return RecalledHit(
         path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
-        score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
+        score=hit.score, day=validity.parse_day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
         importance=_importance(lines[hit.start_line - 1 : hit.end_line]), until=hit.until,
     )  # fmt: skip
 
@@ -218,7 +218,16 @@ def _commit_hit(hit: hits.Hit) -> RecalledHit:
     said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
     return RecalledHit(
-        "", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, commit_line=said, subject=hit.subject
+        "",
+        0,
+        0,
+        "",
+        text,
+        hit.score,
+        validity.parse_day(hit.date),
+        commit=hit.commit,
+        commit_line=said,
+        subject=hit.subject,
     )
 
 

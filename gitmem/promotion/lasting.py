@@ -19,7 +19,7 @@ from math import log
 from gitmem import linear_model
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.log_lines import Candidate
-from gitmem.search.evidence import table_of_words, vector_of
+from gitmem.search.evidence import vector_of, word_table
 from gitmem.text.terms import latin_length
 
 SCALE = 0.5  # score per unit of log-odds: gives log-odds about the range of a sum of cues
@@ -85,7 +85,7 @@ def features(text: str, result: CueResult) -> dict[str, float]:
         "value": float(not COLONS.isdisjoint(text)),
     }
     found.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
-    found.update(zip(_MEANING, vector_of(text, table_of_words()) or (), strict=False))
+    found.update(zip(_MEANING, vector_of(text, word_table()) or (), strict=False))
     return found
 
 

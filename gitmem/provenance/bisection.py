@@ -64,7 +64,7 @@ def last_turn(commits: Sequence[str], rank: Callable[[str], int]) -> Turn:
 def place_of(hits: Sequence[Hit], expected: str) -> int:
     """The rank (from 1) of the first hit that has the expected text; 0 for none. Case and white space do not matter."""
     wanted = _folded(expected)
-    return next((place for place, hit in enumerate(hits, 1) if wanted in _folded(hit.whole)), 0)
+    return next((place for place, hit in enumerate(hits, 1) if wanted in _folded(hit.text_with_sources)), 0)
 
 
 def _folded(text: str) -> str:

@@ -21,7 +21,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.files import read_memory_file
-from gitmem.search.hits import BY_HAND, Linked
+from gitmem.search.hits import BY_HAND, LinkedLine
 from gitmem.search.search import Query, search
 
 MAX_HITS = 20  # results of the search for the text of the line
@@ -69,13 +69,13 @@ def amendments(
     except GitMemError as error:
         return Amendments(problem=f"what amends it is not known: {error.message}")
 
-    def ends(linked: Sequence[Linked]) -> tuple[Amendment, ...]:
-        return tuple(_read(repo, config, end, at) for end in linked if end.of in (0, line))
+    def ends(linked: Sequence[LinkedLine]) -> tuple[Amendment, ...]:
+        return tuple(_read(repo, config, end, at) for end in linked if end.passage_line in (0, line))
 
     return Amendments(ends(hit.amended_by), ends(hit.supersedes))
 
 
-def _read(repo: Repository, config: Config, end: Linked, at: str) -> Amendment:
+def _read(repo: Repository, config: Config, end: LinkedLine, at: str) -> Amendment:
     """The amendment for one end of a link, with the text of its lines without comments."""
     lines = memory_facts.split_lines(read_memory_file(repo, config, end.path, at))
     texts = [parse_comment(line.rstrip())[0] for line in lines[end.start_line - 1 : end.end_line]]

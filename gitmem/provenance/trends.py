@@ -19,7 +19,7 @@ from gitmem.memory.snapshot import tree_files
 from gitmem.messages import Message
 from gitmem.models.token_count import estimate
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
-from gitmem.search.evaluation import LabelledQuestion, read, run, summarise
+from gitmem.search.evaluation import LabelledQuestion, read_questions, run_questions, summarise
 from gitmem.search.search import Query
 
 MAX_PERIODS = 26
@@ -168,7 +168,7 @@ def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
     try:
         if not data.strip():
             return []
-        return read(data.decode("utf-8"))[:MAX_QUESTIONS]
+        return read_questions(data.decode("utf-8"))[:MAX_QUESTIONS]
     except UnicodeDecodeError:
         raise UsageError(Message("{} is not UTF-8", QUESTIONS)) from None
 
@@ -191,7 +191,7 @@ def recall(
             values.append(None)
             continue
         if period.commit not in cached:
-            results = run(repo, config, asked, Query("", commit=period.commit), now, clock)
+            results = run_questions(repo, config, asked, Query("", commit=period.commit), now, clock)
             cached[period.commit] = summarise(results)["all"].figures[RECALL]
         values.append(cached[period.commit])
     return values

@@ -1,8 +1,8 @@
-"""Reads alerts and makes questions to memory of their title, their details and the things they name. Pure.
+"""Parses alerts of monitoring systems and makes questions to memory from their titles, details and names. Pure.
 
 Any text is an alert. JSON of any shape is read by the names of its keys, which covers Alertmanager, Grafana, PagerDuty
-and Sentry. Whoever can make a monitored system fail can write an alert: it is data, nothing in it is followed, and
-every part that is read has a limit.
+and Sentry. Whoever can make a monitored system fail can write an alert, so an alert is data: nothing in it is executed,
+and each part that is read has a limit.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ MAX_DETAIL_CHARACTERS = 600
 MAX_NAMES = 8  # things that one alert names
 
 # Keys, in lower case and letters only: of titles, in order of preference; of details; of things that are named.
-TITLES = ("title", "summary", "alertname", "subject", "shortmessage", "message", "culprit", "name", "reason")
-DETAILS = frozenset(
+TITLE_KEYS = ("title", "summary", "alertname", "subject", "shortmessage", "message", "culprit", "name", "reason")
+DETAIL_KEYS = frozenset(
     ("description", "details", "detail", "body", "msg", "text", "error", "exception", "value", "type", "transaction",
      "condition", "cause", "problem")
 )  # fmt: skip
-NAMES = frozenset(
+NAME_KEYS = frozenset(
     ("service", "servicename", "component", "job", "instance", "host", "hostname", "namespace", "pod", "app",
      "application", "project", "server", "servername", "container", "deployment", "statefulset", "daemonset", "cluster",
      "database", "db", "queue", "topic", "resource", "module", "package", "endpoint")
 )  # fmt: skip
-LISTS = ("alerts", "messages", "incidents", "events")  # keys whose lists hold alerts of their own
-COMMON = ("commonLabels", "commonAnnotations", "groupLabels")  # of Alertmanager: what all alerts of a group say
+ALERT_LIST_KEYS = ("alerts", "messages", "incidents", "events")  # keys whose lists hold alerts of their own
+SHARED_KEYS = ("commonLabels", "commonAnnotations", "groupLabels")  # of Alertmanager: what all alerts of a group say
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]+")
 _NO_WORDS = re.compile(r"(?:https?://\S*|[0-9a-fA-F-]{16,}|[\d\s:.,TZ+/-]+|true|false|null|none)")
 
 
 class Alert(NamedTuple):
-    """One alert. `detail`: its texts beside the title. `names`: the things that it names, such as services and
-    hosts."""
+    """One alert. `title`: its title. `detail`: its other texts, joined. `names`: the services, hosts and other things
+    that it names."""
 
     title: str
     detail: str = ""
@@ -49,14 +49,17 @@ class Alert(NamedTuple):
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The questions to memory: the title, and the title with names and detail."""
+        """The questions to memory, each once: the title, and the title with names and detail."""
         title = " ".join(_CAMEL.sub(" ", word) for word in self.title.split())
         whole = " ".join(part for part in (title, *self.names, self.detail) if part)
         return tuple(dict.fromkeys(question for question in (title, whole) if question))
 
 
-def alerts(data: bytes) -> list[Alert]:
-    """The alerts of a delivery, each once, at most MAX_ALERTS; empty for one without a word. Raises nothing."""
+def parse_alerts(data: bytes) -> list[Alert]:
+    """The alerts in one delivery of a monitoring system, each once, at most MAX_ALERTS.
+
+    Empty if the delivery has no word. Bytes that are not valid JSON are one alert in plain text; nothing is raised.
+    """
     text = data[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         value = None
@@ -65,21 +68,22 @@ def alerts(data: bytes) -> list[Alert]:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict | list):
-        found = [_of_object(one) for one in _split(value)]
+        found = [_alert_of_object(one) for one in _alert_values(value)]
     else:
-        found = [_of_text(text)]
+        found = [_alert_of_text(text)]
     return list(dict.fromkeys(alert for alert in found if alert.title))[:MAX_ALERTS]
 
 
-def _split(value: Any) -> list[Any]:
-    """The objects or texts of the alerts in a delivery. Resolved alerts are left out, unless all are resolved."""
+def _alert_values(value: Any) -> list[Any]:
+    """One JSON object for each alert in a delivery, with the labels that all alerts share; resolved alerts are left out
+    unless all are resolved. A delivery without a list of alerts is returned as the only alert."""
     rows: list[Any] = []
     shared: dict[str, Any] = {}
     if isinstance(value, list):
         rows = value
     elif isinstance(value, dict):
-        rows = next((value[key] for key in LISTS if isinstance(value.get(key), list) and value[key]), [])
-        shared = {key: value[key] for key in COMMON if isinstance(value.get(key), dict)}
+        rows = next((value[key] for key in ALERT_LIST_KEYS if isinstance(value.get(key), list) and value[key]), [])
+        shared = {key: value[key] for key in SHARED_KEYS if isinstance(value.get(key), dict)}
     rows = [row for row in rows[:MAX_VALUES] if isinstance(row, dict | str)]
     if not rows:
         return [value]
@@ -87,20 +91,22 @@ def _split(value: Any) -> list[Any]:
     return [{**row, **shared} if isinstance(row, dict) else {"message": row} for row in going or rows]
 
 
-def _of_object(value: Any) -> Alert:
+def _alert_of_object(value: Any) -> Alert:
+    """The alert of a JSON object, by its keys (TITLE_KEYS, DETAIL_KEYS, NAME_KEYS); without these keys its first text
+    of several words is the title. The title is "" for an object without text."""
     titles: dict[str, list[str]] = {}
     details: dict[str, None] = {}
     names: dict[str, None] = {}
     others: dict[str, None] = {}
     for place, key, text in _strings(value):
         others[text] = None
-        if key in NAMES or (place in NAMES and key in TITLES):
+        if key in NAME_KEYS or (place in NAME_KEYS and key in TITLE_KEYS):
             names[text] = None
-        elif key in TITLES:
+        elif key in TITLE_KEYS:
             titles.setdefault(key, []).append(text)
-        elif key in DETAILS or place in DETAILS:
+        elif key in DETAIL_KEYS or place in DETAIL_KEYS:
             details[text] = None
-    said = [text for key in TITLES for text in titles.get(key, ())]
+    said = [text for key in TITLE_KEYS for text in titles.get(key, ())]
     if said:
         title = said[0]
     else:
@@ -114,19 +120,20 @@ def _of_object(value: Any) -> Alert:
 
 
 def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
-    """(key above, key, text) of each string in an object, outer ones first, at most MAX_VALUES."""
+    """(key of the enclosing object, key, text) of each string in a JSON value, outer strings first, at most
+    MAX_VALUES."""
     level: list[tuple[str, str, Any]] = [("", "", value)]
     count = 0
     for _ in range(MAX_DEPTH):
         below: list[tuple[str, str, Any]] = []
         for place, key, each in level:
             if isinstance(each, str):
-                text = _plain(each)
+                text = _one_line(each)
                 if text and not _NO_WORDS.fullmatch(text):
                     count += 1
                     yield place, key, text
             elif isinstance(each, Mapping):
-                below += [(key, _bare(name), one) for name, one in list(each.items())[:MAX_VALUES]]
+                below += [(key, _letters_only(name), one) for name, one in list(each.items())[:MAX_VALUES]]
             elif isinstance(each, list):
                 below += [(place, key, one) for one in each[:MAX_VALUES]]
             if count >= MAX_VALUES:
@@ -134,19 +141,19 @@ def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
         level = below[: 10 * MAX_VALUES]
 
 
-def _bare(key: object) -> str:
-    """A key in lower case, letters only."""
+def _letters_only(key: object) -> str:
+    """The ASCII letters of a key, in lower case."""
     return re.sub(r"[^a-z]", "", str(key)[:80].lower())
 
 
-def _plain(text: str) -> str:
+def _one_line(text: str) -> str:
     """A text on one line, without control and direction characters, cut to MAX_VALUE_CHARACTERS."""
     return " ".join(_CONTROL.sub(" ", text[: 4 * MAX_VALUE_CHARACTERS]).split())[:MAX_VALUE_CHARACTERS]
 
 
-def _of_text(text: str) -> Alert:
+def _alert_of_text(text: str) -> Alert:
     """The alert of a plain text; its first line that is not empty is the title."""
-    lines = [line for part in text[: 100 * MAX_VALUE_CHARACTERS].splitlines() if (line := _plain(part))]
+    lines = [line for part in text[: 100 * MAX_VALUE_CHARACTERS].splitlines() if (line := _one_line(part))]
     if not lines:
         return Alert("")
     title = lines[0]

@@ -1,7 +1,7 @@
-"""Commits among the hits of a search: joins the indexes of memory and history, and makes hits of commit messages.
+"""Finds commits in a search: joins the indexes of memory and of the commit history, and makes hits of commit messages.
 
-Both indexes are searched as one, so that a commit and a line of memory compete by the same evidence. The text of a hit
-is read from Git by its oid. Lines that the gate would block are left out.
+Both indexes are searched as one, so that a commit and a line of memory are scored by the same evidence. The message of
+a commit is read from Git. Lines that the gate would block are left out.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from gitmem.index.line_records import Packed
 from gitmem.memory.state import of_text
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind
 from gitmem.search.hits import Hit
-from gitmem.search.passages import COMMIT, STATES, Candidate, File, Passages, facts_of
+from gitmem.search.passages import COMMIT, STATES, Candidate, File, Passages, fact_files_of
 from gitmem.text.terms import terms
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
-ABBREVIATED = 7  # digits of an abbreviated oid, at least
-MAX_NAMING = 32  # commits that name another one whose messages are read
+ABBREVIATED = 7  # digits of the shortest abbreviated oid
+MAX_NAMING_COMMITS = 32  # commits that name one commit whose messages are read
 MAX_REVERTS = 4  # reverts of reverts that are followed
 MAX_RECALLED = 8  # commits among the hits for a context; the gate scans each of them
 MAX_INDEXED_NOW = 2_000  # commits that are indexed for a context, which takes a second or two, once
 NAMED = re.compile(rf"\b[0-9a-f]{{{ABBREVIATED},64}}\b")
 PICKED = re.compile(r"^\(cherry picked from commit [0-9a-f]+\)$", re.MULTILINE)
-NO_CHANGE = re.compile(r"Memory-(?:Cursor|Source): ")  # trailers that name commits which were read, not changed
+NO_CHANGE = re.compile(r"Memory-(?:Cursor|Source): ")  # trailers that name a commit without changing it
 REVERTS = re.compile(r"(?:This reverts commit|Reverts) ")  # stands before the oid of the reverted commit
 MENTIONS_REVERT = re.compile(r"\brevert", re.IGNORECASE)  # a line that talks about a revert
 PEOPLE = re.compile(r"(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by: |cc: ", re.IGNORECASE)
@@ -51,42 +51,47 @@ BOT = re.compile(
 
 
 class State(NamedTuple):
-    """What a later commit did to a commit. `name`: "reverted", "amended" or "". `by`: oid of the later commit."""
+    """Whether a later commit reverted or amended a commit. `name`: "reverted", "amended" or "". `by`: oid of the later
+    commit, "" for none."""
 
     name: str = ""
     by: str = ""
 
 
 def with_history(
-    repo: Repository, config: Config, made: OpenIndex, how: str, bounds: Bounds | None = None
+    repo: Repository, config: Config, memory: OpenIndex, mode: str, bounds: Bounds | None = None
 ) -> OpenIndex:
-    """The open index of memory joined with the index of the history, which is first brought up to date.
+    """The open index of memory, joined with the index of the commit history, which is updated first.
 
-    `how`: `Query.history`. `bounds`: how many commits may be indexed now.
+    `memory`: the open index of memory. `mode`: `Query.history`. `bounds`: how many commits may be indexed now; None for
+    MAX_INDEXED_NOW with "known", else no limit.
 
-    Raises GitMemError with `how` "only" if the history cannot be read; else a note says so.
+    If the history cannot be read, raises GitMemError with "only"; with another mode memory is searched alone and a note
+    tells the reason.
     """
     try:
-        past = history.ready(repo, config, made.commit, bounds or Bounds(most={"known": MAX_INDEXED_NOW}.get(how, 0)))
+        past = history.ready(
+            repo, config, memory.commit, bounds or Bounds(most={"known": MAX_INDEXED_NOW}.get(mode, 0))
+        )
     except GitMemError as error:
-        if how == "only":
+        if mode == "only":
             raise
         past = history.History(None, (), "", (f"no history: {error.message}",))
-    index = Joined(made, past, only=how == "only", most={"known": MAX_RECALLED}.get(how, 0))
-    if made.freshness.stale:
-        stale = made.freshness
+    index = JoinedIndex(memory, past, only=mode == "only", most={"known": MAX_RECALLED}.get(mode, 0))
+    if memory.freshness.stale:
+        stale = memory.freshness
     else:
         stale = Freshness(bool(past.stale), past.stale)
-    return _Both(repo, made, past, index, stale)
+    return _OpenIndexes(repo, memory, past, index, stale)
 
 
-class _Both(OpenIndex):
-    """The open indexes of memory and history, which are closed together."""
+class _OpenIndexes(OpenIndex):
+    """The open indexes of memory and history as one OpenIndex; `close` closes both."""
 
     __slots__ = ("_memory", "_past", "_repo")
 
     def __init__(
-        self, repo: Repository, memory: OpenIndex, past: history.History, index: Joined, stale: Freshness
+        self, repo: Repository, memory: OpenIndex, past: history.History, index: JoinedIndex, stale: Freshness
     ) -> None:
         notes = (*memory.notes, *past.notes)
         passages = memory.passages or PassagesWithCommits
@@ -95,7 +100,7 @@ class _Both(OpenIndex):
 
     @property
     def chunks(self) -> int:
-        """The chunks of memory alone, because a code repository may have thousands of commits."""
+        """The number of chunks of memory, without those of commits, which may be thousands."""
         return self._memory.chunks
 
     def close(self, *, damaged: bool = False) -> None:
@@ -107,10 +112,11 @@ class _Both(OpenIndex):
             discard(self._repo)
 
 
-class Joined(Index):
+class JoinedIndex(Index):
     """The indexes of memory and history as one index. The history's chunks are numbered after those of memory.
 
-    `only`: chunks of memory are not found. `most`: commits that an answer may have, 0 for no limit.
+    Its methods are those of `Index`. `only`: whether chunks of memory are excluded. `most`: commits that an answer may
+    have, 0 for no limit.
     """
 
     def __init__(self, made: OpenIndex, past: history.History, *, only: bool, most: int) -> None:
@@ -265,16 +271,16 @@ class Joined(Index):
 
 
 class PassagesWithCommits(Passages):
-    """Hits of files and of commits."""
+    """Makes the hits of one search in files and in commits."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        assert isinstance(self.index, Joined)
+        assert isinstance(self.index, JoinedIndex)
         self.past, self.most = self.index.past, self.index.most
         if (
             self.index.memory is not None and self.index.snapshot_of_memory is not None
         ):  # also where only commits are found
-            self.memory = facts_of(self.index.memory, self.index.snapshot_of_memory)
+            self.memory = fact_files_of(self.index.memory, self.index.snapshot_of_memory)
         self.commits: dict[str, tuple[Commit, Tip]] = {}
         self.touched: Mapping[str, Sequence[str]] = {}
         self.states: dict[str, State] = {}
@@ -294,7 +300,7 @@ class PassagesWithCommits(Passages):
             self.touched = {**self.touched, **self._touched(oids)}
 
     def _commit(self, oid: str) -> Commit | None:
-        """The commit from the first repository that has it; None if none has it or its message is too large."""
+        """The commit, from the first repository that has it; None if none has it or if its object is too large."""
         if oid in self.commits:
             return self.commits[oid][0]
         for tip in self.past.tips:
@@ -310,6 +316,7 @@ class PassagesWithCommits(Passages):
         return self.commits[oid][0]
 
     def _touched(self, oids: Iterable[str]) -> dict[str, list[str]]:
+        """Oid of a commit -> the paths that it changed."""
         paths: dict[str, list[str]] = {}
         for tip in self.past.tips:
             paths |= tip.repo.touched([oid for oid in oids if oid in self.commits and self.commits[oid][1] is tip])
@@ -338,6 +345,7 @@ class PassagesWithCommits(Passages):
         return Candidate(at, line, file, 0.0, priors, {}, state.name or recorded, file.when, 1.0)
 
     def _commit_priors(self, commit: Commit, state: State, file: File) -> tuple[tuple[str, float], ...]:
+        """(name, value) of each prior of a commit: for its state, for a merge, and for a bot as its author."""
         weights = self.ranking.priors
         if state.name:
             priors = [(state.name, weights[state.name])]
@@ -350,10 +358,10 @@ class PassagesWithCommits(Passages):
         return tuple(priors)
 
     def _state_of(self, oid: str, depth: int = MAX_REVERTS) -> State:
-        """What later commits of the snapshot did to a commit.
+        """Whether a later commit of the snapshot reverted or amended a commit.
 
-        A message may name the commit by its oid, or a revert by its subject; the revert must then be a descendant. A
-        revert that was itself reverted does not count.
+        The later message may name the commit by its oid. A revert may name it by its subject; the revert must then be a
+        descendant. A revert that was itself reverted does not count, up to `depth` levels.
         """
         if oid in self.states:
             return self.states[oid]
@@ -362,19 +370,19 @@ class PassagesWithCommits(Passages):
         if index is None or commit is None or not depth:
             return State()
         by_subject = self._others(oid, ["revert", *terms(commit.subject)])
-        by_oid = stored.naming(index, oid[:ABBREVIATED], self.past.norms, MAX_NAMING)
+        by_oid = stored.naming(index, oid[:ABBREVIATED], self.past.norms, MAX_NAMING_COMMITS)
         found = State()
         for other in dict.fromkeys([*by_subject, *self._commits_of(by_oid)]):
             later = self._commit(other)
             if later is None or other == oid:
                 continue
-            name = _state_named(commit, later)
-            if name != "reverted" and _quotes(later, commit) and self._is_last(commit, later):
+            name = _state_from_message(commit, later)
+            if name != "reverted" and _reverts_subject(later, commit) and self._is_last(commit, later):
                 name = "reverted"
             if name == "reverted" and self._state_of(other, depth - 1).name != "reverted":
                 found = State(name, other)
                 break
-            if name == "amended" and (not found.by or _moment(later) > _moment(self.commits[found.by][0])):
+            if name == "amended" and (not found.by or _time_key(later) > _time_key(self.commits[found.by][0])):
                 found = State(name, other)
         self.states[oid] = found
         return found
@@ -387,12 +395,12 @@ class PassagesWithCommits(Passages):
     def _others(self, oid: str, words: Sequence[str]) -> list[str]:
         """Oids of at most MAX_NAMING commits other than `oid` whose messages have these words one after the other."""
         assert self.past.index is not None
-        chunks = stored.phrase(self.past.index, words, self.past.norms, MAX_NAMING)
+        chunks = stored.phrase(self.past.index, words, self.past.norms, MAX_NAMING_COMMITS)
         return [other for other in self._commits_of(chunks) if other != oid]
 
     def _is_last(self, commit: Commit, revert: Commit) -> bool:
-        """Whether a revert that names a subject means this commit: no other commit of that subject lies between
-        them."""
+        """Whether a revert that names only a subject reverts `commit`: the revert is a descendant, and no other commit
+        with that subject is between the two."""
         reaches = self.commits[commit.oid][1].repo.is_ancestor
         with suppress(GitMemError):  # if commits between the two are missing, the answer is no
             if not reaches(commit.oid, revert.oid):
@@ -409,7 +417,7 @@ class PassagesWithCommits(Passages):
         return [hit if hit.kind else next(files) for hit in hits]
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
-        """The hits, at most one for each commit, reverted commits behind their reverts."""
+        """At most `limit` hits, at most one for each commit; a commit comes after the commit that reverted it."""
         hits: list[Hit] = []
         seen: set[str] = set()
         for hit in super()._join(candidates, 3 * limit):
@@ -434,7 +442,7 @@ class PassagesWithCommits(Passages):
         )  # fmt: skip
 
     def _without_blocked_text(self, hit: Hit) -> Hit:
-        """The hit of a commit without lines that the gate would block, and without names of people at its end."""
+        """The hit of a commit without lines that the gate would block, and without trailers with names at its end."""
         from gitmem.gate.policy import MESSAGE
         from gitmem.gate.withholding import without_blocked
 
@@ -452,13 +460,13 @@ class PassagesWithCommits(Passages):
         )
 
 
-def _moment(commit: Commit) -> tuple[datetime, str]:
+def _time_key(commit: Commit) -> tuple[datetime, str]:
     """Sort key of commits by time; the same in every clone."""
     return commit.commit_date, commit.oid
 
 
 def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each commit that reverts or amends another hit moved right before it if it stood behind it."""
+    """All hits; a commit that reverted or amended another hit and came after it is moved right before it."""
     ordered: list[Hit] = []
     left = list(hits)
     while left:
@@ -470,16 +478,16 @@ def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
     return ordered
 
 
-def _quotes(later: Commit, commit: Commit) -> bool:
-    """Whether the later commit's subject is that of a revert of a commit with this commit's subject."""
+def _reverts_subject(later: Commit, commit: Commit) -> bool:
+    """Whether the subject of `later` is `Revert "SUBJECT"` with the subject of `commit`."""
     return f'Revert "{commit.subject}"' in (later.subject, NUMBER.sub("", later.subject))
 
 
-def _state_named(commit: Commit, later: Commit) -> str:
-    """What a later commit's message says it did to a commit that it names by oid.
+def _state_from_message(commit: Commit, later: Commit) -> str:
+    """ "reverted", "amended" or "": what `later` did to `commit` according to its message.
 
-    "reverted" if it has Git's own sentence; "" if it does not name the commit, only mentions a revert, or is of a
-    merge; else "amended".
+    "reverted" if the message has Git's sentence `This reverts commit OID`; "amended" if it names the oid in another
+    way; "" if it does not name the oid, only mentions a revert, or if `later` is a merge.
     """
     if len(later.parents) > 1:
         return ""

@@ -1,8 +1,9 @@
-"""Measuring search: questions with the lines that answer them in, recall and precision out.
+"""Measures search by questions whose answers are known: recall, hit rate, reciprocal rank and share by tokens.
 
-A question is searched once for `HITS` hits. A relevant line is covered by the first hit whose lines include it.
-`share` is the part of the relevant lines whose text lies whole within the first N tokens (characters / 4) of the
-hits' text in rank order. Never prints; clocks are passed in.
+Each question is searched once for HITS hits. A relevant line is covered by the first hit that contains it. `recall@N`
+is the share of relevant lines in the first N hits; `hit@N` is 1 if there is one; `mrr` is 1 / the rank of the first hit
+with a relevant line; `share@N` is the share of relevant lines within the first N tokens (characters / 4) of the hits'
+texts. Never prints; the clock is a parameter.
 """
 
 from __future__ import annotations
@@ -25,23 +26,25 @@ from gitmem.search.fact_places import FactPlaces
 from gitmem.search.hits import Hit
 from gitmem.search.search import Query, search
 
-HITS = 50
-RANKS = (1, 5, 10)
-TOKENS = (500, 1000, 2000)
+HITS = 50  # hits of one question
+RANKS = (1, 5, 10)  # N of `recall@N` and `hit@N`
+TOKENS = (500, 1000, 2000)  # N of `share@N`
 # Part of the measure, not a count of tokens (models/token_count.py): the figures published so far are in these.
 CHARACTERS_A_TOKEN = 4
-LINES = 100_000  # of one place, at most
+MAX_PLACE_LINES = 100_000  # lines of one relevant passage
 SHAPE = 'each line: {"query": ..., "category": ..., "relevant": [{"path": ..., "start_line": 1, "end_line": 2}]}'
-FACT = re.compile("[0-9a-f]{12}")
-HOLDS = 0.8  # share of a fact's terms that a commit must hold to answer for it
+FACT = re.compile("[0-9a-f]{12}")  # the id of a fact
+MIN_COMMIT_SHARE = 0.8  # least share of a fact's terms in a commit message that answers in its place
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question, its category, and (path, first, last) of the passages that answer it.
+    """A question with its answers.
 
-    One about a fact names it by its id (`fact`): any line of `relevant` or of `same` answers it, and any commit that
-    says `text`.
+    `category`: a name for a group of questions, "" for none. `relevant`: (path, first line, last line) of the passages
+    that answer it. `fact`: the id of the fact that it asks about, "" for none. Any line of `relevant` (the lines of the
+    fact), any line of `same` (the lines that the fact cites), or a commit with the words of `text` answers such a
+    question.
     """
 
     query: str
@@ -54,7 +57,8 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """One question's figures, by name (`recall@5`, `hit@1`, `mrr`, `share@500`), and the milliseconds it took."""
+    """The result of one question. `figures`: name (`recall@5`, `hit@1`, `mrr`, `share@500`) -> value, 0..1.
+    `milliseconds`: duration of its search."""
 
     question: LabelledQuestion
     figures: Mapping[str, float]
@@ -63,7 +67,8 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Means over some questions, and latency's middle and 95th percentile."""
+    """Means over several questions. `questions`: their number. `figures`: name -> mean. `p50`, `p95`: median and 95th
+    percentile of the durations, in milliseconds."""
 
     questions: int
     figures: Mapping[str, float]
@@ -71,17 +76,22 @@ class Summary:
     p95: float
 
 
-def read(text: str) -> list[LabelledQuestion]:
-    """The questions of a QRELS file (JSON Lines), without the facts that are not asked about. Raises UsageError
-    with the line that is not one, and why, and where there is none."""
-    questions = [question for _, question in rows(text) if question.query]
+def read_questions(text: str) -> list[LabelledQuestion]:
+    """The questions of a QRELS file (JSON Lines). Facts without a question are left out.
+
+    Raises UsageError with the number of a bad line and the reason, and if there is no question.
+    """
+    questions = [question for _, question in read_rows(text) if question.query]
     if not questions:
         raise UsageError("there is no question in the file", SHAPE)
     return questions
 
 
-def rows(text: str) -> list[tuple[str, LabelledQuestion]]:
-    """Each line of a QRELS file with its question; that of a fact which is not asked about is "". Raises UsageError."""
+def read_rows(text: str) -> list[tuple[str, LabelledQuestion]]:
+    """(line, question) for each line of a QRELS file that is not blank. A fact without a question has `query` "".
+
+    Raises UsageError with the number of a bad line and the reason.
+    """
     found = []
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
@@ -100,7 +110,7 @@ def rows(text: str) -> list[tuple[str, LabelledQuestion]]:
 
 
 def _labelled(row: Any) -> LabelledQuestion:
-    """Raises ValueError that says what is wrong with it."""
+    """The question of one JSON object. Raises ValueError with the reason for any other value."""
     if not isinstance(row, dict):
         raise ValueError("it is no JSON object")
     query, relevant, fact = row.get("query"), row.get("relevant"), row.get("fact")
@@ -119,7 +129,7 @@ def _labelled(row: Any) -> LabelledQuestion:
             fields = []
         match fields:
             case [str(path), int(first), int(last)] if path:
-                if not 1 <= first <= last or last - first > LINES:
+                if not 1 <= first <= last or last - first > MAX_PLACE_LINES:
                     raise ValueError(f"lines {first} to {last} of '{path}' are no range of lines")
                 places.append((path, first, last))
             case _:
@@ -127,8 +137,8 @@ def _labelled(row: Any) -> LabelledQuestion:
     return LabelledQuestion(query, str(row.get("category") or ""), tuple(places))
 
 
-def missing(repo: Repository, questions: Iterable[LabelledQuestion], commit: str) -> list[str]:
-    """Files the questions name that are not in the commit, or for "" not in the work tree: nothing finds them."""
+def missing_files(repo: Repository, questions: Iterable[LabelledQuestion], commit: str) -> list[str]:
+    """The sorted paths that the questions name and that do not exist in `commit` ("" for the work tree)."""
     named = sorted({path for question in questions for path, _, _ in question.relevant})
     if commit or repo.root is None:
         there = {entry.path for entry in repo.entries(commit or "HEAD", named)}
@@ -136,7 +146,7 @@ def missing(repo: Repository, questions: Iterable[LabelledQuestion], commit: str
     return [path for path in named if not (repo.root / path).is_file()]
 
 
-def run(
+def run_questions(
     repo: Repository,
     config: Config,
     questions: Iterable[LabelledQuestion],
@@ -144,8 +154,10 @@ def run(
     now: datetime,
     clock: Callable[[], float],
 ) -> list[QuestionResult]:
-    """Ask every question as `query` says (its text and limit are replaced). A question about a fact that is not there
-    finds nothing."""
+    """Search each question and measure the answer. `query`: the options; its text and limit are replaced.
+
+    A question about a fact that does not exist has no relevant line, so its figures are 0. `clock`: returns seconds.
+    """
     results = []
     places = FactPlaces(repo, config, query.commit)
     for question in questions:
@@ -156,12 +168,12 @@ def run(
             question = replace(question, relevant=place.own, same=place.cited, text=place.text)
         began = clock()
         answer = search(repo, config, query._replace(text=question.query, limit=HITS), now)
-        results.append(QuestionResult(question, score(question, answer.hits), (clock() - began) * 1000))
+        results.append(QuestionResult(question, question_figures(question, answer.hits), (clock() - began) * 1000))
     return results
 
 
-def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
-    """The figures of one question."""
+def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
+    """Name -> value of all figures of one question. `hits`: best first."""
     wanted = _answer_numbers(question)
     total = len(set(wanted.values())) or 1
     if question.text:
@@ -185,7 +197,7 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
             answers = wanted.get((path, number))
             if answers is None and hit.commit and hit.kind and number == hit.start_line + len(lines) - 1 and said:
                 answers = None
-                if len(said & terms(f"{hit.subject} {hit.text}")) >= HOLDS * len(said):
+                if len(said & terms(f"{hit.subject} {hit.text}")) >= MIN_COMMIT_SHARE * len(said):
                     answers = 0
             if answers is not None:
                 first_hit = first_hit or rank
@@ -209,7 +221,7 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
 
 
 def _answer_numbers(question: LabelledQuestion) -> dict[tuple[str, int], int]:
-    """(path, line) -> number of the answer that it is: each relevant line one of its own, all lines of a fact one."""
+    """(path, line) -> the number of its answer. Each relevant line has its own number; all lines of a fact share 0."""
     if question.fact:
         places = (*question.relevant, *question.same)
         return {(path, line): 0 for path, first, last in places for line in range(first, last + 1)}
@@ -218,7 +230,8 @@ def _answer_numbers(question: LabelledQuestion) -> dict[tuple[str, int], int]:
 
 
 def summarise(results: Sequence[QuestionResult]) -> dict[str, Summary]:
-    """Means over `all`, then by category in alphabetical order."""
+    """ "all" -> the means over all questions; then each category, in alphabetical order, -> the means over its
+    questions."""
     groups = {"all": list(results)}
     for category in sorted({result.question.category for result in results} - {""}):
         groups[category] = [result for result in results if result.question.category == category]
@@ -226,6 +239,7 @@ def summarise(results: Sequence[QuestionResult]) -> dict[str, Summary]:
 
 
 def _mean(results: Sequence[QuestionResult]) -> Summary:
+    """The means over these results; zeros and no figures for none."""
     count = len(results)
     if results:
         names = results[0].figures
@@ -243,7 +257,8 @@ def _mean(results: Sequence[QuestionResult]) -> Summary:
 def gained_and_lost(
     old: Sequence[QuestionResult], new: Sequence[QuestionResult], rank: int = 5
 ) -> tuple[list[str], list[str]]:
-    """Questions whose answer came into the first `rank` hits, and those whose answer left them."""
+    """(questions answered in the first `rank` hits only in `new`, questions answered there only in `old`). Both
+    sequences have the same questions in the same order."""
     name = f"hit@{rank}"
     pairs = list(zip(old, new, strict=True))
     gained = [b.question.query for a, b in pairs if b.figures[name] > a.figures[name]]
@@ -252,27 +267,27 @@ def gained_and_lost(
 
 
 def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
-    """`KEY=V1,V2` as named settings to compare, every combination; `config` without a name where there is none.
+    """(name, settings) for each combination of the values in `texts`; [("", config)] if `texts` is empty.
 
-    A KEY is a setting of search (`searchPool`, `chunkSize`, `embedder`) or the name of one of ranking's constants.
-    Raises UsageError for another and for a value that the setting does not take.
+    A text is `KEY=V1,V2`. KEY is a setting of search (`searchPool`, `chunkSize`, `embedder`) or a constant of ranking.
+    Raises UsageError for an unknown KEY or a bad value.
     """
     configs = [("", config)]
     for text in texts:
         key, _, values = text.partition("=")
         name = f"mem.{key.lower().removeprefix('mem.')}"
         chosen = [git_name(field) for field in SETTINGS if tunable(field)]
-        if not values or (not tuning.named(key) and name not in [each.lower() for each in chosen]):
-            known = f"{', '.join(each.removeprefix('mem.') for each in chosen)}, {tuning.names()}"
+        if not values or (not tuning.is_constant(key) and name not in [each.lower() for each in chosen]):
+            known = f"{', '.join(each.removeprefix('mem.') for each in chosen)}, {tuning.constant_names()}"
             raise UsageError(f"'{text}' is no setting of search", f"KEY=V1,V2 with a KEY of {known}")
         made = []
         for label, settings in configs:
             for value in values.split(","):
                 try:
                     one = changed(
-                        settings, *(("searchWeight", f"{key}={value}") if tuning.named(key) else (name, value))
+                        settings, *(("searchWeight", f"{key}={value}") if tuning.is_constant(key) else (name, value))
                     )
-                    tuning.in_force(one)
+                    tuning.configured_ranking(one)
                 except BadConfig as error:
                     raise UsageError(error.message, error.hint) from None
                 made.append((f"{label} {key}={value}".strip(), one))
@@ -281,12 +296,13 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
 
 
 def same_index(one: Config, other: Config) -> bool:
-    """Whether an index made with one of them serves the other."""
+    """Whether both settings lead to the same index."""
     return (one.chunk_size, one.chunk_overlap, one.embedder) == (other.chunk_size, other.chunk_overlap, other.embedder)
 
 
-def floors(texts: Sequence[str]) -> list[tuple[str, float]]:
-    """`recall@5=0.9` as (name, value). Raises UsageError for a figure there is not."""
+def parse_floors(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """(name, least value) for each text such as `recall@5=0.9`. Raises UsageError for an unknown figure or a value
+    outside 0..1."""
     names = {
         *(f"{kind}@{rank}" for kind in ("recall", "hit") for rank in RANKS),
         *(f"share@{tokens}" for tokens in TOKENS),

@@ -1,11 +1,11 @@
-"""Whether memory has anything to say to a question: how likely a piece of memory answers it. Pure.
+"""Estimates how likely a piece of memory answers a question, 0..1 ("evidence"). Pure.
 
-A logistic regression of how much of the question's telling words stand in the text or have a word like them there, how
-near the two are as a whole, how long the text is, and how large the memory is that it was found in: a word alone may be
-chance, nearness alone may be a manner of speaking, and among many texts one resembles any question. A word tells as
-much as its vector is long, up to that of an ordinary noun, since frequent words have short vectors (`static_embedder`).
-A text in another script cannot share words: there the cosine is enough. `tools/train.py evidence` writes the weights,
-`evidence.tsv`. The same question, text and size give the same figure everywhere.
+The estimate is a logistic regression over four kinds of feature: how much of the question's telling words the text has,
+as they are or as similar words; the cosine of both; the length of the text; and the number of chunks of the memory,
+because in a large memory some text resembles any question. A telling word is a word that is not grammar or courtesy.
+Its weight is the length of its vector, up to that of an ordinary noun, because frequent words have short vectors
+(`static_embedder`). A text in another script cannot share words: there the cosine alone counts. `tools/train.py
+evidence` writes the weights, `evidence.tsv`. The same question, text and number of chunks always give the same value.
 """
 
 from __future__ import annotations
@@ -27,71 +27,77 @@ from gitmem.text.languages import LANGUAGES
 from gitmem.text.subject_terms import STOP, STOP_KOREAN, meaningful_pairs
 from gitmem.text.terms import other_kana, terms, without_ending
 
-# The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
-# (138,000). `write` and `show` have .65 of it, `the` .17.
-NOUN = 130_000
+# The length of a word's vector from which its weight is 1, in the table's unit: about that of `account` (127,000) and
+# `customer` (138,000). `write` and `show` have .65 of it, `the` .17.
+NOUN_LENGTH = 130_000
 
 
-def _spelled(lists: Iterable[Iterable[str]]) -> frozenset[str]:
-    """The words of some lists as `words` spells them: of ㅇㅇ it makes other letters."""
+def _normalized(lists: Iterable[Iterable[str]]) -> frozenset[str]:
+    """All words of several lists, in Unicode form NFKC, as `words` returns them."""
     return frozenset(normalize("NFKC", word) for words in lists for word in words)
 
 
-# What is said to an agent between one request and the next, and of no subject.
-COURTESY = _spelled(each.COURTESY for each in LANGUAGES)
-# What greets, parts, praises and excuses where a prompt has no other word: `good night`, but not `the night shift`.
-GREETING = _spelled(each.GREETING for each in LANGUAGES)
-SHORT = 0.1  # what a number of one or two digits tells: such numbers stand anywhere
-EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
-# Evidence from which memory answers a prompt at all. docs/context.md has what came of it with prompts of other hands.
+# Words that a person says to an agent between two requests, such as thanks.
+COURTESY = _normalized(each.COURTESY for each in LANGUAGES)
+# Words of greeting, praise and excuse if a prompt has no other word: `good night`, but not `the night shift`.
+GREETING = _normalized(each.GREETING for each in LANGUAGES)
+SHORT_NUMBER_WEIGHT = 0.1  # weight of a number of one or two digits, which occurs in many texts by chance
+IDENTIFIER_WEIGHT = 2.0  # weight of an identifier, which a text seldom has by chance
+# The least evidence of an answer to a prompt. docs/context.md has the measurement with prompts by other people.
 ENOUGH: float = Config._field_defaults["context_evidence"]
-STRONG = 0.8  # ... from which it is worth interrupting a session that goes on
-# Cosine of two words from which one stands in for the other a little, and wholly.
-AKIN, SAME = 0.4, 0.9
-MAX_TELLING_WORDS = 3.0  # telling words that count
-LOOKUP = 0.8  # of telling words: a prompt of several words that tells less looks for none of them (`works for me`)
-FEWEST, WORDS = 5, 100  # of a text: a shorter one says little, a longer one has a word by chance no more often
-# What the cosine of a text in another script must be more, for each e-fold of the memory above USUAL chunks: among more
-# texts one is nearer by chance.
-CHANCE, USUAL = 0.02, 100
-SMALLEST, LARGEST = 10, 1000  # chunks of a memory; what a larger one does was not measured
+STRONG = 0.8  # the least evidence for a later prompt of a session
+# Cosine of two words above which one counts as the other in part, and from which it counts in full.
+MIN_SIMILAR_COSINE, FULL_SIMILAR_COSINE = 0.4, 0.9
+MAX_WEIGHT = 3.0  # largest sum of weights that counts
+# Least sum of weights of a question of several words that looks for these (`works for me` has less).
+MIN_LOOKUP_WEIGHT = 0.8
+MIN_TEXT_WORDS, MAX_TEXT_WORDS = 5, 100  # a text's number of words is raised or lowered to this range
+# A cosine with a text in another script is lowered by CHANCE for each e-fold of the memory above USUAL chunks, because
+# among more texts one is nearer by chance.
+CHANCE_COSINE, USUAL_CHUNKS = 0.02, 100
+MIN_CHUNKS, MAX_CHUNKS = 10, 1000  # a memory's number of chunks is raised or lowered to this range, which was measured
 
 
 class Word(NamedTuple):
-    """A telling word of a question: its terms, how much it tells, the signs of its vector (0: looked for only as it
-    is)."""
+    """A telling word of a question. `terms`: its index terms. `weight`: 0 for courtesy, else up to 1, IDENTIFIER_WEIGHT
+    for an identifier. `signs`: the signs of its vector, for similar words; 0 if only the word itself counts."""
 
     terms: tuple[str, ...]
-    tells: float
+    weight: float
     signs: int = 0
 
 
-class Asked:
-    """A question as evidence is counted: its telling words (telling 0 for courtesy, `EXACT` for an identifier), its
-    runs of Kana and Han as pairs of letters in order with what they tell, the vector of their text, None without a
-    table. `chunks` is how many the memory has that is asked; 0, where nobody knows, is as many as count."""
+class WeighedQuestion:
+    """A question with the weights of its words.
+
+    `table`: the static word vectors, None if they are missing. `words`: its telling words. `runs`: its runs of Kana and
+    Han. `in_runs`: the weight of all runs. `total`: the weight of all words and runs. `is_lookup`: whether it looks for
+    its words, unlike small talk. `vector`: of its text, None without a table. `size`: the logarithm of the number of
+    chunks of the memory (`chunks`; 0 if unknown, which counts as MAX_CHUNKS). `chance`: what a cosine with a text in
+    another script is lowered by.
+    """
 
     __slots__ = ("chance", "in_runs", "is_lookup", "question", "runs", "size", "table", "total", "vector", "words")
 
     def __init__(self, question: Question, table: WordVectors | None, chunks: int = 0) -> None:
         self.question = question
         self.table = table
-        self.words, self.runs = _weighted(question, table)
-        self.in_runs = sum(_covered(run, None) for run in self.runs)
-        self.total = sum(word.tells for word in self.words) + self.in_runs
-        self.is_lookup = self.total >= LOOKUP or len(words(question.content)) == 1
+        self.words, self.runs = _telling_words(question, table)
+        self.in_runs = sum(_run_weight(run, None) for run in self.runs)
+        self.total = sum(word.weight for word in self.words) + self.in_runs
+        self.is_lookup = self.total >= MIN_LOOKUP_WEIGHT or len(words(question.content)) == 1
         self.vector = vector_of(question.content, table)
-        self.size = log(max(SMALLEST, min(LARGEST, chunks or LARGEST)))
-        self.chance = CHANCE * max(0.0, self.size - log(USUAL))
+        self.size = log(max(MIN_CHUNKS, min(MAX_CHUNKS, chunks or MAX_CHUNKS)))
+        self.chance = CHANCE_COSINE * max(0.0, self.size - log(USUAL_CHUNKS))
 
     @property
-    def tells(self) -> bool:
-        """Whether the question has a word at all that may tell something, courtesies among them."""
+    def has_telling_words(self) -> bool:
+        """Whether the question has a telling word, a run of Kana and Han, or a word of courtesy."""
         return bool(self.words or self.runs)
 
 
-def table_of_words() -> WordVectors | None:
-    """The table that ships in the package; None where it is missing or damaged."""
+def word_table() -> WordVectors | None:
+    """The static table of word vectors that ships in the package; None if it is missing or damaged."""
     from gitmem.models.static_embedder import shared
 
     try:
@@ -100,10 +106,12 @@ def table_of_words() -> WordVectors | None:
         return None
 
 
-def evidence(asked: Asked, text: str, about: str = "") -> float:
-    """How likely a text answers the question, or one of its lines does, 0..1: what stands beside a fact in a passage
-    takes nothing from it. What the text is `about` (its trail) counts as its own words, with the text as a whole and
-    with each line. Without a table the share of the question's words."""
+def evidence(asked: WeighedQuestion, text: str, about: str = "") -> float:
+    """How likely a text, or its best line, answers the question, 0..1.
+
+    `about`: the trail of the text; its words count as words of the text and of each line. Without a table the value is
+    the share of the question's weight that the text has.
+    """
     if about:
         whole = f"{about}\n{text}"
     else:
@@ -118,7 +126,7 @@ def evidence(asked: Asked, text: str, about: str = "") -> float:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text that may answer by themselves: a heading alone says nothing."""
+    """The lines of a text that are not blank and not headings."""
     return [line for line in text.split("\n") if line.strip() and not _is_heading(line)]
 
 
@@ -126,66 +134,71 @@ def _is_heading(line: str) -> bool:
     return line[0] == "#" and line.lstrip("#")[:1] == " "
 
 
-def _evidence(asked: Asked, text: str, foreign: bool) -> float:
+def _evidence(asked: WeighedQuestion, text: str, foreign: bool) -> float:
+    """The evidence of a text as a whole. `foreign`: whether it is in another script, so that its cosine counts."""
     if not asked.total:
         return 0.0
-    stands = standing(asked, text)
+    stands = find_words(asked, text)
     if asked.table is None or asked.vector is None:
-        return stands.tells / asked.total
+        return stands.weight / asked.total
     near = cosine(asked, text)
     learned = linear_model.load(__file__, "evidence.tsv").probability(features(asked, text, stands, near))
-    return max(certain(asked, stands, near if foreign else 0.0), learned)
+    return max(unlearned_evidence(asked, stands, near if foreign else 0.0), learned)
 
 
-def certain(asked: Asked, stands: Standing, foreign: float) -> float:
-    """The evidence that is not learned. A text that has each of the words answers who looked for just these, however
-    little else the table sees in common; for one in another script its cosine counts (`foreign`, else 0)."""
-    return max(ENOUGH if stands.whole and asked.is_lookup else 0.0, foreign - asked.chance)
+def unlearned_evidence(asked: WeighedQuestion, stands: FoundWords, foreign: float) -> float:
+    """The evidence that does not come from the regression: ENOUGH if the text has all words of a lookup, or the cosine
+    of a text in another script less `chance`, whichever is more. `foreign`: that cosine; 0 for a text in the same
+    script."""
+    return max(ENOUGH if stands.has_all and asked.is_lookup else 0.0, foreign - asked.chance)
 
 
-def cosine(asked: Asked, text: str) -> float:
-    """How near a text is to the question, 0..1; 0 without a table."""
+def cosine(asked: WeighedQuestion, text: str) -> float:
+    """The cosine of the question and a text, at least 0; 0 without a table."""
     if asked.table is None or asked.vector is None:
         return 0.0
     return max(0.0, asked.table.cosine(asked.vector, text))
 
 
-class Standing(NamedTuple):
-    """Which of the telling words stand in a text, how much these and the runs tell together, and whether each does."""
+class FoundWords(NamedTuple):
+    """The telling words of a question that a text has. `words`: for each word of the question, whether the text has it.
+    `weight`: the sum of their weights and of the runs. `has_all`: whether the text has each word and run."""
 
     words: tuple[bool, ...]
-    tells: float
-    whole: bool
+    weight: float
+    has_all: bool
 
 
-def standing(asked: Asked, text: str) -> Standing:
-    """What of a question a text has as it is."""
+def find_words(asked: WeighedQuestion, text: str) -> FoundWords:
+    """Find the words and runs of a question in a text, without similar words."""
     there = frozenset(terms(text))
     found = tuple(2 * len(there.intersection(word.terms)) > len(word.terms) for word in asked.words)
     if asked.runs:
         there |= {other for term in there if (other := other_kana(term))}
-    in_runs = sum(_covered(run, there) for run in asked.runs)
-    whole = in_runs == asked.in_runs and all(there.issuperset(word.terms) for word in asked.words if word.tells)
-    tells = sum(word.tells for word, stands in zip(asked.words, found, strict=True) if stands)
-    return Standing(found, tells + in_runs, whole)
+    in_runs = sum(_run_weight(run, there) for run in asked.runs)
+    whole = in_runs == asked.in_runs and all(there.issuperset(word.terms) for word in asked.words if word.weight)
+    tells = sum(word.weight for word, stands in zip(asked.words, found, strict=True) if stands)
+    return FoundWords(found, tells + in_runs, whole)
 
 
-def features(asked: Asked, text: str, stands: Standing, near: float) -> dict[str, float]:
-    """What the regression reads of a text, by name; `near` is its `cosine`. Needs a table."""
+def features(asked: WeighedQuestion, text: str, stands: FoundWords, near: float) -> dict[str, float]:
+    """Name -> value of each feature of the regression. `stands`: the result of `find_words`. `near`: the `cosine` of
+    the text."""
     said = words(text)
-    tells = stands.tells + _alike(asked, said[:MAX_WORDS], stands.words)
+    tells = stands.weight + _similar_weight(asked, said[:MAX_WORDS], stands.words)
     return {
         "share": tells / asked.total,
-        "near": min(MAX_TELLING_WORDS, tells),
-        "shared": min(MAX_TELLING_WORDS, stands.tells),
-        "length": log(max(FEWEST, min(WORDS, len(said)))),
+        "near": min(MAX_WEIGHT, tells),
+        "shared": min(MAX_WEIGHT, stands.weight),
+        "length": log(max(MIN_TEXT_WORDS, min(MAX_TEXT_WORDS, len(said)))),
         "size": asked.size,
         "cosine": near,
     }
 
 
-def _alike(asked: Asked, said: Sequence[str], found: Sequence[bool]) -> float:
-    """How much the telling words tell that are not in a text but have a word like them there."""
+def _similar_weight(asked: WeighedQuestion, said: Sequence[str], found: Sequence[bool]) -> float:
+    """The weight of the question's words that a text lacks but has similar words for. `said`: the words of the text.
+    `found`: for each word of the question, whether the text has it."""
     table = asked.table
     missed = [word for word, stands in zip(asked.words, found, strict=True) if word.signs and not stands]
     if table is None or not missed:
@@ -198,14 +211,14 @@ def _alike(asked: Asked, said: Sequence[str], found: Sequence[bool]) -> float:
     total = 0.0
     for word in missed:
         bits = min([(word.signs ^ sign).bit_count() for sign in known])
-        alike = (probable_cosine(bits, table.dims) - AKIN) / (SAME - AKIN)
-        total += word.tells * min(1.0, max(0.0, alike))
+        alike = (probable_cosine(bits, table.dims) - MIN_SIMILAR_COSINE) / (FULL_SIMILAR_COSINE - MIN_SIMILAR_COSINE)
+        total += word.weight * min(1.0, max(0.0, alike))
     return total
 
 
-def strongest(asked: Asked, texts: Iterable[tuple[str, str]], enough: float) -> float:
-    """The most evidence that one of the texts has, each with what it is about; those after one that has `enough` are
-    not looked at."""
+def strongest_evidence(asked: WeighedQuestion, texts: Iterable[tuple[str, str]], enough: float) -> float:
+    """The greatest evidence of a text, 0 for no texts. `texts`: (text, trail). The search ends at the first text with
+    `enough` evidence."""
     most = 0.0
     for text, about in texts:
         most = max(most, evidence(asked, text, about))
@@ -214,12 +227,12 @@ def strongest(asked: Asked, texts: Iterable[tuple[str, str]], enough: float) -> 
     return most
 
 
-Run = list[tuple[str, float]]
+Run = list[tuple[str, float]]  # (pair of letters, weight) of a run of Kana and Han, in order
 
 
-def _covered(run: Run, there: Container[str] | None) -> float:
-    """How much of a run of Kana and Han stands in a text with these terms (None: all of it), as words of two letters:
-    each letter counts once, by the pair of it that tells most."""
+def _run_weight(run: Run, there: Container[str] | None) -> float:
+    """The weight of a run of Kana and Han in a text with the terms `there` (None for all of it). Each letter counts
+    half the weight of its heaviest pair in the text."""
     letters = [0.0] * (len(run) + 1)
     for at, (pair, weight) in enumerate(run):
         if there is None or pair in there:
@@ -227,9 +240,9 @@ def _covered(run: Run, there: Container[str] | None) -> float:
     return sum(letters) / 2
 
 
-def _weighted(question: Question, table: WordVectors | None) -> tuple[list[Word], list[Run]]:
-    """The telling words of a question, and its runs of Kana and Han; none for one that only thanks or agrees."""
-    weighted = [Word((term,), EXACT) for term in sorted(question.exact)]
+def _telling_words(question: Question, table: WordVectors | None) -> tuple[list[Word], list[Run]]:
+    """(the telling words of a question, its runs of Kana and Han). Words of courtesy have weight 0."""
+    weighted = [Word((term,), IDENTIFIER_WEIGHT) for term in sorted(question.exact)]
     runs: list[Run] = []
     content = dict.fromkeys(words(question.content))
     courtesy = COURTESY
@@ -246,35 +259,38 @@ def _weighted(question: Question, table: WordVectors | None) -> tuple[list[Word]
             continue
         own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
         if own and not question.exact.intersection(own):
-            weighted.append(Word(own, _tells(word, table), table.signs[word] if table is not None else 0))
+            weighted.append(Word(own, _word_weight(word, table), table.signs[word] if table is not None else 0))
     return weighted, runs
 
 
 def _is_run(word: str) -> bool:
-    """Whether a word is of Kana and Han, which stand without spaces."""
+    """Whether a word begins with Kana or Han, which are written without spaces."""
     return "\u3041" <= word[0] <= "\u9fff"
 
 
 def _run(word: str, table: WordVectors | None) -> Run:
-    """The pairs of a run of Kana and Han with how much each tells: 0 for grammar."""
+    """(pair of letters, weight) for each pair of a run of Kana and Han, in order; weight 0 for grammar."""
     telling, none = meaningful_pairs(word)
-    return [(pair, _tells(pair, table) if pair in telling and not none else 0.0) for pair in map(add, word, word[1:])]
+    return [
+        (pair, _word_weight(pair, table) if pair in telling and not none else 0.0) for pair in map(add, word, word[1:])
+    ]
 
 
-def _tells(word: str, table: WordVectors | None) -> float:
-    """How much a word tells, 0..1; one that the table does not know is no frequent one."""
+def _word_weight(word: str, table: WordVectors | None) -> float:
+    """The weight of a word, 0..1; 1 for a word that the table does not have, because such a word is rare."""
     if word.isdigit() and len(word) < 3:
-        return SHORT
+        return SHORT_NUMBER_WEIGHT
     length = 0.0
     if table is not None:
         length = table.length(word)
     if length:
-        return min(1.0, length / NOUN)
+        return min(1.0, length / NOUN_LENGTH)
     return 1.0
 
 
 def is_foreign(question: Question, text: str) -> bool:
-    """Whether the text is written in letters that the question has none of."""
+    """Whether a question in Latin letters meets a text with Kana, Han or Hangul, or a question in these a text without.
+    False for a question in both."""
     if not (question.latin_only or question.cjk_only) or (question.latin_only and text.isascii()):
         return False
     wide = any("\u3041" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7a3" for letter in text)
@@ -284,7 +300,7 @@ def is_foreign(question: Question, text: str) -> bool:
 
 
 def vector_of(text: str, table: WordVectors | None) -> Sequence[float] | None:
-    """The text's vector, of length 1 or 0; None without a table."""
+    """The vector of a text at length 1, zeros if no word is known; None without a table."""
     if table is None:
         return None
     numbers = array("f")

@@ -17,12 +17,13 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
-MIN_SHARE = 0.5  # share of a fact's terms that the lines it cites must have to answer in its place
+MIN_SHARE = 0.5  # least share of a fact's terms in the lines it cites that answer in its place
 Place = tuple[str, int, int]  # path, first line, last line
 
 
 class FactPlace(NamedTuple):
-    """`own`: the lines of a fact. `cited`: the lines it cites that still say it. `text`: of the fact."""
+    """The lines that answer for a fact. `own`: the lines of the fact, in each file that has it. `cited`: the log lines
+    it cites that have MIN_SHARE of its terms. `text`: of the fact."""
 
     own: tuple[Place, ...]
     cited: tuple[Place, ...]
@@ -30,14 +31,15 @@ class FactPlace(NamedTuple):
 
 
 class FactPlaces:
-    """The facts of each MEMORY.md and archive in the work tree or at `commit`; they are read at first use."""
+    """Finds facts of MEMORY.md files and archives by id. `commit`: "" for the work tree. Files are read at first
+    use."""
 
     def __init__(self, repo: Repository, config: Config, commit: str = "") -> None:
         self._repo, self._config, self._commit = repo, config, commit
 
     @cached_property
     def facts(self) -> list[tuple[str, Fact]]:
-        """(path, fact), in order of path and line."""
+        """(path, fact) for all facts, in order of path and line."""
         wanted = (Kind.MEMORY, Kind.ARCHIVE)
         contents = self._contents(lambda path: kind(path) in wanted)
         return [(path, fact) for path, data in contents for fact in memory_facts.parse(data).facts]
@@ -52,6 +54,7 @@ class FactPlaces:
 
     @cached_property
     def _by_id(self) -> dict[str, list[tuple[str, Fact]]]:
+        """Id of a fact -> (path, fact) for each file that has it."""
         by_id: dict[str, list[tuple[str, Fact]]] = {}
         for path, fact in self.facts:
             by_id.setdefault(fact.id, []).append((path, fact))
@@ -59,7 +62,7 @@ class FactPlaces:
 
     @cached_property
     def _lines(self) -> Mapping[str, Sequence[str]]:
-        """The lines of each file that a fact cites."""
+        """Path -> lines of each file that a fact cites."""
         values = (value for _, fact in self.facts for key, value in fact.meta if key == "src")
         cited = {span.path for value in values if (span := parse_span(value))}
         return {path: blob_lines(data) for path, data in self._contents(lambda path: path in cited)}
@@ -80,7 +83,7 @@ class FactPlaces:
         return places
 
     def _contents(self, wanted: Callable[[str], bool]) -> list[tuple[str, bytes]]:
-        """(path, bytes) of the memory files that are wanted, by path."""
+        """(path, bytes) of the memory files whose path `wanted` accepts, ordered by path."""
         repo = self._repo
         if self._commit or repo.root is None:
             tree = repo.tree(self._commit or repo.resolve("HEAD"))

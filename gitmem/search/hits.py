@@ -1,6 +1,6 @@
-"""The hits of a search: their values, whether they are committed and by whom, and which of them fit a budget.
+"""Declares the hits of a search, adds trust and authors to them from Git, and cuts a list of hits to a budget.
 
-Nothing here searches, orders or shows hits.
+Nothing here searches, orders or prints hits.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from gitmem.plural import line_range
 if TYPE_CHECKING:
     from gitmem.memory.code_state import CitedCode
 
-BY_HAND = "by hand"  # the reason of a link that the key `supersedes` of a line made
+BY_HAND = "by hand"  # the reason of a link that a person made with the key `supersedes`
 
 
 @json_keys("path start_line end_line date? id proposed reason")
-class Linked(NamedTuple):
-    """A line that amends a passage, or that a passage amends.
+class LinkedLine(NamedTuple):
+    """A line that amends a line of a passage, or that a line of a passage amends.
 
-    `date`: its day, ISO, "" if unknown. `proposed`: the link holds only once a person has reviewed it. `reason`: why
-    the two are linked. `of`: the line of the passage.
+    `date`: its day, ISO, "" if unknown. `id`: the fact id of its text. `proposed`: whether the link counts only after a
+    review. `reason`: why the two are linked. `passage_line`: the linked line of the passage.
 
     JSON: `id`: of its text.
     """
@@ -36,7 +36,7 @@ class Linked(NamedTuple):
     id: str
     proposed: bool = False
     reason: str = ""
-    of: int = 0
+    passage_line: int = 0
 
 
 class SourceLine(NamedTuple):
@@ -58,14 +58,14 @@ class Hit(NamedTuple):
 
     `heading`: the headings above it, joined by " > ". `score`: 0..1, comparable within one answer. `date`: ISO, "" if
     unknown. `trust`: "committed", "uncommitted" or "promoted". `state`: "", "expired", "superseded", "promoted", or for
-    a passage that cites code "changed" or "gone"; `code`: what became of that code. `branch`: only in a search across
-    branches. `commit`, `author`: only with `Query.blame`. `amended_by`, `supersedes`, `differs`: other candidates of
-    the same search that replace it, that it replaces, and earlier ones that contradict it where neither is known to
-    hold; newest first. `trail`: what it is about, outermost first: the note's name, headings, parent items, a table's
-    header. `names`: the title, aliases and description of its note. `sources`: the lines that a fact was promoted from,
-    those that the search found first. `cut`: how many characters `text` lacks of its long lines (`results.shown`).
-    `chunk`, `raw` (the line's own sum), `scale` (what the sum was divided by), `evidence` and `priors`: what the score
-    was computed from.
+    a passage that cites code "changed" or "gone"; `code`: the code that changed. `branch`: only in a search across
+    branches. `commit`, `author`: only with `Query.blame`. `amended_by`, `supersedes`, `differs`: other lines that this
+    search found, newest first: lines that replace this one, lines that it replaces, and earlier lines that contradict
+    it where it is not known which is true. `trail`: its context, outermost first: the note's name, headings, parent
+    items, a table's header. `names`: the title, aliases and description of its note. `sources`: the lines that a fact
+    was promoted from, those that the search found first. `cut`: how many characters `text` lacks of its long lines
+    (`results.shown`). `chunk` (id), `raw` (the line's weighted sum), `scale` (the divisor of the sum), `evidence` (one
+    value for each weight) and `priors` (name, value): the parts of the score.
 
     For a commit `kind` is "commit", `path` and `blob` are "", and the lines are those of its message. `subject`: of the
     commit. `state`: "reverted", "amended" or ""; `by`: the commit that did so. `repository`: the clone, if another one.
@@ -103,9 +103,9 @@ class Hit(NamedTuple):
     branch: str = ""
     commit: str = ""
     author: str = ""
-    amended_by: tuple[Linked, ...] = ()
-    supersedes: tuple[Linked, ...] = ()
-    differs: tuple[Linked, ...] = ()
+    amended_by: tuple[LinkedLine, ...] = ()
+    supersedes: tuple[LinkedLine, ...] = ()
+    differs: tuple[LinkedLine, ...] = ()
     chunk: int = 0
     raw: float = 0.0
     scale: float = 1.0
@@ -123,42 +123,44 @@ class Hit(NamedTuple):
     cut: int = 0
 
     @property
-    def where(self) -> str:
-        """What it is about, for a person: its headings, then its parent items and its table's header."""
+    def topic(self) -> str:
+        """Its headings, parent items and table header, joined by " > ", for a person."""
         above = max((at for at, step in enumerate(self.trail, 1) if step in self.heading), default=0)
         return " > ".join(filter(None, [self.heading, *self.trail[above:]]))
 
     @property
-    def about(self) -> str:
-        """Its trail and the names of its note as one text."""
+    def trail_and_names(self) -> str:
+        """Its trail and the names of its note, joined by spaces."""
         return " ".join((*self.trail, *self.names))
 
     @property
-    def whole(self) -> str:
-        """Its text, and below it the texts of the sources that the search found."""
+    def text_with_sources(self) -> str:
+        """Its text, and below it the texts of its sources."""
         return "\n".join([self.text, *(source.text for source in self.sources if source.text)])
 
     @property
     def until(self) -> tuple[tuple[int, str], ...]:
-        """(line, day) of each line that a later one replaces or ends, with the day of the later one; without
-        proposals."""
-        return tuple(sorted({one.of: one.date for one in reversed(self.amended_by) if not one.proposed}.items()))
+        """(line number, ISO day of the later line) for each of its lines that a later line replaces or ends, in order;
+        without proposals."""
+        return tuple(
+            sorted({one.passage_line: one.date for one in reversed(self.amended_by) if not one.proposed}.items())
+        )
 
     @property
     def note(self) -> str:
-        """What a model must know about the passage: what no longer holds, and which line contradicts it; "" for
-        nothing."""
+        """A note for a model: changed code, state, lines that a later line replaced, and an earlier line that
+        contradicts it; "" for none."""
         said = [one.words for one in self.code] or list(filter(None, [self.state]))
         said += [f"line {line} until {day}" for line, day in self.until]
         said += [f"an earlier line says otherwise, {one.path} line {one.start_line}" for one in self.differs[:1]]
         return "; ".join(said)
 
 
-def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:
-    """The hits of the work tree; `trust` becomes "uncommitted" where HEAD's version of the file lacks one of their
-    lines.
+def with_trust(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:
+    """All hits of a search in the work tree; `trust` is "uncommitted" for a hit with a line that HEAD's version of the
+    file lacks.
 
-    `lines`: returns the lines of a hit's file as it was searched.
+    `lines`: returns all lines of a hit's file as it was searched.
     """
     if not hits:
         return hits
@@ -181,10 +183,12 @@ def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]
     return made
 
 
-def blamed(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
-    """The hits with commit and author, as of `commit` ("" for the work tree).
+def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
+    """All hits with `commit` and `author`, and with the commit's day if they have no date. `commit`: "" for the work
+    tree.
 
-    For a fact that is the commit that first brought it, for other lines the newest commit that changed one of them.
+    A fact gets the commit that first added it; other lines get the newest commit that changed one of them. A hit with
+    lines that are in no commit stays as it is.
     """
     from gitmem.memory.arrivals import LASTING, first_commits
     from gitmem.memory.fact import Fact, normalise
@@ -200,7 +204,7 @@ def blamed(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
         if hit.id in first and kind(hit.path) in LASTING:
             oids = [first[hit.id]]
         else:
-            oids = _touching(repo, hit, commit)
+            oids = _last_commits(repo, hit, commit)
         if not oids:
             made.append(hit)
             continue
@@ -210,15 +214,15 @@ def blamed(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
     return made
 
 
-def _touching(repo: Repository, hit: Hit, commit: str) -> list[str]:
-    """The commits that last changed the lines of a hit; none for lines that are in no commit."""
+def _last_commits(repo: Repository, hit: Hit, commit: str) -> list[str]:
+    """The oids of the commits that last changed the lines of a hit; empty for uncommitted lines."""
     return [row.commit for row in repo.blame(hit.path, hit.start_line, hit.end_line, commit) if row.commit.strip("0")]
 
 
-def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """The first hits whose texts have at most `budget` tokens together, and a note for each hit that alone has more.
+def first_within_budget(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """(the first hits whose texts have at most `budget` tokens together, a note for each hit that alone has more).
 
-    `budget`: 0 for no limit. Hits are never cut, because half a fence or half a row of a table could not be read.
+    `budget`: 0 for no limit. A hit is never cut, because half a code block or table row could not be read.
     """
     if not budget:
         return tuple(hits), ()
@@ -241,7 +245,7 @@ def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[st
 
 
 def text_lines(data: bytes) -> list[str]:
-    """The lines of a file, split as the index splits them. Bytes that are not plain UTF-8 need the import of
+    """The lines of a file, split as the index splits them. Plain UTF-8 is split here, without the slow import of
     `document`."""
     if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
         try:

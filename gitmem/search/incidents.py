@@ -1,8 +1,8 @@
-"""Finds past incidents in memory that are like an alert: what happened, what was done, and how it ended.
+"""Finds past incidents in memory that resemble an alert, with the actions that people took and the outcome.
 
-An incident is a section of a note or log, or an item of a list with its sub-items. A search finds its statements. It
-counts if it tells of trouble and of at least one action, and if the evidence that it answers the alert is as strong as
-for any other question. Actions are shown as they were written, as data; none is carried out.
+An incident is a section of a note or log, or an item of a list with its sub-items. A search finds its statements. It is
+returned if it tells of trouble and of at least one action, and if its evidence (`evidence`) for the alert is high
+enough. Actions are shown as they were written, as data; none is carried out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitmem.memory.outline import outline
 from gitmem.memory.statements import Form, Statement, note_name, statements
 from gitmem.paths import Kind, kind, log_date
 from gitmem.search.alerts import Alert
-from gitmem.search.evidence import Asked, cosine, evidence, features, standing, table_of_words
+from gitmem.search.evidence import WeighedQuestion, cosine, evidence, features, find_words, word_table
 from gitmem.search.hits import Hit
 from gitmem.search.question import parse
 from gitmem.search.search import Answer
@@ -42,7 +42,7 @@ HITS = 20  # hits of the search for one question
 # Thresholds for an incident as a whole: its cosine with the question; the cosine plus the share of the question's words
 # that it has. Evidence judges one statement only, where one shared word may be chance. Set on 58 alerts of two
 # memories; tests/cli/commands/test_seen.py checks them on a third one.
-NEAR, LIKE = 0.38, 0.6
+MIN_COSINE, MIN_LIKENESS = 0.38, 0.6
 IN_VAIN_WORDS, OVER_WORDS, OPEN_WORDS = "did not help then", "helped then", "was left open then"
 _LABEL = re.compile(r"(?:\*\*|__)?([^:：*_]{2,24})(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*(.*)", re.DOTALL)
 _BOX = re.compile(r"\[([ xX])\]\s+(.*)", re.DOTALL)
@@ -52,8 +52,8 @@ _NAMED_DAY = re.compile(r"(\d{4})[-./](\d{1,2})[-./](\d{1,2})")
 
 @json_keys("text path line outcome?")
 class Action(NamedTuple):
-    """What was done: `text` as one line of data, where it stands, and `outcome`, what came of it, "" where it is not
-    said.
+    """One action of an incident. `text`: one line of data. `path`, `line`: its place. `outcome`: one of IN_VAIN_WORDS,
+    OVER_WORDS and OPEN_WORDS, "" if the text states no result.
 
     JSON: `text`: one line of data. `outcome`: `did not help then`, `helped then` or `was left open then`, null if
     memory does not say.
@@ -67,10 +67,9 @@ class Action(NamedTuple):
 
 @json_keys("[repository] title date? path start_line end_line alert evidence outcome? outcome_line? actions")
 class Incident(NamedTuple):
-    """One incident. `title`: what it is called. `date`: the day it was, ISO, "" where it is not said. `start_line`,
-    `end_line`: its lines. `outcome`, `outcome_line`: how it ended, "" and 0 where it is not said. `evidence`: how
-    likely it is of the kind of the alert, 0..1. `alert`: the title of that alert. `repository`: on a server, whose it
-    is.
+    """One past incident. `date`: its ISO day, "" if unknown. `start_line`, `end_line`: its lines in `path`. `outcome`,
+    `outcome_line`: how it ended and the line that says so, "" and 0 if no line does. `evidence`: how well it fits the
+    alert, 0..1. `alert`: the title of that alert. `repository`: its name on a server, else "".
 
     JSON: `outcome`: the sentence by which it ended, null if memory does not say. `outcome_line`: its line. `alert`:
     the title of the alert that it is like. `evidence`: 0 to 1, how likely the incident is of the kind of `alert`.
@@ -91,8 +90,8 @@ class Incident(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """The statements of one incident, and its title. `outside`: how many steps above its statements are not of it.
-    `listed`: it is an item of a list of incidents."""
+    """The title and the statements of one incident. `outside`: number of the outer headings of its statements that do
+    not belong to the incident. `listed`: whether it is an item below a heading of many incidents."""
 
     title: str
     statements: tuple[Statement, ...]
@@ -100,17 +99,17 @@ class _Unit(NamedTuple):
     listed: bool = False
 
 
-def incidents(
+def find_incidents(
     alerts: Iterable[Alert], ask: Callable[[str], Answer], lines_of: Callable[[Hit, str], Sequence[str]], today: date,
     enough: float,
 ) -> list[Incident]:  # fmt: skip
-    """At most MAX_INCIDENTS incidents like these alerts, the likeliest first, each once.
+    """At most MAX_INCIDENTS incidents that resemble the alerts, each once, by evidence and then the newest first.
 
-    `ask`: searches memory. `lines_of`: returns the lines of a file of the hit's repository, without forgotten texts and
-    secrets. `enough`: the least evidence of an incident, 0..1.
+    `ask`: searches memory for a question. `lines_of`: returns the lines of a path in the repository of a hit, without
+    forgotten texts and secrets. `enough`: the least evidence of an incident, 0..1.
     """
     found: dict[tuple[str, str, int], Incident] = {}
-    table = table_of_words()
+    table = word_table()
     for alert in alerts:
         files: dict[tuple[str, str], tuple[Sequence[str], tuple[Statement, ...]]] = {}
         units: dict[tuple[str, str, int], tuple[Hit, _Unit]] = {}
@@ -121,21 +120,21 @@ def incidents(
                     key = (hit.repository, path)
                     if key not in files:
                         lines = lines_of(hit, path)
-                        files[key] = lines, _read(lines, path)
+                        files[key] = lines, _parse_statements(lines, path)
                     for unit in _units(*files[key], path, first, last):
                         units.setdefault((*key, unit.statements[0].first), (hit, unit))
-        asked = [Asked(parse(question, today), table, answer.chunks) for question, answer in answers]
+        asked = [WeighedQuestion(parse(question, today), table, answer.chunks) for question, answer in answers]
         for (repository, path, first), (hit, unit) in units.items():
-            told = _told(unit, path)
+            told = _actions_and_outcome(unit, path)
             if told is None:
                 continue
-            likely = _likely(asked, unit)
+            likely = _incident_evidence(asked, unit)
             old = found.get((repository, path, first))
             if likely < enough or (old is not None and old.evidence >= likely):
                 continue
             actions, outcome, line = told
             found[repository, path, first] = Incident(
-                _shown(unit.title), _day(unit, path, hit), path, first, unit.statements[-1].last, actions, outcome,
+                _data_line(unit.title), _day(unit, path, hit), path, first, unit.statements[-1].last, actions, outcome,
                 line, likely, shown_title(alert), repository,
             )  # fmt: skip
     ordered = sorted(found.values(), key=lambda one: (round(one.evidence, 1), one.date), reverse=True)
@@ -144,11 +143,12 @@ def incidents(
 
 def shown_title(alert: Alert) -> str:
     """The title of an alert as one line of data."""
-    return _shown(alert.title)
+    return _data_line(alert.title)
 
 
-def _shown(text: str) -> str:
-    """A text as one line of data: cut, without markup; withheld if it is a secret or an order to a model."""
+def _data_line(text: str) -> str:
+    """A text as one line of data, cut to MAX_LINE_CHARACTERS, without markup; replaced by a note if it has a secret or
+    an order to a model."""
     line = " ".join(text.split())
     if len(line) > MAX_LINE_CHARACTERS:
         line = line[:MAX_LINE_CHARACTERS] + "…"
@@ -163,7 +163,8 @@ def _places(hit: Hit) -> list[tuple[str, int, int]]:
     return here + [(source.path, source.start_line, source.end_line) for source in hit.sources]
 
 
-def _read(lines: Sequence[str], path: str) -> tuple[Statement, ...]:
+def _parse_statements(lines: Sequence[str], path: str) -> tuple[Statement, ...]:
+    """The statements of a file."""
     from gitmem.memory.document import parse as parse_document
 
     document = parse_document("\n".join(lines).encode("utf-8", "surrogateescape"), path)
@@ -178,7 +179,7 @@ def _read(lines: Sequence[str], path: str) -> tuple[Statement, ...]:
 def _units(
     lines: Sequence[str], all_of: Sequence[Statement], path: str, first: int, last: int
 ) -> list[_Unit]:  # fmt: skip
-    """The incidents that lines `first` to `last` belong to, in order."""
+    """The incidents that lines `first` to `last` belong to, in order. `all_of`: all statements of the file."""
     found: list[_Unit] = []
     for at, one in enumerate(all_of):
         within = one.says and one.first <= last and one.last >= first
@@ -190,25 +191,25 @@ def _units(
 
 
 def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int) -> _Unit | None:
-    """The incident that the statement at index `at` belongs to; None if it belongs to none.
+    """The incident that the statement at index `at` belongs to.
 
-    Below a heading of many incidents and in MEMORY.md that is an item with its sub-items. Elsewhere it is the section;
-    if its heading only names a part ("Actions"), it is the section above.
+    Below a heading of many incidents and in MEMORY.md, an incident is an item with its sub-items. Elsewhere it is the
+    section; if the heading only names a part of an incident ("Actions"), it is the enclosing section.
     """
     here = all_of[at]
     heading = ""
     if here.above:
         heading = here.above[-1]
-    listed = COLLECTION_HEADING.fullmatch(_name(heading)) is not None
+    listed = COLLECTION_HEADING.fullmatch(_plain_heading(heading)) is not None
     many = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
     if here.form is Form.ROW or (many and here.form is not Form.ITEM):
-        return _Unit(_titled(here.text), (here,), len(here.above), listed)
+        return _Unit(_item_title(here.text), (here,), len(here.above), listed)
     if many:
         root = at
         while all_of[root].parent >= 0:
             root = all_of[root].parent
-        below = [root, *(n for n in range(root + 1, len(all_of)) if _stands_below(all_of, n, root))]
-        return _Unit(_titled(all_of[root].text), tuple(all_of[n] for n in below), len(all_of[root].above), listed)
+        below = [root, *(n for n in range(root + 1, len(all_of)) if _is_below(all_of, n, root))]
+        return _Unit(_item_title(all_of[root].text), tuple(all_of[n] for n in below), len(all_of[root].above), listed)
     headings = outline(list(lines)).headings
     start = next((n for n in reversed(range(len(headings))) if headings[n].line <= here.first), None)
     while start is not None and start > 0 and _is_part(headings[start].text):
@@ -234,10 +235,11 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
         outside = min(direct)
     else:
         outside = min(len(one.above) for one in within) - 1
-    return _Unit(title or _titled(here.text), within, outside)
+    return _Unit(title or _item_title(here.text), within, outside)
 
 
-def _stands_below(all_of: Sequence[Statement], number: int, root: int) -> bool:
+def _is_below(all_of: Sequence[Statement], number: int, root: int) -> bool:
+    """Whether the statement at index `number` is a sub-item, at any depth, of the one at index `root`."""
     while all_of[number].parent >= 0:
         number = all_of[number].parent
         if number == root:
@@ -245,18 +247,18 @@ def _stands_below(all_of: Sequence[Statement], number: int, root: int) -> bool:
     return False
 
 
-def _name(step: str) -> str:
+def _plain_heading(step: str) -> str:
     """A heading without its time, colon and marks of emphasis, for comparison."""
     return _TIME.sub("", step).strip().strip("*_#:： ").strip()
 
 
 def _is_part(heading: str) -> bool:
     """Whether a heading names a part of an incident, such as its actions or its outcome."""
-    name = _name(heading)
+    name = _plain_heading(heading)
     return any(pattern.fullmatch(name) for pattern in (ACTION_HEADING, OUTCOME_HEADING, OTHER_INCIDENT_HEADING))
 
 
-def _titled(text: str) -> str:
+def _item_title(text: str) -> str:
     """The title of an incident that is an item: the text before its colon, else its first 80 characters."""
     label, colon, _ = text.partition(": ")
     if colon and 8 <= len(label) <= 80:
@@ -268,7 +270,7 @@ def _titled(text: str) -> str:
 
 
 def _result_of_action(text: str) -> str:
-    """The words for the result that the text of an action states; "" when it states none."""
+    """IN_VAIN_WORDS or OVER_WORDS if the text of an action states such a result, else ""."""
     if NO_EFFECT.search(text):
         return IN_VAIN_WORDS
     if not RESOLVED.search(text):
@@ -276,8 +278,8 @@ def _result_of_action(text: str) -> str:
     return OVER_WORDS
 
 
-def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
-    """The actions, the outcome and the outcome's line of an incident; None for a text without trouble or action."""
+def _actions_and_outcome(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
+    """(actions, outcome, line of the outcome) of an incident; None if it has no action or does not tell of trouble."""
     actions: list[Action] = []
     outcome, outcome_line, labelled = "", 0, False
     for one in unit.statements:
@@ -288,21 +290,21 @@ def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
                 result = OPEN_WORDS
             else:
                 result = _result_of_action(text)
-            actions.append(Action(_shown(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
+            actions.append(Action(_data_line(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
         if role == "outcome" or (RESOLVED.search(text) and not outcome and not NO_EFFECT.search(text)):
-            outcome, outcome_line = _ending(text), one.first
+            outcome, outcome_line = _outcome_sentence(text), one.first
     first = unit.statements[0]
     rest = first.text.removeprefix(f"{unit.title}: ")
     if unit.listed and not actions and rest != first.text:  # `what was wrong: what was done about it`
-        actions.append(Action(_shown(rest), path, first.first))
+        actions.append(Action(_data_line(rest), path, first.first))
     words = " ".join([unit.title, path, *(one.text for one in unit.statements)])
     if not actions or not (labelled or unit.listed or TROUBLE.search(words)):
         return None
-    return tuple(actions[:MAX_ACTIONS]), _shown(outcome), outcome_line
+    return tuple(actions[:MAX_ACTIONS]), _data_line(outcome), outcome_line
 
 
-def _ending(text: str) -> str:
-    """The sentence or clause of a text that tells the outcome; the whole text if none does."""
+def _outcome_sentence(text: str) -> str:
+    """The last sentence or clause of a text that tells an outcome; the whole text if none does."""
     parts = [part.strip() for part in re.split(r"(?<=[.!?。])\s+|[;；]\s*", text)]
     telling = [part for part in parts if RESOLVED.search(part)]
     if telling and len(parts) > 1:
@@ -330,7 +332,7 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
     if label and label[2]:
         steps.insert(0, label[1])
     for number, step in enumerate(steps):
-        name = _name(step)
+        name = _plain_heading(step)
         if label and number == 0 and label[2] and step == label[1]:
             said = label[2]
         else:
@@ -351,9 +353,9 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
 # -- how like the alert it is --------------------------------------------------------------------------------
 
 
-def _likely(asked: Sequence[Asked], unit: _Unit) -> float:
-    """The greatest evidence of one statement with the title for one of the questions, 0..1; 0 for an incident that as a
-    whole is like none of the questions."""
+def _incident_evidence(asked: Sequence[WeighedQuestion], unit: _Unit) -> float:
+    """The greatest evidence, 0..1, of a statement with the title for one of the questions; 0 if the whole incident
+    resembles none of the questions (`_is_like`)."""
     texts = [one.text for one in unit.statements]
     whole = "\n".join([unit.title, *texts])
     if not any(_is_like(each, whole) for each in asked):
@@ -361,19 +363,20 @@ def _likely(asked: Sequence[Asked], unit: _Unit) -> float:
     return max((evidence(each, text, unit.title) for each in asked for text in texts), default=0.0)
 
 
-def _is_like(asked: Asked, text: str) -> bool:
+def _is_like(asked: WeighedQuestion, text: str) -> bool:
+    """Whether a text has MIN_COSINE with the question, and MIN_LIKENESS for the cosine plus the share of its words."""
     if not asked.total:
         return False
-    stands = standing(asked, text)
+    stands = find_words(asked, text)
     if asked.table is None:
-        return stands.tells / asked.total >= LIKE
+        return stands.weight / asked.total >= MIN_LIKENESS
     near = cosine(asked, text)
-    return near >= NEAR and near + features(asked, text, stands, near)["share"] >= LIKE
+    return near >= MIN_COSINE and near + features(asked, text, stands, near)["share"] >= MIN_LIKENESS
 
 
 def _day(unit: _Unit, path: str, hit: Hit) -> str:
-    """The day of an incident, ISO: named in its title or first statement, else its log's, else the hit's; "" for
-    none."""
+    """The ISO day of an incident: from its title or first statement, else from the name of its log, else of the hit; ""
+    if unknown."""
     for text in (unit.title, unit.statements[0].day, unit.statements[0].text):
         named = _NAMED_DAY.search(text)
         if named:

@@ -1,4 +1,4 @@
-"""The topics of a conversation, which name its episode. Pure."""
+"""Finds the topics of a conversation by the frequency of its words; they name its episode file. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ COMMON = english.TOPIC_FILLERS | english.FUNCTION_WORDS | korean.TOPIC_FILLERS |
 COPULA = re.compile(rf"(?:{korean.COPULA})$")
 PREDICATE = re.compile(rf"(?:{korean.PREDICATE_ENDINGS})$")
 MORE_PARTICLES = re.compile(rf"(?:{korean.TOPIC_PARTICLES})$")
-UNSURE = 0.5  # weight of a Korean word that may be no noun
+UNSURE_NOUN_WEIGHT = 0.5  # weight of a Korean word that may not be a noun
 SHORT_PARTICLES = ("를", "는", "에")  # few nouns of two syllables end in one of these
 
 
 def topics(texts: Iterable[str]) -> list[str]:
-    """The most frequent words, most frequent first, each in its first spelling.
+    """All topic words of the texts, the most frequent first, each in its first spelling.
 
     Words with one stem, or that differ in a Korean particle only, count as one.
     """
@@ -52,14 +52,14 @@ def topics(texts: Iterable[str]) -> list[str]:
         # A syllable of Hangul or Han says about as much as three letters.
         length = len(spelling[key]) * (1 if spelling[key].isascii() else 3)
         unsure = "가" <= key[0] <= "힣" and counts[key] == 1 and key not in nouns
-        return counts[key] * min(length, 8) * (UNSURE if unsure else 1.0)
+        return counts[key] * min(length, 8) * (UNSURE_NOUN_WEIGHT if unsure else 1.0)
 
     ranked = sorted(counts, key=lambda key: (-weight(key), key))
     return [spelling[key] for key in ranked]
 
 
 def _noun(word: str) -> str:
-    """A Korean noun without its particle or copula; "" for a verb, an adjective, and a single syllable."""
+    """A Korean word without its particle or copula; "" for a common word, a verb, an adjective or a single syllable."""
     if word in COMMON:
         return ""
     noun = COPULA.sub("", word)

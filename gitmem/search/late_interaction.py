@@ -1,9 +1,9 @@
-"""Late interaction: for each word of a question, how similar is the most similar word of a line?
+"""Scores lines by late interaction: finds, for each word of a question, the most similar word of a line.
 
-A line's vector is the mean of its words, so one matching word is lost among twenty others; here each word of the
-question is matched by itself. Two words are compared by the signs of their vectors, one bit a dimension, with one
-exclusive or. Only the best lines are compared (`Ranking.matched`). The signs come from the static table, whatever the
-embedder in force. Pure.
+The vector of a line is the mean of its words, so one matching word is lost among twenty others; here each word of the
+question is matched by itself. Two words are compared by the signs of their vectors, one bit for each dimension, with
+one exclusive or. Only the best lines are compared (`Ranking.matched`). The signs always come from the static table.
+Pure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_WORDS = 200  # words of a line that are compared; a block of code may have t
 
 
 class WordVectors(Protocol):
-    """The vectors of words, as the static embedder has them."""
+    """The word vectors of the static embedder. `dims`: their number of dimensions."""
 
     @property
     def dims(self) -> int: ...
@@ -36,18 +36,19 @@ class WordVectors(Protocol):
         """The vector of a text, float32, at length 1; zeros if no word is known."""
 
     def cosine(self, vector: Sequence[float], text: str) -> float:
-        """The cosine of a vector of length 1 and that of a text; 0 if no word is known."""
+        """The cosine of a vector of length 1 and the vector of a text; 0 if no word of the text is known."""
 
 
 class QuestionWords(NamedTuple):
-    """The words of a question. `signs`: of each word. `weights`: of each word; their sum is 1."""
+    """The known words of a question. `signs`: the signs of each word's vector. `weights`: of each word; the sum is
+    1."""
 
     signs: tuple[int, ...]
     weights: tuple[float, ...]
 
 
 def question_words(text: str, rarity: Mapping[str, float], table: WordVectors) -> QuestionWords | None:
-    """The known words of a question; None if the table knows none. `rarity`: IDF of the question's terms."""
+    """The words of a question that the table has; None if it has none. `rarity`: term of the question -> IDF."""
     most = max(rarity.values(), default=1.0)
     weighed: list[tuple[int, float]] = []
     for word in dict.fromkeys(words(text)):
@@ -65,12 +66,13 @@ def probable_cosine(bits: int, dims: int) -> float:
     return sin(pi / 2 * (1 - 2 * bits / dims))
 
 
-def matches(
+def match_lines(
     question: QuestionWords, lines: Sequence[tuple[int, int, str]], table: WordVectors
 ) -> list[tuple[float, float]]:
-    """Two scores from 0 to 1 for each line: of the line alone, and of the line with the lines before and after it.
+    """For each line (score of the line, score of the line with the lines before and after it), each 0..1 among `lines`.
 
-    `lines`: (position, strip, text). The score says how well the words of the text match those of the question.
+    `lines`: (position, strip, text); neighbours are lines of one strip with adjacent positions. A score is the weighted
+    mean, over the question's words, of the cosine with the most similar word.
     """
     signs = table.signs
     near = [max(0.0, probable_cosine(bits, table.dims)) for bits in range(table.dims + 1)]

@@ -1,8 +1,7 @@
-"""The lexical lane: finds the chunks of a snapshot that have terms of a question, and the positions of these terms.
+"""Finds the chunks of a snapshot that have terms of a question (the lexical lane), and the positions of these terms.
 
-The score is BM25 with the statistics of the snapshot, not of the whole index, so that an answer does not depend on what
-else was ever indexed. Positions are computed only for the chunks whose lines are scored. Reads the index; writes
-nothing.
+The score is BM25 with the statistics of the snapshot, not of the whole index, so that an answer does not depend on
+other indexed snapshots. Positions are computed only for the chunks whose lines are scored. Only reads the index.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 class Term(NamedTuple):
     """A term that was looked up.
 
-    `weight`: its share of the question's IDF over chunks, 0..1. `rarity`: its IDF over lines. `rows`: its occurrences
-    in the snapshot, as `IndexReader.occurrences` returns them. `counts`: chunk -> number of these.
+    `weight`: its share of the sum of the IDFs over chunks, 0..1. `rarity`: its IDF over lines. `rows`: its occurrences
+    in the snapshot, as `IndexReader.occurrences` returns them. `counts`: chunk id -> number of occurrences.
     """
 
     text: str
@@ -37,7 +36,8 @@ class Term(NamedTuple):
 
 
 class Lexical(NamedTuple):
-    """The result of the lexical lane. `scores`: chunk -> score, 0..1, for every chunk that has a term."""
+    """The result of the lexical lane. `scores`: chunk id -> score, 0..1, for each chunk that has a term. `terms`: the
+    terms that were looked up."""
 
     scores: dict[int, float]
     terms: list[Term]
@@ -47,8 +47,11 @@ NOTHING = Lexical({}, [])
 
 
 def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Ranking) -> Lexical:
-    """The scores of the chunks that have a term of the question. `norms`: one byte a chunk, 0 for one outside the
-    snapshot, else 1 plus its words divided by LENGTH_STEP."""
+    """Score the chunks that have a term of the question; NOTHING for no chunks or no terms.
+
+    `norms`: one byte for each chunk id: 0 for a chunk outside the snapshot, else 1 plus its words divided by
+    LENGTH_STEP.
+    """
     chunks = len(norms) - norms.count(0)
     if not chunks or not question.terms:
         return NOTHING
@@ -93,7 +96,8 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
 
 
 def _terms_to_look_up(index: IndexReader, question: Question, chunks: int, common: int) -> list[str]:
-    """The terms to look up. Terms in more than `common` chunks are left out if a rarer one is in memory."""
+    """The terms to look up: without terms in more than `common` chunks if a rarer term is in memory; else the two
+    rarest."""
     terms = list(question.terms)
     if chunks <= common:
         return terms
@@ -105,8 +109,8 @@ def _terms_to_look_up(index: IndexReader, question: Question, chunks: int, commo
 
 
 def _rows(index: IndexReader, term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
-    """The occurrences of a term in the chunks of `norms`. `prefix`: of all words that begin with it. `whole`: the
-    snapshot has every chunk of the index."""
+    """The sorted occurrences of a term in the chunks of `norms`. `prefix`: whether words that begin with the term count
+    too. `whole`: whether the snapshot has each chunk of the index, so that most rows need no check."""
     if prefix:
         rows = [row for word, _ in index.starting(term, 200) for row in index.occurrences(word)]
         rows.sort()
@@ -118,11 +122,10 @@ def _rows(index: IndexReader, term: str, prefix: bool, norms: bytes, whole: bool
     return rows
 
 
-def best(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[int]:
-    """The `count` chunks with the highest scores, best first.
+def best_chunks(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[int]:
+    """The ids of the `count` chunks with the highest scores, best first.
 
-    Of chunks with equal scores those come first in which the terms stand earlier, so that the result does not depend
-    on the order in which chunks were indexed.
+    Of chunks with equal scores at the end of the list, those with earlier positions of the terms are taken.
     """
     if len(scores) <= count:
         return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
@@ -138,16 +141,16 @@ def best(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[in
 
 
 def _first_position(rows: list[int], chunk: int) -> int:
-    """The first position of a term in a chunk; 1 << PLACE_BITS if the chunk lacks it. `rows`: of the term."""
+    """The first position of a term in a chunk; 1 << PLACE_BITS if the chunk lacks it. `rows`: `Term.rows`."""
     at = bisect_left(rows, chunk << PLACE_BITS)
     if at < len(rows):
         return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS)
     return 1 << PLACE_BITS
 
 
-def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], list[Positions]]:
-    """The positions of each term in the bodies of these chunks, and those in their trails; both in the order of
-    `terms`."""
+def term_positions(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], list[Positions]]:
+    """(positions in the bodies of these chunks, positions in their trails), each with one entry for each term, in
+    order."""
     wanted = sorted(set(chunks))
     bodies: list[Positions] = []
     trails: list[Positions] = []

@@ -1,7 +1,7 @@
-"""Makes hits of scored lines: reads their text, leaves out expired ones, adds priors, joins neighbours, drops repeats.
+"""Turns scored lines into hits: reads their text, drops expired lines, adds priors, joins neighbours, drops repeats.
 
 The text comes from the blob or work-tree file that the index names, and its hash is checked: a damaged index can lose a
-hit but never invent one. A fenced block is never cut. The order depends on nothing but the constants of `ranking`.
+hit but never invent one. A fenced block is never cut.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from gitmem.memory.state import Lapsed, State
 from gitmem.paths import Kind, kind, log_date, log_day
 from gitmem.search import amendments, subjects
 from gitmem.search.amendments import Line, Link
-from gitmem.search.hits import BY_HAND, Hit, Linked, SourceLine, blamed, text_lines, trusted
-from gitmem.search.promoted_facts import Citing, citing, fact_of
+from gitmem.search.hits import BY_HAND, Hit, LinkedLine, SourceLine, text_lines, with_authors, with_trust
+from gitmem.search.promoted_facts import Citation, citations_by_file, promoted_fact
 from gitmem.search.question import Question
 from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
-from gitmem.search.validity import Period, day, held_during, last_day, past_periods, period_of
+from gitmem.search.validity import Period, last_day, parse_day, past_periods, period_of, was_valid_during
 from gitmem.search.weights import Ranking
 from gitmem.text.day_spans import Days
 from gitmem.text.languages import LANGUAGES
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from gitmem.memory.statements import Statement
 
 BEFORE_GONE_CODE = 5  # candidates that come before a candidate that cites deleted code
-ANY_LEVEL = 1 << 30  # above the level of any heading
-WITHHELD = "[a line with a secret]"  # stands in place of the line
+ANY_LEVEL = 1 << 30  # more than the level of any heading
+WITHHELD = "[a line with a secret]"  # shown in place of such a line
 MAX_PARENT_ITEMS = 8  # parent items of a line that are matched together with it
-NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
-LAPSED_SHARE = 0.5  # of its score a line keeps that no longer holds, where the question is about now
-MIN_LINES_BELOW = 64  # lines below a line that are read for its statement, at least
+NAMES = ("title", "name", "aliases", "description")  # front matter keys that name a note
+LAPSED_SHARE = 0.5  # share of its score that an expired or superseded line keeps if the question is about the present
+MIN_LINES_BELOW = 64  # least number of lines below a line that are read for its statement
 WINDOW_LINES = 400  # lines of a file that are read for statements at a time
 EMPTY_SHAPE, NO_PERIOD = Shape(), Period()
 STATES = {State.HOLDS: "", State.ENDED: "expired", State.REPLACED: "superseded", State.FORGOTTEN: "forgotten"}
-COMMIT = "//commit"  # stands for the path of lines of a commit message; no file has such a path
+COMMIT = "//commit"  # the path of lines of a commit message; no file has such a path
 _DECIDED = lazy(f"(?i:{'|'.join(each.DECISION_NAMES for each in LANGUAGES)})")
 _TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
 _WORD = lazy(r"\w+")
@@ -61,16 +61,17 @@ DECISIONS, WORD_LISTS = "Decisions", "Topics"
 _DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
 
 
-# (position, strip, text) of lines -> how well each matches the question's words: by itself, with its neighbours; 0..1.
+# (position, strip, text) of lines -> (score of each line, score with its neighbours), 0..1 (`late_interaction`).
 Matcher = Callable[[Sequence[tuple[int, int, str]]], Sequence[tuple[float, float]]]
 
 
 class Filters(NamedTuple):
-    """Which lines may be hits.
+    """The conditions that a line must meet to be a hit.
 
-    `past`: the question is about the past, so expired facts count. `promoted`: episodes that a digest replaces count.
-    `keep`: whether a path may be shown; it is asked about the files of commits only, since other files were selected
-    before. `scope`: a folder, "" for all; the other fields are those of `Query` and `Question`.
+    `types`, `tags`, `since`, `until`, `expired`, `min_score`, `forgotten`, `promoted_lines`, `scope`: as in `Query`.
+    `today`: the day of the search. `days`: the days that the question names. `past`: whether the question is about the
+    past, so that expired facts count. `promoted`: whether episodes that a digest replaces count. `keep`: returns
+    whether a path may be shown; it is called for the files of commits only, because other files were selected before.
     """
 
     types: tuple[str, ...]
@@ -95,10 +96,10 @@ class Filters(NamedTuple):
 
 
 class SearchedMemory:
-    """The snapshot in which a search reads its passages.
+    """The repository, index and snapshot in which a search reads its passages.
 
-    `commit`: "" for the work tree. `memory`: (path, oid) of MEMORY.md and its archives, whose facts say what no longer
-    holds.
+    `commit`: "" for the work tree. `memory`: (path, oid) of each MEMORY.md and archive, whose facts end or replace
+    others.
     """
 
     __slots__ = ("commit", "config", "index", "memory", "repo")
@@ -113,13 +114,14 @@ class SearchedMemory:
         self.memory = memory
 
 
-def facts_of(index: IndexReader, snapshot: Snapshot) -> list[tuple[str, str]]:
+def fact_files_of(index: IndexReader, snapshot: Snapshot) -> list[tuple[str, str]]:
     """(path, oid) of each MEMORY.md and each archive of a snapshot."""
     return [file for file in index.files(snapshot) if kind(file[0]) in (Kind.MEMORY, Kind.ARCHIVE)]
 
 
 class File(NamedTuple):
-    """A file that was read. `front`: the keys of its front matter. `when`: the day in its name, None without one."""
+    """A file that was read. `shape`: its headings and front matter as the index has them. `front`: key of its front
+    matter -> values. `when`: the day in its name, None without one."""
 
     path: str
     oid: str
@@ -133,9 +135,10 @@ class File(NamedTuple):
 class Candidate(NamedTuple):
     """A line that may be a hit.
 
-    `at`: its index among the scored lines. `score`: orders the candidates; may lie outside 0..1. `meta`: the keys of
-    its file's front matter and its comment. `state`: as in `Hit`. `when`: the day it is of. `scale`: what its own score
-    was divided by. `repeats`: a line of a log says the same, so this line is not a hit of its own.
+    `at`: its index among the scored lines. `score`: the final score, which may be outside 0..1. `priors`: (name,
+    value). `meta`: keys of its file's front matter and of its comment -> values. `state`: as in `Hit`. `when`: its day,
+    None if unknown. `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so
+    that this line is not a hit.
     """
 
     at: int
@@ -151,7 +154,11 @@ class Candidate(NamedTuple):
 
 
 class Passages:
-    """Makes the hits of one search. What it reads is kept until the search ends."""
+    """Makes the hits of one search. Files, statements and times that it reads are cached until the search ends.
+
+    `source`: the memory that is searched. `strips`, `lines`: the scored chunks and lines (`scoring`). `matcher`:
+    compares lines with the question word by word; None without word vectors.
+    """
 
     def __init__(
         self,
@@ -201,25 +208,25 @@ class Passages:
         return tuple(self._with_provenance(self._join(candidates, limit), blame))
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        """The hits with what Git knows of them.
+        """All hits, with trust, date and author from Git.
 
         In a search of the work tree, hits that HEAD lacks get trust "uncommitted", and today's date if they have none.
-        With `blame`, hits also get commit and author from `blamed`: for a fact the commit that first brought it.
+        With `blame`, hits also get commit and author (`with_authors`).
         """
         if not self.commit:
-            hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
+            hits = with_trust(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
             today = self.filters.today.isoformat()  # the day of a line that is in no commit yet, as in `line_days`
             for at, hit in enumerate(hits):
                 if hit.trust == "uncommitted" and not hit.date:
                     hits[at] = hit._replace(date=today)
         if blame:
-            return blamed(self.repo, hits, self.commit)
+            return with_authors(self.repo, hits, self.commit)
         return hits
 
     # -- reading ---------------------------------------------------------------------------------------------
 
     def _read(self, keys: Iterable[tuple[str, str]]) -> None:
-        """Read the files of these (path, oid) into `files`; None stands there for a file that cannot be read."""
+        """Read the files of these (path, oid) into `files`, None for a file that cannot be read."""
         wanted = [key for key in dict.fromkeys(keys) if key not in self.files]
         if not wanted:
             return
@@ -248,8 +255,8 @@ class Passages:
         return read(self.repo, wanted, self.commit)
 
     def _read_line_days(self) -> None:
-        """Find the days on which lines were written, for files without a day in their name, if `--since` or `--until`
-        is given."""
+        """Fill `line_days` with the days of the lines of files without a day in their name, if the query has `since` or
+        `until`."""
         if not (self.filters.since or self.filters.until):
             return
         from gitmem.index.line_days import line_days
@@ -258,12 +265,13 @@ class Passages:
         self.line_days = line_days(self.repo, self.config, self.index, undated, self.commit, self.filters.today)
 
     def _lines(self, path: str, oid: str) -> list[str]:
+        """The lines of a file that was read."""
         file = self.files[path, oid]
         assert file is not None
         return file.lines
 
     def _candidates(self) -> list[Candidate]:
-        """The lines that may be hits, with their priors, best first."""
+        """The lines that may be hits, with final scores, best first."""
         flags, scores = self.lines.flags, self.lines.scores
         ranked = [at for at, flag in enumerate(flags) if not flag & HEADING]
         ranked.sort(key=scores.__getitem__, reverse=True)  # the sort is stable
@@ -296,9 +304,9 @@ class Passages:
         return ordered
 
     def _by_code(self, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates, with those that cite deleted code behind the first BEFORE_GONE_CODE others.
+        """All candidates, best first; one that cites deleted code comes after the first BEFORE_GONE_CODE others.
 
-        Only candidates that may be shown are checked, because each check reads the cited file.
+        Only the first candidates, which may be shown, are checked, because each check reads the cited file.
         """
         first = candidates[: self.limit + 2 * BEFORE_GONE_CODE]
         self._check_code(first)
@@ -319,7 +327,7 @@ class Passages:
         return sorted([*kept, *gone, *candidates[len(first) :]], key=lambda c: (-c.score, c.at))
 
     def _check_code(self, candidates: Iterable[Candidate]) -> None:
-        """Find out what became of the code that these candidates cite, as far as it was not checked before."""
+        """Fill `code` with the changed code that these candidates cite, without code that was checked before."""
         fresh: dict[tuple[str, str], list[str]] = {}
         for candidate in candidates:
             key = candidate.file.path, candidate.file.oid
@@ -335,14 +343,14 @@ class Passages:
     def _cited_code(
         self, cited: Mapping[tuple[str, str], Sequence[str]]
     ) -> Mapping[tuple[str, str], Mapping[str, CitedCode]]:
-        """(path, oid) of a file -> value of its `code` key -> what became of that code."""
+        """(path, oid) of a file -> value of its `code` key -> that code, if it changed."""
         from gitmem.claims.cited_code import cited_code
 
         values = dict.fromkeys(value for values in cited.values() for value in values)
         return dict.fromkeys(cited, cited_code(self.repo, values, self.commit))
 
     def _code_of(self, candidate: Candidate) -> list[CitedCode]:
-        """What became of the code that a candidate cites; empty where it is as it was."""
+        """The changed code that a candidate cites; empty if none changed."""
         code = self.code.get((candidate.file.path, candidate.file.oid))
         if not code or "code" not in candidate.meta:
             return []
@@ -384,15 +392,15 @@ class Passages:
         return "\n".join(_visible(text) for text in lines)
 
     def _newest_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """The candidates, each later statement above the earlier ones that it amends, unless the question is about the
-        past or about certain days. Fills `amended`, `amending` and `differing`."""
+        """All candidates; the score of a later statement is raised above the earlier statements that it amends, unless
+        the question is about the past or names days. Fills `amended`, `amending` and `differing`."""
         if self.question is None:
             return candidates
         positions: dict[str, int] = {}
         if any("supersedes" in candidate.meta or "beside" in candidate.meta for candidate in candidates):
             positions = {fact_id(self._text(candidate)): at for at, candidate in enumerate(candidates)}
         lines = [self._line(candidate, positions) for candidate in candidates]
-        found = [self._reviewed(link, candidates[link.new], lines) for link in amendments.links(lines)]
+        found = [self._reviewed(link, candidates[link.new], lines) for link in amendments.find_links(lines)]
         if not found:
             return candidates
         for link in found:
@@ -404,22 +412,22 @@ class Passages:
                 self.differing.setdefault(new.at, []).append((old, link))
         if self.filters.past or self.filters.days:
             return candidates
-        scores = amendments.ordered(lines, found)
+        scores = amendments.reordered_scores(lines, found)
         return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
     def _subject_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """The candidates, those about the thing that the question names above those about another thing."""
+        """All candidates; scores are changed so that candidates about the thing that the question names come first."""
         if self.question is None:
             return candidates
         lines = [
             subjects.Line(self._text(one), one.score, partial(self._about, one.file, one.line.first))
             for one in candidates
         ]
-        scores = subjects.ordered(lines, self.question.text)
+        scores = subjects.reordered_scores(lines, self.question.text)
         return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
     def _reviewed(self, link: Link, new: Candidate, lines: Sequence[Line]) -> Link:
-        """The link; only proposed if its old line is a reviewed fact and its new line is in no commit."""
+        """The link, as a proposal if its old line is a reviewed fact and its new line is not committed."""
         if link.proposed or self.commit or not lines[link.old].reviewed:
             return link
         if self.repo.head():
@@ -434,7 +442,7 @@ class Passages:
         return link._replace(proposed=True)
 
     def _line(self, candidate: Candidate, positions: Mapping[str, int]) -> Line:
-        """The candidate as `amendments` compares it. `positions`: id of a candidate -> its position among them."""
+        """The candidate as a line of `amendments`. `positions`: fact id of a candidate -> its position among them."""
         file, meta = candidate.file, candidate.meta
         by_hand = meta.get("supersedes", ())
         stated = [*file.front.get("origin", ()), *meta.get("origin", ())]
@@ -451,18 +459,19 @@ class Passages:
             place=(file.path, candidate.line.first),
             reviewed=file.kind is Kind.MEMORY,
             origin=origin,
-            named=named,
-            beside=frozenset(positions[name] for name in meta.get("beside", ()) if name in positions),
-            said=partial(self._said, candidate),
-            written=partial(self._written, file, candidate.line.first),
+            replaces_by_hand=named,
+            holds_beside=frozenset(positions[name] for name in meta.get("beside", ()) if name in positions),
+            statement=partial(self._said, candidate),
+            commit_time=partial(self._written, file, candidate.line.first),
             type=next(iter(meta.get("type", ())), ""),
-            deciding=not candidate.line.flags & (ASKS | FENCE) and not candidate.repeats and self._decides(candidate),
+            may_replace=not candidate.line.flags & (ASKS | FENCE)
+            and not candidate.repeats
+            and self._decides(candidate),
         )
 
     def _said(self, candidate: Candidate) -> tuple[str, tuple[str, ...]]:
-        """The text of a candidate, without its list marker, and its trail; both empty for a line with a secret.
-
-        The reason of a link quotes words of both.
+        """(text of a candidate without its list marker, its trail); both empty for a line with a secret, because the
+        reason of a link quotes words of both lines.
         """
         file, line = candidate.file, candidate.line
         if not self._hidden(file).isdisjoint(range(line.first, line.last + 1)):
@@ -473,7 +482,8 @@ class Passages:
         return statement.text, self._about(file, line.first)
 
     def _hidden(self, file: File) -> AbstractSet[int]:
-        """The numbers of the lines with a secret. The index holds none of their words, and no hit shows their text."""
+        """The numbers of the lines of a file with a secret. The index has none of their words, and no hit shows
+        them."""
         if not self.index.secrets(file.oid):
             return frozenset()
         if file.oid not in self.hidden:
@@ -483,9 +493,8 @@ class Passages:
         return self.hidden[file.oid]
 
     def _written(self, file: File, line: int) -> str:
-        """The time at which a line was committed, ISO, in UTC.
-
-        The end of today for a line that is in no commit, "" where Git cannot tell.
+        """The ISO time, in UTC, of the commit that last changed a line; the end of today for an uncommitted line; "" if
+        Git cannot tell.
         """
         key = file.path, file.oid, line
         if key not in self.moments:
@@ -493,10 +502,10 @@ class Passages:
         return self.moments[key]
 
     def _committed(self, file: File, line: int) -> str:
-        return written(self.repo, file.path, line, self.commit, self.filters.today)
+        return commit_time(self.repo, file.path, line, self.commit, self.filters.today)
 
     def _time(self, file: File, line: int) -> str:
-        """The time of day, HH:MM, in the heading above a line of a log; "" where there is none."""
+        """The time of day, HH:MM, in the heading above a line of a log; "" without one."""
         found = None
         if file.kind is Kind.DAILY:
             found = _TIME.search(self._heading(file, line))
@@ -505,15 +514,15 @@ class Passages:
         return found[1]
 
     def _decides(self, candidate: Candidate) -> bool:
-        """Whether a line may replace an earlier one. Of an episode only its decisions may; lines of commits and
-        archives may not."""
+        """Whether a line may replace an earlier line, by its place: in an episode only a decision may; in a commit or
+        an archive no line may."""
         file = candidate.file
         if file.kind is Kind.SESSION:
             return self._heading(file, candidate.line.first).endswith(DECISIONS)
         return file.path != COMMIT and file.kind is not Kind.ARCHIVE
 
     def _matched(self, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates with the evidence of `late_interaction`, if the query has a matcher."""
+        """All candidates, with the evidence of `late_interaction` if the search has a matcher."""
         if self.matcher is None or not candidates:
             return candidates
         lines = [(c.at, c.line.strip, self._with_trail(c)) for c in candidates]
@@ -561,12 +570,12 @@ class Passages:
         }
 
     def lapsed_of(self, file: File) -> Lapsed:
-        """The facts that no longer hold in the repository of a file."""
+        """The facts that ended or were replaced in the repository of a file."""
         return self.lapsed.get(self._repository(file)) or Lapsed(self.filters.today)
 
     def _repository(self, file: File) -> int:
-        """The number of the repository that a file belongs to. A fact of one repository does not end lines of
-        another."""
+        """The number of the repository of a file, here always 0. A server searches several repositories, and a fact of
+        one does not end lines of another."""
         return 0
 
     def _candidate(self, at: int) -> Candidate | None:
@@ -579,7 +588,10 @@ class Passages:
         return None
 
     def _candidate_of(self, at: int, line: RankedLine, file: File) -> Candidate | None:
-        """The candidate of lines of a file, as `_candidate`. `at`: the index of the scored line that led there."""
+        """The candidate of lines of a file, without its final score; None if the lines do not meet the filters.
+
+        `at`: the index of the scored line that the candidate takes the place of.
+        """
         if file.kind is Kind.SESSION and self._heading(file, line.first).endswith(WORD_LISTS):
             return None
         if self._forgotten(file).says_only("\n".join(file.lines[line.first - 1 : line.last])):
@@ -592,7 +604,7 @@ class Passages:
                 for key, value in parse_comment(text)[1]:
                     own.setdefault(key, []).append(value)
                 meta.update(own)
-        when = _when(meta, file)
+        when = _day_of(meta, file)
         state, all_of_it = self._state(meta, file, line, when)
         filters = self.filters
         period = NO_PERIOD
@@ -601,11 +613,11 @@ class Passages:
         if state == "promoted":
             if not filters.promoted:
                 return None
-        elif state and all_of_it and not filters.expired and not held_during(period, when, self.past_periods):
+        elif state and all_of_it and not filters.expired and not was_valid_during(period, when, self.past_periods):
             return None
         if filters.types and not set(filters.types) & set(meta.get("type", ())):
             return None
-        if filters.scope and not _holds_for(filters.scope, meta, file.path):
+        if filters.scope and not _applies_to(filters.scope, meta, file.path):
             return None
         if filters.tags and not set(filters.tags) & set(_tags(meta)):
             return None
@@ -617,8 +629,8 @@ class Passages:
         return Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
 
     def _forgotten(self, file: File) -> Forgotten:
-        """The forgotten texts that are masked in a file: none in the MEMORY.md of the work tree, which people and hosts
-        read anyway."""
+        """The forgotten texts that are masked in a file: all those of the filters, but none in the MEMORY.md of the
+        work tree, which people and hosts read anyway."""
         if file.kind is Kind.MEMORY and not self.commit:
             return NOTHING
         return self.filters.forgotten
@@ -626,7 +638,7 @@ class Passages:
     def _state(
         self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None
     ) -> tuple[str, bool]:  # fmt: skip
-        """The state of a line, as in `Hit`, and whether all of the line is in that state."""
+        """(state of a line, as in `Hit`; whether the whole line is in that state)."""
         lapsed = self.lapsed_of(file)
         until = next(iter(meta.get("until", ())), "")
         judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, lapsed, when)
@@ -637,12 +649,13 @@ class Passages:
         return "", True
 
     def _period(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> Period:
+        """The period in which a line was valid."""
         return period_of(meta, self.lapsed_of(file).since.get(fact_id(_lines_of(file, line))))
 
     def _priors(
         self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None, state: str, period: Period
     ) -> tuple[tuple[str, float], ...]:
-        """(name, value) of each prior of a line that is not 0: what its file, type, age and state add to its score."""
+        """(name, value) of each prior other than 0: the part of the score that depends on file, type, age and state."""
         weights = self.ranking.priors
         priors: list[tuple[str, float]] = []
         if file.kind is Kind.MEMORY:
@@ -666,7 +679,7 @@ class Passages:
         if state and state != "promoted" and self.filters.past:
             priors.append(("past", weights["past"]))
         # A fact that holds now may have held in the period asked about: only a line that names a day is judged.
-        if (period.start or period.end or state in ("expired", "superseded")) and held_during(
+        if (period.start or period.end or state in ("expired", "superseded")) and was_valid_during(
             period, when, self.filters.days
         ):
             priors.append(("period", weights["period"]))
@@ -688,7 +701,8 @@ class Passages:
         return self.headings[key]
 
     def _open_headings(self, file: File, above: int) -> Sequence[tuple[int, int, str]]:
-        """(line, level, text) of the open headings after the first `above` headings of a file, the outermost first."""
+        """(line, level, text) of the headings that enclose the text after the first `above` headings of a file,
+        outermost first."""
         key = file.path, file.oid, above
         if key not in self.sections:
             found: list[tuple[int, int, str]] = []
@@ -701,7 +715,7 @@ class Passages:
         return self.sections[key]
 
     def _screened(self, file: File, steps: Sequence[str]) -> tuple[str, ...]:
-        """The steps of a trail, each step with a secret replaced by WITHHELD."""
+        """The steps of a trail; a step with a secret is replaced by WITHHELD."""
         if not steps or not self.index.secrets(file.oid):
             return tuple(steps)
         from gitmem.gate.detectors.secrets.secrets import secret_lines
@@ -710,24 +724,23 @@ class Passages:
         return tuple(WITHHELD if number in hidden else step for number, step in enumerate(steps, 1))
 
     def _about(self, file: File, line: int) -> tuple[str, ...]:
-        """The trail of a line, the outermost step first: the note's name, headings, parent items, its table's
-        header."""
+        """The trail of a line, outermost step first: the note's name, headings, parent items, table header."""
         statement = self._statement(file, line)
         if statement is None:
             return ()
         return self._screened(file, statement.trail)
 
     def _statement(self, file: File, line: int) -> Statement | None:
-        """The statement that a line belongs to, without its comment; None where there is none."""
+        """The statement that a line belongs to; None if it belongs to none."""
         key = file.path, file.oid, line
         if key not in self.statements:
             self.statements[key] = self._read_statement(file, line)
         return self.statements[key]
 
     def _read_statement(self, file: File, line: int) -> Statement | None:
-        """The statement of a line. Parses its section in windows of WINDOW_LINES lines, each with one window above it.
+        """The statement of a line. Its section is parsed in windows of WINDOW_LINES lines, with one more window above.
 
-        Windows are kept, because a long flat list would otherwise be parsed again for each hit.
+        Parsed windows are cached, because a long flat list would otherwise be parsed again for each hit.
         """
         above = self._open_headings(file, bisect_right(file.shape.headings, (line, ANY_LEVEL)))
         window = (line - 1) // WINDOW_LINES
@@ -755,9 +768,9 @@ class Passages:
     # -- joining ---------------------------------------------------------------------------------------------
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
-        """At most `limit` hits, best first: candidates joined with neighbours that score nearly as high.
+        """At most `limit` hits, best first: each candidate joined with the neighbours that score nearly as high.
 
-        A near-duplicate of a better hit is left out. A line that was promoted is shown below its fact.
+        A near-duplicate of a better hit is left out. A log line that was promoted becomes a source of its fact's hit.
         """
         if not candidates:
             return []
@@ -796,7 +809,7 @@ class Passages:
                     continue
                 hit = _with_source(hit, said)
             words = frozenset(_WORD.findall(hit.text.casefold()))
-            if any(_twins(words, other, self.ranking.twins) for other in kept):
+            if any(_nearly_equal(words, other, self.ranking.twins) for other in kept):
                 continue
             kept.append(words)
             placed |= dict.fromkeys(own, len(hits))
@@ -805,23 +818,24 @@ class Passages:
                 break
         return hits
 
-    def _citing(self, candidates: Sequence[Candidate]) -> Mapping[str, Sequence[Citing]]:
-        """Path of a log -> its lines that facts cite; empty with `Filters.promoted_lines`, where each line is its own
-        hit."""
+    def _citing(self, candidates: Sequence[Candidate]) -> Mapping[str, Sequence[Citation]]:
+        """Path of a log -> the citations of its lines by facts; empty with `Filters.promoted_lines`, which makes each
+        line a hit of its own."""
         if self.filters.promoted_lines:
             return {}
         paths = {one.file.path for one in candidates if one.file.kind not in (Kind.MEMORY, Kind.ARCHIVE)}
         files = ((key, file.lines) for key in self.memory if (file := self.files.get(key)) is not None)
         if not paths:
             return {}
-        return citing(files, paths)
+        return citations_by_file(files, paths)
 
     def _promoted_to(
-        self, candidate: Candidate, facts: Mapping[str, Sequence[Citing]], places: Mapping[tuple[str, int], Candidate]
+        self, candidate: Candidate, facts: Mapping[str, Sequence[Citation]], places: Mapping[tuple[str, int], Candidate]
     ) -> Candidate | None:
-        """The candidate of the fact that a line of a log was promoted to, with a score at least as high as the line's.
+        """The candidate of the fact that a log line was promoted to, with a score at least as high as the line's.
 
-        None if the line was not promoted, or if that fact cannot be a hit.
+        None if the line was not promoted, or if that fact does not meet the filters. `facts`: from `_citing`. `places`:
+        (path, first line) -> candidate.
         """
         file, line = candidate.file, candidate.line
         if not facts or file.kind in (Kind.MEMORY, Kind.ARCHIVE):
@@ -831,7 +845,7 @@ class Passages:
         cited = facts.get(file.path, ())
         fact = None
         if cited:
-            fact = fact_of(cited, line.first, line.last, self._text(candidate))
+            fact = promoted_fact(cited, line.first, line.last, self._text(candidate))
         if fact is None or (self.filters.keep is not None and not self.filters.keep(fact.key[0])):
             return None
         home = self.files[fact.key]
@@ -848,9 +862,10 @@ class Passages:
     def _with_neighbours(
         self, centre: Candidate, by_at: dict[int, Candidate], used: set[int], slack: float
     ) -> list[Candidate]:
-        """A candidate and its neighbours that belong in one passage with it, in file order.
+        """A candidate and the neighbours that form one passage with it, in file order, at most `Ranking.joined`.
 
-        `slack`: how much lower than the centre's the score of a neighbour may be. `used`: indexes that other hits have.
+        `by_at`: index of a scored line -> candidate. `used`: indexes of lines in other hits. `slack`: how much lower
+        than the centre's the score of a neighbour may be.
         """
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
@@ -888,12 +903,12 @@ class Passages:
         return members
 
     def _names_another(self, other: Candidate) -> bool:
-        """Whether a line is about another thing than the one the question names; such lines are not joined."""
-        return self.question is not None and subjects.names_another(self._text(other), self.question.text)
+        """Whether a line names another thing than the question does; such a line is not joined."""
+        return self.question is not None and subjects.names_other_thing(self._text(other), self.question.text)
 
     def _of_one_item(self, other: Candidate, members: Sequence[Candidate]) -> bool:
-        """Whether a line may be joined with these: it is their sibling without lines below it, or the parent or child
-        of one of them. Rows of one table are never joined."""
+        """Whether a line may be joined with `members`: it is the parent or child of a member, or a sibling of all where
+        none has sub-items. Rows of one table are never joined."""
         rows = [member for member in members if member.line.flags & other.line.flags & ROW]
         if any(row.line.parent == other.line.parent for row in rows):
             return False  # each row of a table is about another thing
@@ -903,15 +918,17 @@ class Passages:
         return beside and not any(self._has_others_below(one.at) for one in (other, *members))
 
     def _has_others_below(self, at: int) -> bool:
+        """Whether the line at index `at` has sub-items."""
         return at + 1 < len(self.lines) and self.lines.parents[at + 1] == at
 
     def _linked_to(self, other: Candidate, members: Sequence[Candidate]) -> bool:
-        """Whether a line amends one of these, or is amended by one; such lines are not joined."""
+        """Whether a line amends a member or is amended by one; such a line is not joined."""
         ends = [*self.amended.get(other.at, ()), *self.amending.get(other.at, ())]
         return any(member.at == end.at for end, _ in ends for member in members)
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
-        """The hit of consecutive candidates; everything but its text and lines is that of the `best` one."""
+        """The hit of consecutive candidates. Its text, lines, code and links are those of all members, the other fields
+        those of `best`."""
         file = best.file
         first, last = members[0].line.first, members[-1].line.last
         text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])
@@ -964,12 +981,13 @@ class Passages:
 
     def _linked(
         self, members: list[Candidate], links: Mapping[int, Sequence[tuple[Candidate, Link]]], later: bool = False
-    ) -> tuple[Linked, ...]:
-        """The other ends of the links of these lines, newest first; of each file the best one only.
+    ) -> tuple[LinkedLine, ...]:
+        """The lines at the other ends of the members' links, newest first; only the best line of each file.
 
-        `later`: the other ends are the later lines; one that names no day gets the day of the link, which Git tells.
+        `links`: index of a line -> (candidate at the other end, link). `later`: whether the other ends are the later
+        lines; such a line without a day gets the day of the link.
         """
-        made: dict[str, Linked] = {}
+        made: dict[str, LinkedLine] = {}
         for member in members:
             for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
                 day = ""
@@ -981,14 +999,14 @@ class Passages:
                 reason = self._forgotten(other.file).masked(link.reason) or BY_HAND
                 made.setdefault(
                     other.file.path,
-                    Linked(
+                    LinkedLine(
                         other.file.path, line.first, line.last, day, ident, link.proposed, reason, member.line.first
                     ),
                 )
         return tuple(sorted(made.values(), key=lambda linked: linked.date, reverse=True))
 
     def _chunk_of(self, line: RankedLine) -> int:
-        """The id of the chunk that a line stands in."""
+        """The id of the chunk that contains a line."""
         containing = 0
         for chunk, start, _, _ in self.strips[line.strip].chunks:
             if start > line.first:
@@ -997,8 +1015,9 @@ class Passages:
         return containing
 
 
-def written(repo: Repository, path: str, line: int, commit: str, today: date) -> str:
-    """The time at which a line was committed, as in `Passages._written`. `commit`: "" for the work tree."""
+def commit_time(repo: Repository, path: str, line: int, commit: str, today: date) -> str:
+    """The ISO time, in UTC, of the commit that last changed a line; the end of `today` for an uncommitted line; "" if
+    Git cannot tell. `commit`: "" for the work tree."""
     try:
         (found,) = repo.blame(path, line, line, commit)
         if not found.commit.strip("0"):
@@ -1020,24 +1039,24 @@ def _lines_of(file: File, line: RankedLine) -> str:
 
 
 def _heading_lies_between(file: File, members: list[Candidate], other: Candidate) -> bool:
-    """Whether a heading stands between the members and another line; a passage never spans two sections."""
+    """Whether a heading is between the members and another line; a passage never spans two sections."""
     low = min(members[0].line.last, other.line.last)
     high = max(members[-1].line.first, other.line.first)
     return any(low < number <= high for number, _ in file.shape.headings)
 
 
 def _visible(line: str) -> str:
-    """A line without its comment."""
+    """A line without its metadata comment."""
     if line.endswith("-->"):
         return parse_comment(line)[0]
     return line
 
 
-def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
+def _nearly_equal(words: frozenset[str], other: frozenset[str], share: float) -> bool:
     """Whether two sets of words are nearly the same: their Jaccard index is at least `share`.
 
-    This judges looks, not meaning: two passages that differ in a number are twins. memory/similarity.py, which judges
-    meaning, would be slow to import.
+    This compares letters, not meaning: two passages that differ in one number are nearly equal. `memory/similarity`,
+    which compares meaning, would be slow to import.
     """
     if not words or min(len(words), len(other)) < share * max(len(words), len(other)):
         return words == other
@@ -1046,13 +1065,13 @@ def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
 
 
 def _sources(meta: Mapping[str, Sequence[str]]) -> tuple[SourceLine, ...]:
-    """The lines that the key `src` of a fact cites, without their text."""
+    """The lines that the key `src` of a fact cites, with "" for their text."""
     spans = (parse_span(value) for value in meta.get("src", ()))
     return tuple(SourceLine(span.path, span.start_line, span.end_line) for span in spans if span is not None)
 
 
 def _with_source(hit: Hit, found: Hit) -> Hit:
-    """The hit of a fact with one more source: the lines of a log that the search found. Found sources come first."""
+    """The hit of a fact with one more source, the log lines of the hit `found`. Sources with text come first."""
     source = SourceLine(found.path, found.start_line, found.end_line, found.text)
     others = [one for one in hit.sources if one.text or not _overlap(one, source)]
     before = [one for one in others if one.text]
@@ -1063,8 +1082,8 @@ def _overlap(one: SourceLine, other: SourceLine) -> bool:
     return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
 
 
-def _holds_for(folder: str, meta: dict[str, list[str]], path: str) -> bool:
-    """Whether the scope of lines with these keys is a folder or one below it."""
+def _applies_to(folder: str, meta: dict[str, list[str]], path: str) -> bool:
+    """Whether lines with these metadata keys apply to `folder` or to a folder below it."""
     from gitmem.memory.folder_scope import folder_of_keys
 
     return f"{folder_of_keys(meta, path)}/".startswith(f"{folder}/")
@@ -1074,16 +1093,15 @@ def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:
     return tuple(tag.strip() for value in meta.get("tags", ()) for tag in value.split(",") if tag.strip())
 
 
-def _when(meta: dict[str, list[str]], file: File) -> date | None:
-    """The day of a line: that in its file's name, else its key `from` or `date`, else that in the name of its source.
-
-    None where none of these names a day.
+def _day_of(meta: dict[str, list[str]], file: File) -> date | None:
+    """The day of a line: in its file's name, else in its key `from` or `date`, else in the name of its source file;
+    None if none of these has a day.
     """
     if file.when is not None:
         return file.when
     for key in ("from", "date"):
         for value in meta.get(key, ()):
-            if (named := day(value)) is not None:
+            if (named := parse_day(value)) is not None:
                 return named
     for value in meta.get("src", ()):
         span = parse_span(value)

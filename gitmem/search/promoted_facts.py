@@ -1,6 +1,6 @@
-"""Finds the fact that a line of a log was promoted to, so that a search shows the fact with the line below it.
+"""Finds the fact that a log line was promoted to, so that a search shows the fact with the line below it.
 
-A fact cites its sources in its comment. A cited line that says something else than the fact stays a hit of its own.
+A fact cites its sources in its comment. A cited line that shares too few words with the fact stays a hit of its own.
 Pure.
 """
 
@@ -13,14 +13,14 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import decode, parse_comment
 from gitmem.text.terms import terms
 
-MIN_FACT_SHARE = 0.5  # share of a fact's words from which a line says what the fact says
-MIN_LINE_SHARE = 0.5  # share of a line's words from which a fact says what the line says
+MIN_FACT_SHARE = 0.5  # least share of a fact's words in a line that says the same
+MIN_LINE_SHARE = 0.5  # least share of a line's words in a fact that says the same
 _SOURCE = lazy(r"\bsrc=([^\s#]+)#L([0-9]{1,7})(?:-L([0-9]{1,7}))?")
 _ITEM = lazy(r"\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
 
 
 class FactLine(NamedTuple):
-    """A fact in its file. `key`: path and blob. `first`, `last`: its lines, 1-based."""
+    """A fact in its file. `key`: (path, blob oid). `first`, `last`: its lines, from 1. `text`: without its comment."""
 
     key: tuple[str, str]
     first: int
@@ -28,19 +28,21 @@ class FactLine(NamedTuple):
     text: str
 
 
-class Citing(NamedTuple):
-    """Lines that a fact cites. `first`, `last`: 1-based, in the cited file."""
+class Citation(NamedTuple):
+    """Lines that a fact cites. `first`, `last`: lines of the cited file, from 1. `fact`: the citing fact."""
 
     first: int
     last: int
     fact: FactLine
 
 
-def citing(files: Iterable[tuple[tuple[str, str], Sequence[str]]], paths: Iterable[str]) -> dict[str, list[Citing]]:
-    """Path -> the lines of that file which facts cite. `files`: (key, lines) of each file with facts. `paths`: the
-    cited files that are wanted."""
+def citations_by_file(
+    files: Iterable[tuple[tuple[str, str], Sequence[str]]], paths: Iterable[str]
+) -> dict[str, list[Citation]]:
+    """Path -> the citations of lines of that file. `files`: (key, lines) of each file with facts. `paths`: the cited
+    files that are of interest."""
     wanted = set(paths)
-    found: dict[str, list[Citing]] = {}
+    found: dict[str, list[Citation]] = {}
     for key, lines in files:
         for number, line in enumerate(lines, 1):
             if "src=" not in line:
@@ -48,18 +50,19 @@ def citing(files: Iterable[tuple[tuple[str, str], Sequence[str]]], paths: Iterab
             for path, first, last in _sources(line):
                 if path in wanted:
                     fact = _fact_at(key, lines, number)
-                    found.setdefault(path, []).append(Citing(first, last, fact))
+                    found.setdefault(path, []).append(Citation(first, last, fact))
     return found
 
 
 def _sources(line: str) -> Iterator[tuple[str, int, int]]:
+    """Yield (path, first line, last line) for each `src` in a line."""
     for match in _SOURCE.finditer(line):
         first = int(match[2])
         yield decode(match[1]) if "%" in match[1] else match[1], first, int(match[3] or first)
 
 
 def _fact_at(key: tuple[str, str], lines: Sequence[str], last: int) -> FactLine:
-    """The fact whose comment ends line `last`. It begins at its list marker, or after a blank line."""
+    """The fact whose comment is in line `last`. It begins at its list marker or after a blank line."""
     first = last
     while first > 1 and not _ITEM.match(lines[first - 1]) and lines[first - 2].strip():
         first -= 1
@@ -67,11 +70,11 @@ def _fact_at(key: tuple[str, str], lines: Sequence[str], last: int) -> FactLine:
     return FactLine(key, first, last, " ".join(said))
 
 
-def fact_of(here: Sequence[Citing], first: int, last: int, text: str) -> FactLine | None:
-    """The fact that cites lines `first` to `last` and says the same: the one with most of their words; None without
-    one.
+def promoted_fact(here: Sequence[Citation], first: int, last: int, text: str) -> FactLine | None:
+    """The fact that cites one of lines `first` to `last` and says the same (MIN_FACT_SHARE, MIN_LINE_SHARE); of several
+    the one with most words in common; None without one.
 
-    `here`: citations of the file that has these lines. `text`: of the lines.
+    `here`: the citations of the file with these lines. `text`: of the lines.
     """
     own = set(terms(text))
     best, most = None, 0

@@ -21,17 +21,18 @@ from gitmem.text.terms import HAN_KANA, HANGUL, nfkc, other_kana, tokens, withou
 
 
 class _Cue(NamedTuple):
-    """A cue in a question's words.
+    """Words of a question that tell its kind.
 
-    `pattern`: of English; searched only if one of `hints` is in the text, which is faster. `words`: of the languages
-    that need no pattern.
+    `pattern`: for English; it is searched only if one of `hints` is in the text, which is faster. `words`: for Korean,
+    Japanese and Chinese.
     """
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
     words: tuple[str, ...]
 
-    def within(self, text: str, lower: str) -> bool:
+    def matches(self, text: str, lower: str) -> bool:
+        """Whether a text has the cue. `lower`: the text in lower case."""
         if not text.isascii() and any(word in text for word in self.words):
             return True
         return any(hint in lower for hint in self.hints) and self.pattern.search(text) is not None
@@ -68,9 +69,9 @@ _IDENTIFIER = re.compile(
 )
 
 
-# A question with more terms than this, of which this share are numbers, is taken for one with a pasted log.
+# A question with more than LOG_TERMS terms, of which LOG_NUMBERS_SHARE are numbers, counts as one with a pasted log.
 LOG_TERMS, LOG_NUMBERS_SHARE = 100, 1 / 3
-LOG_LINES = 3  # lines that begin with a time from which a question is taken for one with a pasted log
+LOG_LINES = 3  # least number of lines that begin with a time in a question with a pasted log
 _LOG_LINE = lazy(r"(?m)^[^\w\n]{0,3}(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]|[A-Z][a-z]{2} +\d{1,2} )?\d\d:\d\d:\d\d\b(.*)$")
 _NUMBER = lazy(r"(?<![\w.])\d[\d.,:/-]*(?![\w.])")
 
@@ -79,10 +80,12 @@ class Question(NamedTuple):
     """A parsed question.
 
     `content`: the text without stop words, for the embedder. `terms`: its terms as the index has them, each once.
-    `exact`: the terms that are identifiers. `prefixes`: single characters, which stand for every pair that begins with
-    them. `alternatives`: term -> other terms with its meaning: English stems of a Korean word, the other Kana of a
-    Japanese one. `past`: it is about the past. `wants_time`, `wants_number`: it asks for one. `only_days`: it asks for
-    nothing but the days it names. `pasted`: it contains a log, whose numbers were removed from all fields.
+    `exact`: the terms that are identifiers. `prefixes`: single characters, which match each pair that begins with them.
+    `alternatives`: term -> other terms with its meaning: English stems of a Korean word, the other Kana of a Japanese
+    one. `latin_only`, `cjk_only`: whether all its words are in Latin letters, or in Hangul, Kana and Han. `days`: the
+    days it names. `past`: whether it is about the past. `wants_time`, `wants_number`: whether it asks for one.
+    `only_days`: whether it only asks what happened on the days it names. `pasted`: whether it contains a log, whose
+    numbers were removed from all fields.
     """
 
     text: str
@@ -124,7 +127,7 @@ def _is_of_days(word: str) -> bool:
 
 
 def parse(text: str, today: date) -> Question:
-    """The parsed question. Any text is a question; one without words has no terms."""
+    """Parse a question. Any text is one; a text without words has no terms. `today`: for relative days."""
     text = _without_numbers_of_log(nfkc(text))
     wanted: dict[str, None] = {}
     dropped: dict[str, None] = {}
@@ -173,18 +176,19 @@ def parse(text: str, today: date) -> Question:
         latin_only=latin > 0 and not cjk,
         cjk_only=cjk > 0 and not latin,
         days=named_days,
-        past=_PAST.within(text, lower),
-        wants_time=_WHEN.within(text, lower),
-        wants_number=_MANY.within(text, lower),
+        past=_PAST.matches(text, lower),
+        wants_time=_WHEN.matches(text, lower),
+        wants_number=_MANY.matches(text, lower),
         pasted=pasted,
         only_days=bool(named_days) and _asks_only_for_days(kept),
     )
 
 
 def _without_numbers_of_log(text: str) -> str:
-    """A question without the numbers of log lines in it, if it has LOG_LINES or more of them and other text.
+    """A question without the times and numbers in its log lines; unchanged if it has fewer than LOG_LINES such lines or
+    no other text.
 
-    Their times, ids and counts would outweigh the question. Identifiers stay (`ERR_1042`, `v2.3.0`).
+    These numbers would outweigh the question. Identifiers stay (`ERR_1042`, `v2.3.0`).
     """
     if "\n" not in text or len(_LOG_LINE.findall(text)) < LOG_LINES or not _LOG_LINE.sub("", text).strip():
         return text
@@ -192,7 +196,7 @@ def _without_numbers_of_log(text: str) -> str:
 
 
 def _english(word: str) -> tuple[str, ...]:
-    """The English stems that a Korean word also stands for."""
+    """The English stems with the meaning of a Korean word; empty if none is known."""
     from gitmem.index.translations import english
 
     return english(word)

@@ -1,7 +1,7 @@
-"""A search in the words of a person, a program or a client, and the `Query` that these words mean.
+"""Turns a search request, with days, revisions and folders as text, into a `Query`.
 
-The command line, the Python API, the MCP tools and the server all read their words here, so that a day, a revision or a
-folder means the same to each of them.
+The command line, the Python API, the MCP tools and the server all use this module, so that a day, a revision or a
+folder means the same in each of them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from gitmem.git.repository import Repository
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.search.search import Lane, Query
 
-HISTORY = ("", "with", "only")
+HISTORY = ("", "with", "only")  # values of `SearchRequest.history`
 
 
 class SearchRequest(NamedTuple):
-    """A search before its words are read.
+    """A search as a person or program states it.
 
-    `at`: a revision or a day, "" for the work tree. `scope`: a folder.
-    `since`, `until`: a day in words or a date, "" or None for no limit.
-    `lane`: the name of a `Lane`. `history`: "with" finds commits too, "only" finds nothing else. The other fields are
-    those of `Query`.
+    `at`: a revision or a day, "" for the work tree. `all_branches`: search the local branches. `scope`: a folder.
+    `since`, `until`: a day as text ("last week") or a date, "" or None for no limit. `lane`: the name of a `Lane`.
+    `history`: "with" finds commits too, "only" finds only commits. The other fields are those of `Query`.
     """
 
     text: str
@@ -54,12 +53,12 @@ def query_of(
     *,
     option_prefix: str = "",
 ) -> Query:
-    """The query that a request means in `repo` as of `now`.
+    """The query of a request. `now`: for relative days.
 
-    `repo`: may be None for a request without `at` and `all_branches`. `option_prefix`: stands before the name of an
+    `repo`: may be None for a request without `at` and `all_branches`. `option_prefix`: text before the name of an
     option in an error, such as "--".
 
-    Raises UsageError for a day, folder, lane or history that is none and for options that do not go together,
+    Raises UsageError for an invalid day, folder, lane or history and for options that exclude each other; raises
     UnknownRevision.
     """
     if request.at and request.all_branches:
@@ -101,7 +100,7 @@ def query_of(
 
 
 def history_mode(history: bool, history_only: bool = False) -> str:
-    """`SearchRequest.history` of the two switches `--history` and `--history-only`; the second wins."""
+    """The value of `SearchRequest.history` for the switches `--history` and `--history-only`; the second wins."""
     if history_only:
         return "only"
     if history:
@@ -110,7 +109,8 @@ def history_mode(history: bool, history_only: bool = False) -> str:
 
 
 def _days(request: SearchRequest, now: datetime, option_prefix: str) -> tuple[date | None, date | None]:
-    """The first and the last day that a request names; None for each that it leaves open."""
+    """(`since`, `until`) of a request as dates, None for no limit. Raises UsageError for a text that is not a day, or
+    if `since` is later."""
     since, until = request.since or None, request.until or None
     if isinstance(since, str) or isinstance(until, str):
         from gitmem.text.named_times import first_day, last_day
@@ -132,7 +132,7 @@ def _branches(repo: Repository) -> tuple[tuple[str, str], ...]:
 
 
 def _folder(scope: str) -> str:
-    """The folder that `--scope` names, "" for none. Raises UsageError for what cannot be one."""
+    """The normalised folder that `--scope` names, "" for "". Raises UsageError for a text that cannot be a folder."""
     if not scope:
         return ""
     from gitmem.memory.folder_scope import folder_name

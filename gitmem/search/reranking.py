@@ -11,15 +11,16 @@ if TYPE_CHECKING:
     from gitmem.search.search import Answer
 
 
-def reranked(
+def rerank_answer(
     answer: Answer, spec: str, config: Config, environ: Mapping[str, str], *, limit: int, budget: int
 ) -> Answer:
-    """The first `mem.rerankHits` hits in the order a reranking model gives them; their score is the model's.
+    """The answer with its first `mem.rerankHits` hits ordered by a reranking model; their score is the model's.
 
-    At most `limit` hits within `budget` tokens are left. Raises ModelUnavailable.
+    The other hits follow with score 0. At most `limit` hits within `budget` tokens are kept. `spec`: the name of the
+    model. Raises ModelUnavailable.
     """
     from gitmem.models.reranker import rerank
-    from gitmem.search.hits import fitting
+    from gitmem.search.hits import first_within_budget
 
     texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
     scores = rerank(spec, answer.query, texts, config.model_seconds, environ)
@@ -27,7 +28,7 @@ def reranked(
     ranked = [_scored(answer.hits[at], round(scores[at], 4)) for at in order]
     # Hits that the model did not read come after; their own score is not comparable with the model's.
     ranked += [_scored(hit, 0.0) for hit in answer.hits[config.rerank_hits :]]
-    hits, left_out = fitting(ranked[:limit], budget)
+    hits, left_out = first_within_budget(ranked[:limit], budget)
     return answer._replace(hits=hits, notes=(*answer.notes, *left_out))
 
 

@@ -1,4 +1,4 @@
-"""Explains a score for `--explain`: lanes, evidence, priors and the settings in force. Changes no score."""
+"""Explains the score of a hit for `--explain`: its lanes, evidence, priors and the settings. Changes no score."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from gitmem.search.hits import Hit
 from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
 
-def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranking) -> dict[str, Any]:
-    """The rank and score of the hit's chunk in each lane, what each kind of evidence and each prior added, and `order`.
+def explain_score(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranking) -> dict[str, Any]:
+    """JSON of the parts of a hit's score: rank and score of its chunk in each lane (None if the lane lacks it), the
+    amount of each kind of evidence and of each prior, and `fused`, `scale` and `order`.
 
-    The score of the hit is `fused` / `scale` plus the priors plus `order`. `lanes`: name of a lane -> its chunks'
-    scores.
+    The score of the hit is `fused` / `scale` plus the priors plus `order`. `lanes`: name of a lane -> chunk id ->
+    score.
     """
     explanation: dict[str, Any] = {}
     for name, scores in lanes.items():
@@ -44,8 +45,8 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
 
 
 def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
-    """The settings in force for `--explain`: what a person may change, the resulting constants, and `changed`: the
-    shipped values of those that differ."""
+    """JSON of the settings in force for `--explain`: `keys` (settings of search), `weights`, `priors`, `constants`, and
+    `changed`: name -> shipped value of each that differs."""
     chosen = {git_name(name): getattr(config, name) for name in SETTINGS if tunable(name)}
     constants = {name: value for name, value in ranking._asdict().items() if name not in ("weights", "priors")}
     settings: dict[str, Any] = {

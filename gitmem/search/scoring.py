@@ -1,11 +1,12 @@
-"""The formula that turns evidence into the score of a line. `Ranking` has its constants.
+"""Computes the score of each line of the retrieved chunks from evidence. `Ranking` has the constants.
 
 Two lanes retrieve chunks. Each line of these chunks is then compared with the question in both lanes, by itself and
 together with its neighbours (`weights.SIZES` lines to either side). Each kind of evidence is scaled to 0..1 within the
 query (min-max; reciprocal ranks were worse at every k), multiplied with its weight, and summed. Pure.
 
-A *unit* is what gets a score: a line, an item or a paragraph. A *strip* is a run of consecutive chunks of one blob. The
-*trail* of a unit is what it is about: the note's name, headings and parent items.
+A *unit* is a line, an item or a paragraph; each gets a score. A *strip* is a run of consecutive chunks of one blob. The
+*trail* of a unit is its context: the note's name, headings and parent items. *Evidence* is a number, 0..1, for one way
+in which a unit matches the question.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 class Strip(NamedTuple):
     """A run of consecutive chunks of one blob.
 
-    `chunks`: (chunk id, its first line in the file, its units, the line of its heading). `days`: how well the file's
-    date matches the question's days, 0..1. `name`: positions among the question's terms of those in the file's name.
-    `whole_name`: whether the question has every word of the name.
+    `path`, `oid`: of the file. `chunks`: (chunk id, its first line in the file, its units, the line of its heading).
+    `days`: how well the file's date matches the question's days, 0..1. `name`: positions, among the question's terms,
+    of the terms in the file's name. `whole_name`: whether the question has each word of the name.
     """
 
     path: str
@@ -45,8 +46,9 @@ class Strip(NamedTuple):
 class RankedLine(NamedTuple):
     """A scored unit.
 
-    `strip`: the number of its strip. `first`, `last`: its lines. `evidence`: the value that each weight was multiplied
-    with, in the order of the weights. `parent`: the number of its parent unit, -1 without one.
+    `strip`: the number of its strip. `first`, `last`: its lines in the file. `flags`: bits such as HEADING and FENCE.
+    `evidence`: one value for each weight, in the order of the weights. `parent`: the number of its parent unit, -1
+    without one.
     """
 
     strip: int
@@ -61,7 +63,7 @@ class RankedLine(NamedTuple):
 class ScoredLines:
     """The scored units in order, as columns.
 
-    A search looks at a few dozen of thousands, so a unit becomes a RankedLine only when it is indexed. `scores`,
+    A search uses a few dozen of thousands of units, so a RankedLine is made only when a unit is indexed. `scores`,
     `flags`, `strips` and `parents` have one entry for each unit.
     """
 
@@ -82,10 +84,10 @@ class ScoredLines:
     def __iter__(self) -> Iterator[RankedLine]:
         return map(self.__getitem__, range(len(self)))
 
-    def add(self, holding: Container[tuple[int, int]], gain: float) -> None:
-        """Add `gain` to the score of each unit whose (strip, first line) is among `holding`."""
+    def add(self, places: Container[tuple[int, int]], gain: float) -> None:
+        """Add `gain` to the score of each unit whose (strip number, first line) is in `places`."""
         for at, place in enumerate(zip(self.strips, self._first, strict=True)):
-            if place in holding:
+            if place in places:
                 self.scores[at] += gain
 
 
@@ -99,7 +101,7 @@ def idf(chunks: int, frequency: int) -> float:
 
 
 def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> list[float]:
-    """The values scaled so that the real entries span 0..1.
+    """All values, scaled so that those marked in `real` span 0..1; zeros if these are all equal.
 
     `least`: the smallest span that becomes 1, so that noise stays small.
     """
@@ -213,7 +215,7 @@ def score_lines(
     ranking: Ranking = SHIPPED,
     near: Mapping[int, float] = NOTHING_NEAR,
 ) -> ScoredLines:
-    """Every unit of the strips with its score, in order.
+    """Score all units of the strips, in order.
 
     `terms`: (idf, positions in bodies, positions in trails) of each term of the question. `vector`: the first DIMS
     numbers of the question's vector, at length 1; None without the vector lane. `near`: chunk -> cosine with the
@@ -221,7 +223,7 @@ def score_lines(
     """
     columns = _columns(strips)
     evidence = _evidence(columns, strips, question, terms, vector, ranking)
-    evidence["chunk"] = _of_chunks(columns, strips, near)
+    evidence["chunk"] = _chunk_evidence(columns, strips, near)
     scores = [0.0] * len(columns.flags)
     for name, weight in ranking.weights.items():
         if any(evidence[name]):
@@ -229,7 +231,7 @@ def score_lines(
     return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights])
 
 
-def _of_chunks(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, float]) -> list[float]:
+def _chunk_evidence(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, float]) -> list[float]:
     """For each unit the cosine of its chunk, scaled to 0..1 over units that are not headings; zeros without cosines."""
     values: list[float] = []
     if near:
@@ -242,6 +244,7 @@ def _of_chunks(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, fl
 
 
 def _columns(strips: Sequence[Strip]) -> _Columns:
+    """The columns of all units of the strips, in order."""
     columns = _Columns()
     columns.add_gap()
     for number, strip in enumerate(strips):
@@ -266,19 +269,20 @@ def _evidence(
     """Name of a weight -> its evidence: one value for each unit, 0..1, for `long` 0..3."""
     flags, total = columns.flags, len(columns.flags)
     real = [not flag & HEADING for flag in flags]
-    lexical, cover, (label, named), (trail, titled) = _lexical(terms, strips, columns, ranking)
+    lexical = _lexical(terms, strips, columns, ranking)
     evidence: dict[str, list[float]] = {
-        f"lexical{size}": _minmax(column, real, ranking.least) for size, column in zip(SIZES, lexical, strict=True)
+        f"lexical{size}": _minmax(column, real, ranking.least)
+        for size, column in zip(SIZES, lexical.windows, strict=True)
     }
-    evidence["cover0"], evidence["cover2"] = cover
+    evidence["cover0"], evidence["cover2"] = lexical.cover0, lexical.cover2
     evidence["fence"] = _flagged(flags, FENCE)
-    evidence["label"], evidence["named"] = label, named
+    evidence["label"], evidence["named"] = lexical.label, lexical.named
     cosines_of_units = _vector(vector, columns, ranking)
     for size, column in zip(SIZES, cosines_of_units, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
-    _impute(evidence, flags, question, cosines_of_units[0], ranking)
+    _raise_other_scripts(evidence, flags, question, cosines_of_units[0], ranking)
     if vector is not None:
-        _doubt(evidence, ranking.half)
+        _lower_lexical(evidence, ranking.half)
     evidence["asks"] = _flagged(flags, ASKS)
     evidence["answer"] = _after_questions(evidence["lexical0"], columns)
     evidence["answer_vector"] = _after_questions(evidence["vector0"], columns)
@@ -288,7 +292,7 @@ def _evidence(
     evidence["when"] = _flagged(flags, TIME * question.wants_time)
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
     evidence["days"] = [strips[number].days for number in columns.strips]
-    evidence["trail"], evidence["titled"] = trail, titled
+    evidence["trail"], evidence["titled"] = lexical.trail, lexical.titled
     evidence["match0"] = evidence["match1"] = [0.0] * total  # `with_matches` sets these for the best lines
     return evidence
 
@@ -311,10 +315,29 @@ def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
 
 
 def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
-    """The line with the two scores of `late_interaction.matches` added: `own` of the line, `around` with neighbours."""
+    """The line with the two scores of `late_interaction.match_lines` added: `own` of the line, `around` with
+    neighbours."""
     *evidence, _, _ = line.evidence  # match0 and match1 are the last two of `weights.WEIGHTS`
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
     return line._replace(score=line.score + gain, evidence=(*evidence, own, around))
+
+
+class _LexicalEvidence(NamedTuple):
+    """Columns with one value for each unit.
+
+    `windows`: for each size of SIZES, BM25 of the window around the unit. `cover0`, `cover2`: share of the question's
+    weight in the unit, and within two units of it. `label`: that share in the unit's label. `named`: 1 if the question
+    has the whole label or a whole step of the trail. `trail`: that share in the trail. `titled`: 1 if a step of the
+    trail is the whole question.
+    """
+
+    windows: list[list[float]]
+    cover0: list[float]
+    cover2: list[float]
+    label: list[float]
+    named: list[float]
+    trail: list[float]
+    titled: list[float]
 
 
 def _lexical(
@@ -322,17 +345,10 @@ def _lexical(
     strips: Sequence[Strip],
     columns: _Columns,
     ranking: Ranking,
-) -> tuple[
-    list[list[float]], tuple[list[float], list[float]], tuple[list[float], list[float]],
-    tuple[list[float], list[float]],
-]:  # fmt: skip
-    """The lexical evidence of each unit, as columns.
+) -> _LexicalEvidence:
+    """The lexical evidence of all units.
 
-    1. BM25 of the unit's window, for each size. 2. The share of the question's weight in the unit, and within two units
-    of it. 3. The share in the unit's label, and whether the question has the whole label or a whole step of the trail.
-    4. The share in the trail, and whether a step of the trail is the whole question.
-
-    A word of the trail counts as a word of the unit, less the farther out its step is.
+    A word of the trail counts as a word of the unit; it counts less, the farther out its step is.
     """
     total = len(columns.words)
     lengths = _lengths(columns.words)
@@ -342,7 +358,7 @@ def _lexical(
     label_words = [0] * total  # words of the label that are in the question
     steps = _Steps(columns)
     mass = sum(weight for weight, _, _ in terms) or 1.0
-    names = _names(strips, columns)
+    names = _file_name_places(strips, columns)
     for number, (weight, bodies, trails) in enumerate(terms):
         gain = weight / mass
         counts, in_label = _occurrences(bodies, columns)
@@ -374,12 +390,18 @@ def _lexical(
         for (count, whole), step in zip(wholes, columns.of_units(whole_step), strict=True)
     ]
     labelled = [min(1.0, value) if value else 0.0 for value in columns.of_units(label)]
-    covers = columns.of_units(cover0), columns.of_units(cover)
-    about = columns.of_units(trail), columns.of_units(whole_question)
-    return [columns.of_units(column) for column in scores], covers, (labelled, named), about
+    return _LexicalEvidence(
+        windows=[columns.of_units(column) for column in scores],
+        cover0=columns.of_units(cover0),
+        cover2=columns.of_units(cover),
+        label=labelled,
+        named=named,
+        trail=columns.of_units(trail),
+        titled=columns.of_units(whole_question),
+    )
 
 
-def _names(strips: Sequence[Strip], columns: _Columns) -> dict[int, list[int]]:
+def _file_name_places(strips: Sequence[Strip], columns: _Columns) -> dict[int, list[int]]:
     """Position of a term -> the places of all units of files with this term in their name."""
     places: dict[int, list[int]] = {}
     if any(strip.name for strip in strips):
@@ -390,7 +412,7 @@ def _names(strips: Sequence[Strip], columns: _Columns) -> dict[int, list[int]]:
 
 
 class _Steps:
-    """How much of a question the trails of the units have, gathered term by term."""
+    """Counts, term by term, which words of a question the steps of the units' trails have."""
 
     def __init__(self, columns: _Columns) -> None:
         self.columns = columns
@@ -401,7 +423,12 @@ class _Steps:
         self.gains: list[float] = []  # of each term so far: its share of the question's weight
 
     def of_term(self, gain: float, counts: dict[int, int], trails: Positions, ranking: Ranking) -> dict[int, float]:
-        """Place of a unit -> how near a term stands in its trail, 0..1, highest in its parent or innermost heading."""
+        """Add one term. Returns place of a unit -> what the term in its trail counts, 0..1: most in its parent item or
+        innermost heading.
+
+        `gain`: the term's share of the question's weight. `counts`: place -> occurrences in the unit. `trails`:
+        positions in trails.
+        """
         columns = self.columns
         self.gains.append(gain)
         found: dict[int, float] = {}
@@ -423,8 +450,8 @@ class _Steps:
         return found
 
     def whole(self, strips: Sequence[Strip]) -> tuple[list[float], list[float]]:
-        """For each place two values, 0 or 1: the question has a whole step of its trail; it is nothing but such a
-        step."""
+        """Two columns of 0 and 1, one value for each place: whether the question has a whole step of the trail; whether
+        such a step is the whole question."""
         columns = self.columns
         whole, titled = [0.0] * len(columns.words), [0.0] * len(columns.words)
         for (trail, step), times in self.matched.items():
@@ -441,18 +468,19 @@ class _Steps:
         return whole, titled
 
     def _mark(self, places: Iterable[int], share: float, whole: list[float], titled: list[float]) -> None:
+        """Set `whole` to 1 at these places, and `titled` too if the step has the whole question's weight."""
         for at in places:
             whole[at] = 1.0
             if share > WHOLE_QUESTION_SHARE:
                 titled[at] = 1.0
 
 
-WHOLE_ITEM_SHARE = 0.6  # share of an item's words from which a question has all that are not grammar
-WHOLE_QUESTION_SHARE = 0.99  # share of a question's weight from which a step of a trail is all of it
+WHOLE_ITEM_SHARE = 0.6  # least share of an item's words in a question that has the whole item; the rest is grammar
+WHOLE_QUESTION_SHARE = 0.99  # least share of a question's weight in a step that is the whole question
 
 
 def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> set[int]:
-    """The steps of a trail that contain these positions. `words`: the number of words of each step."""
+    """The indexes of the steps of a trail that contain these positions. `words`: number of words of each step."""
     found: set[int] = set()
     step = end = 0
     for offset in offsets:
@@ -465,7 +493,7 @@ def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> set[int]:
 
 
 def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
-    """For each size the length of each window in words, and the mean length of windows that have any.
+    """For each size of SIZES (length of each window in words, mean length of the windows that are not empty).
 
     BM25's denominator is frequency + k1 (1 - b + b length / mean).
     """
@@ -475,7 +503,8 @@ def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
 
 
 def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int], list[int]]:
-    """Place of a unit -> the number of occurrences of a term in it; and the place of each occurrence in a label."""
+    """(place of a unit -> occurrences of a term in it, places of the occurrences in labels). `positions`: of the
+    term."""
     counts: dict[int, int] = {}
     in_label: list[int] = []
     for chunk, offsets in positions.items():
@@ -544,7 +573,8 @@ def _vector(vector: Sequence[float] | None, columns: _Columns, ranking: Ranking)
 def _trail_sums(
     vector: Sequence[float], columns: _Columns, line: Sequence[float], ranking: Ranking
 ) -> list[tuple[float, float, float]]:
-    """For each unit what its trail adds to its window: sum of products, of lengths, of squared lengths."""
+    """For each unit the amounts that its trail adds to its window: (sum of products, of lengths, of squared
+    lengths)."""
     weight = ranking.trail_vector
     known = [at for at, packed in enumerate(columns.trails) if packed.trail_norm]
     vectors = [columns.trails[at].trail_vector for at in known]
@@ -571,7 +601,7 @@ def _trail_sums(
     return added
 
 
-def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
+def greatest_cosine(strips: Sequence[Strip], vector: Sequence[float]) -> float:
     """The greatest cosine of the question with any line. The vector of a long chunk says little about one line."""
     records = [packed for strip in strips for _, _, packed, _ in strip.chunks]
     lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
@@ -590,8 +620,8 @@ def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:
     return [*head, *middle, *tail][:total]
 
 
-def _doubt(evidence: dict[str, list[float]], enough: float) -> None:
-    """Lower the lexical evidence if no line has the share `enough` of the question in its words.
+def _lower_lexical(evidence: dict[str, list[float]], enough: float) -> None:
+    """Lower the lexical evidence in place if no line has the share `enough` of the question's weight.
 
     Shared words are chance then, but scaled to 0..1 the best of some chance matches would look like an answer.
     """
@@ -602,14 +632,15 @@ def _doubt(evidence: dict[str, list[float]], enough: float) -> None:
             evidence[name] = [share * value for value in evidence[name]]
 
 
-def _impute(
+def _raise_other_scripts(
     evidence: dict[str, list[float]],
     flags: Sequence[int],
     question: Question,
     cosine: Sequence[float],
     ranking: Ranking,
 ) -> None:
-    """Raise the lexical evidence of lines in another script than the question's, which cannot share its words.
+    """Raise, in place, the lexical evidence of lines in another script than the question's, which cannot share its
+    words.
 
     Such a line gets its vector evidence as lexical evidence, if that is more. The less of the question any line has in
     its words, the more of it. Without this, a chance word of a line in the question's script outranks the note that

@@ -1,8 +1,8 @@
-"""The flow of a search in one snapshot: retrieve chunks, score their lines, make hits of the best ones.
+"""Searches one snapshot: retrieves chunks, scores their lines, and makes hits of the best lines.
 
 Two lanes retrieve chunks: `lexical` by words and `vector` by meaning. `scoring` scores the lines of these chunks, and
-`passages` reads the best lines from Git or the work tree. Which chunks are scored does not depend on the number of hits
-asked for. Nothing here writes, prints or looks at a clock.
+`passages` reads the best lines from Git or the work tree. The scored chunks do not depend on the number of requested
+hits. Nothing here writes, prints or looks at a clock.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.messages import Message
 from gitmem.paths import Kind, file_name_words, kind, log_date
 from gitmem.search import lexical, scoring, vector
-from gitmem.search.hits import Hit, fitting
-from gitmem.search.late_interaction import WordVectors, matches, question_words
+from gitmem.search.hits import Hit, first_within_budget
+from gitmem.search.late_interaction import WordVectors, match_lines, question_words
 from gitmem.search.lexical import Term
-from gitmem.search.passages import Filters, Matcher, Passages, SearchedMemory, facts_of
+from gitmem.search.passages import Filters, Matcher, Passages, SearchedMemory, fact_files_of
 from gitmem.search.question import Question, parse
 from gitmem.search.scoring import Positions, ScoredLines, Strip
-from gitmem.search.tuning import in_force
+from gitmem.search.tuning import configured_ranking
 from gitmem.search.weights import Ranking
 from gitmem.text.terms import terms
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
-ALWAYS_SHOWN_HITS = 5  # hits that are shown even where none of them answers the question
+ALWAYS_SHOWN_HITS = 5  # hits that are shown even if none of them answers the question
 PASTED = "the question has a pasted log in it: its numbers are not looked for, and words alone are compared"
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
 
@@ -56,14 +56,14 @@ class Lane(StrEnum):
 
 
 class Query(NamedTuple):
-    """A search, with its words already read (`request.query_of`).
+    """A search with parsed options (`request.query_of` makes it).
 
     `limit`: hits at most. `commit`: "" for the work tree. `branches`: (name, commit) of each branch to search instead.
     `paths`: globs. `types`, `tags`: a hit has one of each. `since`, `until`: first and last day of the hits. `expired`:
     expired and superseded facts too. `min_score`: None for `mem.searchFloor`. `budget`: tokens of all hits, 0 for no
-    limit. `blame`: find author and commit of each hit. `explain`: say how each score came about. `everything`: more
-    than ALWAYS_SHOWN_HITS hits also where none comes near an answer. `history`: "with" commits too, "known" those
-    already indexed or indexed soon, "only" nothing else, "" none. `scope`: only lines that hold for this folder or one
+    limit. `blame`: add author and commit to each hit. `explain`: add the parts of each score. `everything`: return
+    more than ALWAYS_SHOWN_HITS hits even if none is likely to answer. `history`: "with" commits too, "known" those
+    already indexed or indexed soon, "only" nothing else, "" none. `scope`: only lines that apply to this folder or one
     below it, "" for all. `promoted_lines`: a line of a log that was promoted is a hit of its own beside its fact.
     `forgotten`: texts that no hit shows.
     """
@@ -120,8 +120,8 @@ class Answer(NamedTuple):
     withheld: int = 0
 
 
-class Retrieved(NamedTuple):
-    """What the lanes found.
+class RetrievedChunks(NamedTuple):
+    """The results of both lanes.
 
     `lexical`: chunk id -> score, 0..1. `vector`: chunk id -> cosine. `terms`: the terms that were looked for.
     `query_vector`, `table`, `model_vector`: `query`, `table` and `model` of `vector.Vectors`. `lanes`: the lanes that
@@ -152,8 +152,8 @@ def search(
     `kept`: keeps the index open for the next search. `opener`: returns the index of a commit; default: the index of
     `repo`.
 
-    Raises GitMemError where the index is unusable or `--lane vector` has no embedder, UsageError for an unknown type
-    that no line has either.
+    Raises GitMemError if the index is unusable or `--lane vector` has no embedder, UsageError if there is no hit and
+    the query names an unknown type.
     """
     if opener is None:
 
@@ -163,7 +163,7 @@ def search(
     if kept is not None:
         repo.stay_open()
     if query.branches:
-        answer = _across(repo, config, query, now, opener)
+        answer = _search_branches(repo, config, query, now, opener)
     else:
         answer = _search_one(repo, config, query, now, opener)
     if query.types and not answer.hits:
@@ -178,6 +178,7 @@ def search(
 
 
 def _search_one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
+    """Search one snapshot. A damaged index is discarded, and the search is tried once more."""
     made = _open_index(repo, config, query, opener)
     try:
         at = query.commit or "worktree"
@@ -188,10 +189,10 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
         if made.index is None or made.snapshot is None:
             return Answer(query.text, at, (), made.freshness.stale, (), made.freshness.reason, made.notes)
         question = parse(query.text, today)
-        ranking = in_force(config)
+        ranking = configured_ranking(config)
         try:
             with made.index.reading():
-                hits, retrieved = _answer(repo, config, made, query, question, today, ranking)
+                hits, retrieved = _search_index(repo, config, made, query, question, today, ranking)
                 withheld = made.index.withheld(made.snapshot)
         except IndexDamaged:
             made.close(damaged=True)
@@ -200,7 +201,7 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
             if made.index is None or made.snapshot is None:
                 raise
             with made.index.reading():
-                hits, retrieved = _answer(repo, config, made, query, question, today, ranking)
+                hits, retrieved = _search_index(repo, config, made, query, question, today, ranking)
                 withheld = made.index.withheld(made.snapshot)
         fresh = made.freshness
         empty = not hits and (made.snapshot is None or not made.snapshot.chunks)
@@ -234,7 +235,7 @@ def _open_index(repo: Repository, config: Config, query: Query, opener: Opener) 
         raise
 
 
-def _across(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
+def _search_branches(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
     """The best hits of the query's branches, by score.
 
     A passage (path and id) of several branches is shown once, for the branch with its highest score; at equal scores
@@ -272,8 +273,8 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
 def _filters(
     query: Query, question: Question, today: date, floor: float, keep: Callable[[str], bool] | None
 ) -> Filters:
-    """The filters of a query. `floor`: the least score of a hit if the query names none. `keep`: whether it takes a
-    path."""
+    """The filters of a query. `floor`: the least score of a hit if the query has none. `keep`: returns whether a path
+    may be shown."""
     return Filters(
         types=query.types,
         tags=query.tags,
@@ -292,7 +293,7 @@ def _filters(
     )
 
 
-def _answer(
+def _search_index(
     repo: Repository,
     config: Config,
     made: OpenIndex,
@@ -300,7 +301,8 @@ def _answer(
     question: Question,
     today: date,
     ranking: Ranking,
-) -> tuple[tuple[Hit, ...], Retrieved]:
+) -> tuple[tuple[Hit, ...], RetrievedChunks]:
+    """(hits of the query in an open index, best first; the results of the lanes)."""
     index, snapshot = made.index, made.snapshot
     assert index is not None and snapshot is not None
     keep = _path_filter(query.paths)
@@ -327,7 +329,7 @@ def _answer(
     near: dict[int, float] = {}
     if retrieved.model_vector is not None:
         near = index.cosines(retrieved.model_vector, chunks)
-    positions, trails = lexical.standing(retrieved.terms, chunks)
+    positions, trails = lexical.term_positions(retrieved.terms, chunks)
     rare = [
         (term.rarity, bodies, trail) for term, bodies, trail in zip(retrieved.terms, positions, trails, strict=True)
     ]
@@ -335,7 +337,7 @@ def _answer(
     exact = [bodies for term, bodies in zip(retrieved.terms, positions, strict=True) if term.text in question.exact]
     _raise_exact_matches(lines, strips, exact, ranking.exact)
     filters = _filters(query, question, today, ranking.floor, keep)
-    source = SearchedMemory(repo, config, index, made.commit, facts_of(index, snapshot))
+    source = SearchedMemory(repo, config, index, made.commit, fact_files_of(index, snapshot))
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(retrieved, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
@@ -344,13 +346,13 @@ def _answer(
     answered = bool(hits) and found >= enough
     if not query.everything and found < enough / 2:
         hits = hits[:ALWAYS_SHOWN_HITS]
-    hits, left_out = fitting(hits, query.budget)
+    hits, left_out = first_within_budget(hits, query.budget)
     retrieved = retrieved._replace(notes=(*retrieved.notes, *left_out), answered=answered)
     if query.explain:
-        from gitmem.search.score_explanation import explained
+        from gitmem.search.score_explanation import explain_score
 
         lanes = {"lexical": retrieved.lexical, "vector": retrieved.vector}
-        hits = tuple(hit._replace(explain=explained(hit, lanes, ranking)) for hit in hits)
+        hits = tuple(hit._replace(explain=explain_score(hit, lanes, ranking)) for hit in hits)
     return hits, retrieved
 
 
@@ -359,16 +361,17 @@ def _evidence_of(
 ) -> float:
     """How likely one of the hits answers the question, 0..1; 1 for a hit of a day that the question names.
 
-    `enough`: the value at which the hits after it are not looked at; 0 turns this off. `chunks`: as in `Answer`.
+    `enough`: the evidence at which the computation ends; 0 for no computation, the result is then 0. `chunks`: as in
+    `Answer`.
     """
     if not hits or not enough:
         return 0.0
     if question.days and any(_of_these_days(hit.date, question) for hit in hits):
         return 1.0
-    from gitmem.search.evidence import Asked, strongest
+    from gitmem.search.evidence import WeighedQuestion, strongest_evidence
 
-    texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.whole, hit.about) for hit in hits)
-    return strongest(Asked(question, table, chunks), texts, enough)
+    texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.text_with_sources, hit.trail_and_names) for hit in hits)
+    return strongest_evidence(WeighedQuestion(question, table, chunks), texts, enough)
 
 
 def _of_these_days(day: str, question: Question) -> bool:
@@ -384,8 +387,8 @@ def _of_these_days(day: str, question: Question) -> bool:
 
 def retrieve(
     index: IndexReader, norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
-) -> Retrieved:
-    """What the lanes of `query.lane` find among the chunks of `norms`.
+) -> RetrievedChunks:
+    """The chunks of `norms` that the lanes of `query.lane` find.
 
     If the vector lane cannot answer, `notes` says so; with `--lane vector` its GitMemError is raised.
     """
@@ -408,17 +411,17 @@ def retrieve(
             if error.hint:
                 hint = f" ({error.hint})"
             notes.append(Message("words only: {}", f"{error.message}{hint}"))
-            near = vector.of_table(question, config)
+            near = vector.table_vectors(question, config)
         else:
             if near.query is not None or near.scores:
                 lanes.append("vector")
-    return Retrieved(
+    return RetrievedChunks(
         words.scores, near.scores, words.terms, near.query, near.table, tuple(lanes), tuple(notes),
         model_vector=near.model,
     )  # fmt: skip
 
 
-def _matcher(retrieved: Retrieved, question: Question) -> Matcher | None:
+def _matcher(retrieved: RetrievedChunks, question: Question) -> Matcher | None:
     """The function that compares lines with the question word by word; None without the vector lane."""
     if retrieved.table is None:
         return None
@@ -427,31 +430,32 @@ def _matcher(retrieved: Retrieved, question: Question) -> Matcher | None:
     words = question_words(question.content, rarity, table)
     if not words:
         return None
-    return lambda lines: matches(words, lines, table)
+    return lambda lines: match_lines(words, lines, table)
 
 
-def _pool(retrieved: Retrieved, pool: int) -> list[int]:
+def _pool(retrieved: RetrievedChunks, pool: int) -> list[int]:
     """The ids of the best `pool` chunks of each lane, so that neither lane displaces the other's chunks."""
     near = retrieved.vector
     return list(
         dict.fromkeys(
             [
-                *lexical.best(retrieved.lexical, retrieved.terms, pool),
+                *lexical.best_chunks(retrieved.lexical, retrieved.terms, pool),
                 *sorted(near, key=lambda chunk: (-near[chunk], chunk))[:pool],
             ]
         )
     )
 
 
-def _is_unrelated(retrieved: Retrieved, strips: Sequence[Strip], ranking: Ranking) -> bool:
-    """Whether memory has no word of the question, and no chunk or line whose meaning comes near it."""
+def _is_unrelated(retrieved: RetrievedChunks, strips: Sequence[Strip], ranking: Ranking) -> bool:
+    """Whether memory has no word of the question, and no chunk or line with a near vector (`Ranking.unrelated`,
+    `akin`)."""
     if retrieved.lexical or max(retrieved.vector.values(), default=0.0) >= ranking.unrelated:
         return False
-    return retrieved.query_vector is None or scoring.nearest(strips, retrieved.query_vector) < ranking.akin
+    return retrieved.query_vector is None or scoring.greatest_cosine(strips, retrieved.query_vector) < ranking.akin
 
 
 def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
-    """Whether a path matches one of the globs or lies below one; None without globs."""
+    """A function that returns whether a path matches one of the globs or lies below one; None without globs."""
     if not paths:
         return None
     globs = [path.rstrip("/") for path in paths]
@@ -475,10 +479,10 @@ MIN_NAME_SHARE = 0.5  # share of the weight of a question that a file's name mus
 
 
 class _NamedFiles(NamedTuple):
-    """The files in whose names words of a question stand.
+    """The files whose names have words of a question.
 
-    `words`: (path, oid) -> the positions of these words among the question's terms. `complete`: files of whose name the
-    question has every word. `likely`: the files whose first chunks are scored.
+    `words`: (path, oid) -> the positions of these words among the question's terms. `complete`: the files for which the
+    question has each word of the name. `likely`: the files whose first chunks are scored.
     """
 
     words: Mapping[tuple[str, str], frozenset[int]]
@@ -487,7 +491,7 @@ class _NamedFiles(NamedTuple):
 
 
 def _named_files(
-    index: IndexReader, snapshot: Snapshot, query: Query, retrieved: Retrieved, keep: Callable[[str], bool] | None
+    index: IndexReader, snapshot: Snapshot, query: Query, retrieved: RetrievedChunks, keep: Callable[[str], bool] | None
 ) -> _NamedFiles:
     """The files that the question names; none with `--lane vector`."""
     if query.lane is Lane.VECTOR or not retrieved.terms:
@@ -532,8 +536,8 @@ def _strips(
 ) -> list[Strip]:
     """The chunks to be scored, as strips: runs of consecutive chunks of one blob.
 
-    These are the chunks of `pool` with `reach` chunks to either side, and the first chunks of `whole_files`, which maps
-    (path, oid) to their number.
+    These are the chunks of `pool` with `reach` chunks to either side, and the first chunks of `whole_files`: (path,
+    oid) -> number of chunks.
     """
     blobs: dict[tuple[str, str], dict[int, tuple[int, int, int]]] = {}
     for chunk in pool:
@@ -588,7 +592,7 @@ def _raise_exact_matches(
 ) -> None:
     """Add `exact` to the score of each line that has an identifier of the question as a whole.
 
-    `wanted`: of each identifier, the positions in the chunks where it stands.
+    `wanted`: the positions of each identifier. `exact`: `Ranking.exact`.
     """
     if not any(wanted):
         return

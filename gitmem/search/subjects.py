@@ -1,7 +1,7 @@
 """Moves lines about the thing that the question names before lines about other things: ticket 4711 before 4712.
 
-A line that has an identifier of the question in its text or trail comes before lines without it. Of two lines that say
-nearly the same, the one with more words of the question comes first. No line is left out. Pure.
+A line with an identifier or full name of the question in its text or trail comes before lines without it. Of two lines
+with nearly the same words, the line with more words of the question comes first. No line is left out. Pure.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from gitmem.text.subject_terms import terms_of_token
 from gitmem.text.terms import nfkc, tokens
 
 STEP = 1e-6  # difference of score that orders two lines
-ANSWERS = 0.5  # share of the best score that a line with the asked identifier needs to come before lines without
-ALIKE = 1 / 3  # Jaccard index of the words of two lines, without numbers, from which they say nearly the same
+MIN_SCORE_SHARE = 0.5  # least share of the best score of a line whose identifiers are compared with the question's
+MIN_JACCARD = 1 / 3  # least Jaccard index of the words, without numbers, of two lines that say nearly the same
 MAX_COMPARED = 20  # best lines that are compared with each other
 # Two capitalised words and more: the name of one person, place or work. A single one may open a sentence.
 _FULL_NAME = lazy(r"[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+")
 _NAMES_A_THING = lazy(r"(?!(?:19|20)\d\d$)\d{3,}")  # a number of three digits and more that is not a year
-LONG_NUMBER = 3  # digits from which a number names a thing by itself
+MIN_LONG_NUMBER_DIGITS = 3  # least digits of a number that identifies a thing whatever word is before it
 
 
 class Line(NamedTuple):
@@ -31,12 +31,14 @@ class Line(NamedTuple):
     trail: Callable[[], tuple[str, ...]] = tuple
 
 
-def ordered(lines: Sequence[Line], question: str) -> list[float]:
-    """The score of each line, raised or lowered so that lines about the asked thing come first. `lines`: best first."""
+def reordered_scores(lines: Sequence[Line], question: str) -> list[float]:
+    """The new score of each line, in the order of `lines`: lines about the thing that `question` names come first."""
     return _with_asked_words_first(lines, _with_identifiers_first(lines, question), question)
 
 
 def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]:
+    """The score of each line; a line without an identifier or name of the question is lowered right below the last line
+    with one."""
     scores = [line.score for line in lines]
     if any(letter.isdigit() for letter in question):
         asked = _identifiers(question)
@@ -49,7 +51,7 @@ def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]
     having = []
     for line, score in zip(lines, scores, strict=True):
         text = ""
-        if score >= ANSWERS * best:
+        if score >= MIN_SCORE_SHARE * best:
             text = "\n".join((*line.trail(), line.text))
         spoken = ""
         if names:
@@ -66,7 +68,7 @@ def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]
     return scores
 
 
-def names_another(text: str, question: str) -> bool:
+def names_other_thing(text: str, question: str) -> bool:
     """Whether a text and the question both name things by identifiers, and have none in common."""
     if not any(letter.isdigit() for letter in text) or not any(letter.isdigit() for letter in question):
         return False
@@ -75,7 +77,8 @@ def names_another(text: str, question: str) -> bool:
 
 
 def _identifiers(text: str) -> frozenset[tuple[str, str]]:
-    """(word, number or identifier) of each thing that a text names; the word tells what is numbered, "" without one."""
+    """(word, number or identifier) of each thing that a text names: ("ticket", "4711"); the word is "" if there is
+    none."""
     from gitmem.memory.relation.tokens import ID, NUMBER
     from gitmem.memory.relation.tokens import tokens as read
 
@@ -93,14 +96,17 @@ def _identifiers(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _names_one_of(asked: frozenset[tuple[str, str]], own: frozenset[tuple[str, str]]) -> bool:
+    """Whether two sets of identifiers have a thing in common; their words must agree only for short numbers."""
     for word, number in asked:
         for other, same in own:
-            if number == same and (word == other or not word or not other or len(number) >= LONG_NUMBER):
+            if number == same and (word == other or not word or not other or len(number) >= MIN_LONG_NUMBER_DIGITS):
                 return True
     return False
 
 
 def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question: str) -> list[float]:
+    """The scores; of two lines with nearly the same words, the line with more words of the question is raised above the
+    other. Only the best MAX_COMPARED lines are compared."""
     asked = frozenset(_words(question))
     first = sorted(range(len(lines)), key=lambda at: -scores[at])[:MAX_COMPARED]
     words = {at: frozenset(_words(lines[at].text)) for at in first}
@@ -109,7 +115,7 @@ def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question
     for place, at in enumerate(first):
         for other in first[:place]:
             one, better = telling_words[at], telling_words[other]
-            if len(one & better) < ALIKE * len(one | better):
+            if len(one & better) < MIN_JACCARD * len(one | better):
                 continue
             for line in (at, other):
                 if line not in about:
@@ -120,6 +126,7 @@ def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question
 
 
 def _words(text: str) -> Iterator[str]:
+    """Yield the terms of a text without stop words."""
     for token, script in tokens(nfkc(text)):
         parts, says_nothing = terms_of_token(token, script)
         if not says_nothing:

@@ -8,14 +8,14 @@ from gitmem.messages import Message
 from gitmem.search.weights import BY_MODEL, LEXICAL, MEANING, NUMBERS, PRIORS, SHIPPED, VECTOR, WEIGHTS, WORDS, Ranking
 
 
-def in_force(config: Config) -> Ranking:
-    """The constants of ranking with the settings in their place. Raises BadConfig for an unknown name in
+def configured_ranking(config: Config) -> Ranking:
+    """The constants of ranking, changed by the settings. Raises BadConfig for an unknown name or a bad value in
     `mem.searchWeight`."""
     weights, priors = dict(WEIGHTS), dict(PRIORS)
     priors["recent"], priors["importance"] = config.search_recency, config.search_importance
     numbers: dict[str, float] = {}
     for text in config.search_weight:
-        name, value = _weight_named(text)
+        name, value = _parse_weight(text)
         for table in (weights, priors):
             if name in table:
                 table[name] = value
@@ -36,24 +36,26 @@ def in_force(config: Config) -> Ranking:
     )
 
 
-def named(name: str) -> bool:
-    """Whether `mem.searchWeight` takes this name."""
+def is_constant(name: str) -> bool:
+    """Whether `mem.searchWeight` accepts this name of a constant."""
     return name in WEIGHTS or name in PRIORS or name in NUMBERS
 
 
-def names() -> str:
-    """All names that `mem.searchWeight` takes, for a message."""
+def constant_names() -> str:
+    """All names that `mem.searchWeight` accepts, joined by commas, for a message."""
     return ", ".join([*WEIGHTS, *PRIORS, *NUMBERS])
 
 
-def _weight_named(text: str) -> tuple[str, float]:
+def _parse_weight(text: str) -> tuple[str, float]:
+    """(name, value) of `NAME=VALUE`. Raises BadConfig."""
     name, _, value = text.partition("=")
     try:
         number = float(value)
     except ValueError:
         number = float("nan")
-    if not named(name) or not -1000 <= number <= 1000:
+    if not is_constant(name) or not -1000 <= number <= 1000:
         raise BadConfig(
-            Message("mem.searchWeight: '{}' is no weight", text), Message("NAME=VALUE with a NAME of {}", names())
+            Message("mem.searchWeight: '{}' is no weight", text),
+            Message("NAME=VALUE with a NAME of {}", constant_names()),
         )
     return name, number

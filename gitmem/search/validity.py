@@ -1,7 +1,5 @@
-"""The period in which a fact held: from its key `from` to its key `until`, or to the day of the fact that supersedes
-it.
-
-Pure.
+"""Computes the period in which a fact was valid: from its key `from` to its key `until`, or to the day on which another
+fact superseded it. Pure.
 """
 
 from __future__ import annotations
@@ -14,13 +12,13 @@ from gitmem.text.day_spans import Days
 
 
 class Period(NamedTuple):
-    """The first and the last day on which a fact held; None for an end that its line does not name."""
+    """The first and the last day on which a fact was valid; None for an open end."""
 
     start: date | None = None
     end: date | None = None
 
 
-def day(text: str) -> date | None:
+def parse_day(text: str) -> date | None:
     """The day that an ISO date or time begins with; None for any other text."""
     try:
         if not text:
@@ -31,9 +29,9 @@ def day(text: str) -> date | None:
 
 
 def last_day(moment: str) -> str:
-    """The last day on which something is not stale yet, as ISO text; "" where `moment` is no ISO date or time.
+    """The last ISO day on which a fact is not stale; "" if `moment` is not an ISO date or time.
 
-    `moment`: the time from which it is stale. At midnight that is the day before, else the day itself.
+    `moment`: the time from which the fact is stale. For midnight the result is the day before, else the day itself.
     """
     try:
         stale = datetime.fromisoformat(moment.strip().replace("Z", "+00:00"))
@@ -44,20 +42,21 @@ def last_day(moment: str) -> str:
 
 
 def period_of(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> Period:
-    """The period of a fact. `meta`: the keys of its line; `ended`: the day on which another fact superseded it."""
-    start, end = (day(next(iter(meta.get(key, ())), "")) for key in ("from", "until"))
+    """The period of a fact. `meta`: metadata key of its line -> values. `ended`: the day on which another fact
+    superseded it, None if none did."""
+    start, end = (parse_day(next(iter(meta.get(key, ())), "")) for key in ("from", "until"))
     return Period(start, min((each for each in (end, ended) if each), default=None))
 
 
 def past_periods(days: Iterable[Days], today: date) -> tuple[Days, ...]:
-    """Those of the named periods that ended before today."""
+    """The periods of `days` that ended before today."""
     return tuple(named for named in days if named.first and named.last and named.last < today)
 
 
-def held_during(period: Period, when: date | None, days: Iterable[Days]) -> bool:
-    """Whether a fact held on one of the named days.
+def was_valid_during(period: Period, when: date | None, days: Iterable[Days]) -> bool:
+    """Whether a fact was valid in one of the periods `days`; False for none.
 
-    `period`: of the fact. `when`: the day of its log, which counts where the period names no day.
+    `period`: of the fact. `when`: the day of its log, None if unknown; it counts if the period is open at both ends.
     """
     for named in days:
         if named.first and named.last and (period.start or period.end):

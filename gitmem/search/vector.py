@@ -1,8 +1,8 @@
-"""The vector lane: finds the chunks of a snapshot nearest to a question, and embeds the question for its lines.
+"""Finds the chunks of a snapshot with the vectors nearest to a question's (the vector lane), and embeds the question.
 
-Chunks are compared by the embedder in force, lines and words always by the static table: a model's vectors of lines
-find no more than those of its chunks (bench/RESULTS.md, "an embedder of one's own"). If the embedder is missing, no
-other one takes its place.
+Chunks are compared by the configured embedder; lines and words always by the static table, because a model's vectors of
+lines find no more than those of its chunks (bench/RESULTS.md, "an embedder of one's own"). If the configured embedder
+is missing, none is used in its place.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Vectors(NamedTuple):
     """The result of the vector lane.
 
-    `scores`: chunk -> cosine, -1..1, of the nearest chunks. `query`: the first DIMS numbers of the question's vector by
-    the static table, at length 1; None if the table knows none of its words. `table`: the static table, None without a
-    question. `model`: the question's vector by the embedder in force, None if that is the table.
+    `scores`: chunk id -> cosine, -1..1, of the nearest chunks. `query`: the first DIMS numbers of the question's vector
+    by the static table, at length 1; None if the table knows none of its words. `table`: the static table, None for an
+    empty question. `model`: the question's vector by the configured embedder, None if that is the table.
     """
 
     scores: dict[int, float]
@@ -39,7 +39,7 @@ NOTHING = Vectors({}, None, None)
 
 
 def retrieve(index: IndexReader, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
-    """The `pool` chunks of `norms` nearest to the question, and the question's vector for the lines.
+    """The `pool` chunks nearest to the question, with its vector. `norms`: as in `lexical.retrieve`.
 
     NOTHING for an empty question and for a snapshot without chunks; no scores if the embedder knows no word of the
     question. Raises GitMemError if the index has no vectors or their embedder cannot be used.
@@ -60,11 +60,11 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, config: Confi
     if spec == "static":
         table: Any = embedder
         return Vectors(scores, _shortened(vector), table)
-    return of_table(question, config)._replace(scores=scores, model=vector)
+    return table_vectors(question, config)._replace(scores=scores, model=vector)
 
 
-def of_table(question: Question, config: Config) -> Vectors:
-    """The question's vector by the static table, without scores of chunks; NOTHING if the table is missing."""
+def table_vectors(question: Question, config: Config) -> Vectors:
+    """The question's vector by the static table, with no chunk scores; NOTHING if the table is missing."""
     from gitmem.models.embedding import open_embedder
 
     try:

@@ -19,9 +19,9 @@ from gitmem.models.token_count import estimate
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 from gitmem.provenance.forgotten_texts import forgotten_texts
-from gitmem.search.alerts import alerts
+from gitmem.search.alerts import parse_alerts
 from gitmem.search.hits import Hit
-from gitmem.search.incidents import HITS, Incident, incidents
+from gitmem.search.incidents import HITS, Incident, find_incidents
 from gitmem.search.search import Answer, Query
 from gitmem.server.administration import PREFIX, hash_of
 from gitmem.server.caller import Caller, Unauthorized
@@ -287,7 +287,9 @@ class Operations:
         def lines_of(hit: Hit, path: str) -> Sequence[str]:
             return without_secrets(self._lines(caller, hit.repository, path)[2])
 
-        found = incidents(alerts(alert)[:MAX_ALERTS], ask, lines_of, now.date(), self.shared.config.context_evidence)
+        found = find_incidents(
+            parse_alerts(alert)[:MAX_ALERTS], ask, lines_of, now.date(), self.shared.config.context_evidence
+        )
         self.record(caller, "seen", sorted(read), len(found))
         return found
 

@@ -68,7 +68,7 @@ def recall(
             RecalledHit(
                 path=f"{hit.repository}/{hit.path}" if whole else hit.path, start_line=hit.start_line,
                 end_line=hit.end_line, heading=hit.heading, text=hit.text, score=hit.score,
-                day=validity.day(hit.date), until=hit.until, code=hit.code,
+                day=validity.parse_day(hit.date), until=hit.until, code=hit.code,
             )
             for hit in answer.hits
         ]  # fmt: skip

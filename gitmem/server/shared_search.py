@@ -29,8 +29,8 @@ from gitmem.memory.code_state import CitedCode
 from gitmem.memory.forgotten import Forgotten
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
-from gitmem.search.hits import Hit, blamed
-from gitmem.search.passages import File, Passages, written
+from gitmem.search.hits import Hit, with_authors
+from gitmem.search.passages import File, Passages, commit_time
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
@@ -312,7 +312,7 @@ class SharedPassages(Passages):
     def _committed(self, file: File, line: int) -> str:
         home = self.source.homes[file.path, file.oid]
         with self.source.shared.mirrors.lent(self.source.tenant, home.repository) as repo:
-            return written(repo, file.path, line, home.commit, self.filters.today)
+            return commit_time(repo, file.path, line, home.commit, self.filters.today)
 
     def _cited_code(
         self, cited: Mapping[tuple[str, str], Sequence[str]]
@@ -341,7 +341,7 @@ class SharedPassages(Passages):
             home = self.source.homes[hit.path, hit.blob]
             if blame:
                 with self.source.shared.mirrors.lent(self.source.tenant, home.repository) as repo:
-                    (hit,) = blamed(repo, [hit], home.commit)
+                    (hit,) = with_authors(repo, [hit], home.commit)
             made.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
         return made
 

@@ -21,7 +21,7 @@ from gitmem.promotion.questions import (
     reviewed,
     template,
 )
-from gitmem.search.evaluation import read
+from gitmem.search.evaluation import read_questions
 
 MEMORY = """# Memory
 
@@ -75,7 +75,7 @@ def test_what_a_person_leaves_in_the_editor_is_kept() -> None:
     kept = next(item for item in left if item.question)
     assert [item.question for item in left].count("") == len(items) - 1
     assert kept.question == "How do we call back?" and kept.fact == items[1].fact
-    (question,) = read(file_text([kept]))
+    (question,) = read_questions(file_text([kept]))
     assert (question.query, question.fact, question.category) == ("How do we call back?", kept.fact.id, "decision")
 
 

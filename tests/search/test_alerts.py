@@ -15,12 +15,12 @@ from gitmem.search.alerts import (
     MAX_TITLE_CHARACTERS,
     MAX_VALUE_CHARACTERS,
     Alert,
-    alerts,
+    parse_alerts,
 )
 
 
 def read(value: object) -> list[Alert]:
-    return alerts(json.dumps(value).encode())
+    return parse_alerts(json.dumps(value).encode())
 
 
 def test_alertmanager_gives_each_alert_that_goes_on_with_what_its_group_says() -> None:
@@ -61,22 +61,22 @@ def test_pagerduty_and_sentry_are_read_by_the_names_of_their_keys() -> None:
 
 
 def test_an_object_with_keys_of_nobodys_form_is_read_by_its_sentences() -> None:
-    (found,) = alerts(b'{"severity": "critical", "alert": "payment queue stuck", "service": "checkout", "n": 3}')
+    (found,) = parse_alerts(b'{"severity": "critical", "alert": "payment queue stuck", "service": "checkout", "n": 3}')
     assert (found.title, found.names) == ("payment queue stuck", ("checkout",)) and "critical" in found.detail
-    (found,) = alerts('{"등급": "높음", "제목": "결제 대기열이 멈춤"}'.encode())
+    (found,) = parse_alerts('{"등급": "높음", "제목": "결제 대기열이 멈춤"}'.encode())
     assert found.title == "결제 대기열이 멈춤" and found.detail == "높음"
-    assert alerts(b'{"severity": "critical"}')[0].title == "critical"
-    assert alerts(b'{"at": "2026-02-05T10:00:00Z", "n": 3, "on": true}') == []
+    assert parse_alerts(b'{"severity": "critical"}')[0].title == "critical"
+    assert parse_alerts(b'{"at": "2026-02-05T10:00:00Z", "n": 3, "on": true}') == []
 
 
 def test_a_text_is_its_first_line_and_the_rest() -> None:
-    assert alerts("\n\n결제 지연\n응답 8초\n".encode()) == [Alert("결제 지연", "응답 8초")]
-    assert alerts(b"{ not json") == [Alert("{ not json")]
-    assert alerts(b"") == alerts(b" \n\0\n") == alerts(b"{}") == alerts(b"[1, 2]") == []
+    assert parse_alerts("\n\n결제 지연\n응답 8초\n".encode()) == [Alert("결제 지연", "응답 8초")]
+    assert parse_alerts(b"{ not json") == [Alert("{ not json")]
+    assert parse_alerts(b"") == parse_alerts(b" \n\0\n") == parse_alerts(b"{}") == parse_alerts(b"[1, 2]") == []
 
 
 def test_a_huge_nested_or_odd_alert_is_bounded_and_shows_no_control_character() -> None:
-    assert alerts(b"[" * 100_000) and not alerts(b"[" * 500 + b"]" * 500)
+    assert parse_alerts(b"[" * 100_000) and not parse_alerts(b"[" * 500 + b"]" * 500)
     wide = {"title": "x " * 9000, "labels": {f"service{n}": "a" for n in range(5000)}, "msg": ["y " * 900] * 5000}
     (alert,) = read(wide)
     assert (
@@ -86,9 +86,9 @@ def test_a_huge_nested_or_odd_alert_is_bounded_and_shows_no_control_character() 
     )
     many = read({"alerts": [{"title": f"alert {n}"} for n in range(10_000)]})
     assert len(many) == MAX_ALERTS
-    (odd,) = alerts(b'{"title": "a\\u001b[31m\\u202e\\u0000b", "msg": "\\ud800c"}')
+    (odd,) = parse_alerts(b'{"title": "a\\u001b[31m\\u202e\\u0000b", "msg": "\\ud800c"}')
     assert odd == Alert("a [31m b", "c")
-    assert alerts(b"\xff\xfe broken \x1b]8;;x\x07") == [Alert("\ufffd\ufffd broken ]8;;x")]
+    assert parse_alerts(b"\xff\xfe broken \x1b]8;;x\x07") == [Alert("\ufffd\ufffd broken ]8;;x")]
 
 
 json_values = st.recursive(
@@ -103,7 +103,7 @@ json_values = st.recursive(
 
 @given(json_values | st.binary(max_size=200))
 def test_any_bytes_and_any_json_are_read_without_a_fault(value: object) -> None:
-    found = alerts(value if isinstance(value, bytes) else json.dumps(value).encode())
+    found = parse_alerts(value if isinstance(value, bytes) else json.dumps(value).encode())
     for alert in found:
         assert alert.title and alert.questions
         assert all(len(text) <= MAX_VALUE_CHARACTERS for text in (*alert.names, alert.title))

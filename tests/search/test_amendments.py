@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from gitmem.memory.fact import fact_id
-from gitmem.search.amendments import LIKELY, MARKED, SCORE, STEP, Line, Link, links, ordered
+from gitmem.search.amendments import (
+    MIN_MARKED,
+    MIN_RELATED,
+    MIN_SCORE_SHARE,
+    STEP,
+    Line,
+    Link,
+    find_links,
+    reordered_scores,
+)
 from tests.harness import Repo
 
 OLD = "- the request timeout of the proxy is 45 seconds"
@@ -18,12 +27,12 @@ NEW = "- the request timeout of the proxy is now 30 seconds instead of 45 second
 
 def line(text: str, day: str, score: float = 1.0, **more: Any) -> Line:
     said = text.removeprefix("- ")
-    return Line(text, day, score, said=lambda: (said, ("notes",)), **more)
+    return Line(text, day, score, statement=lambda: (said, ("notes",)), **more)
 
 
 def linked(lines: list[Line]) -> list[tuple[int, int, bool]]:
     """(later, earlier, proposed) of each link."""
-    return [(link.new, link.old, link.proposed) for link in links(lines)]
+    return [(link.new, link.old, link.proposed) for link in find_links(lines)]
 
 
 def log(day: str, *lines: str) -> str:
@@ -55,24 +64,32 @@ def amended(repo: Repo) -> Repo:
 )
 def test_a_later_line_that_gives_the_thing_another_value_comes_before_the_earlier(old: str, new: str) -> None:
     lines = [line(old, "2026-03-02"), line(new, "2026-04-20", 0.7)]
-    (link,) = links(lines)
-    assert (link.new, link.old, link.proposed) == (1, 0, False) and link.differs > LIKELY and link.reason
-    scores = ordered(lines, [link])
+    (link,) = find_links(lines)
+    assert (
+        (link.new, link.old, link.proposed) == (1, 0, False) and link.conflict_probability > MIN_RELATED and link.reason
+    )
+    scores = reordered_scores(lines, [link])
     assert scores[1] > scores[0]
 
 
 def test_a_link_marks_where_it_is_nearly_sure_and_says_that_an_earlier_line_differs_where_it_is_likely() -> None:
-    assert Link(1, 0, False, over=0.9, differs=0.9).marked and not Link(1, 0, False, over=0.9, differs=0.9).doubtful
-    assert Link(1, 0, False, over=0.3, differs=0.7).doubtful and not Link(1, 0, False, over=0.3, differs=0.7).marked
-    assert not Link(1, 0, False, over=0.1, differs=0.3).doubtful
+    assert (
+        Link(1, 0, False, replaced_probability=0.9, conflict_probability=0.9).marked
+        and not Link(1, 0, False, replaced_probability=0.9, conflict_probability=0.9).doubtful
+    )
+    assert (
+        Link(1, 0, False, replaced_probability=0.3, conflict_probability=0.7).doubtful
+        and not Link(1, 0, False, replaced_probability=0.3, conflict_probability=0.7).marked
+    )
+    assert not Link(1, 0, False, replaced_probability=0.1, conflict_probability=0.3).doubtful
 
 
 def test_turns_of_a_talk_need_more_in_common_than_statements() -> None:
     old, new = "the request limit is 40 a minute", "the request limit was raised from 40 to 60 a minute"
     stated = [line(old, "2026-05-07"), line(new, "2026-06-20", 0.9)]
     told = [line(f"Caroline: {old}", "2026-05-07"), line(f"Melanie: {new}", "2026-06-20", 0.9)]
-    assert links(stated)
-    assert all(link.differs >= MARKED for link in links(told))
+    assert find_links(stated)
+    assert all(link.conflict_probability >= MIN_MARKED for link in find_links(told))
 
 
 def test_of_one_day_the_line_of_a_later_time_or_further_below_in_its_log_is_the_later() -> None:
@@ -93,16 +110,16 @@ def test_a_decision_of_the_afternoon_comes_before_that_of_the_morning(repo: Repo
 
 
 def test_an_earlier_line_amends_nothing() -> None:
-    assert not [link for link in links([line(OLD, "2026-04-20"), line(NEW, "2026-03-02")]) if link.new == 1]
+    assert not [link for link in find_links([line(OLD, "2026-04-20"), line(NEW, "2026-03-02")]) if link.new == 1]
 
 
 def test_a_line_on_another_matter_amends_nothing() -> None:
     lines = [line(OLD, "2026-03-02"), line("- the printer was replaced by a new one", "2026-04-20")]
-    assert links(lines) == []
+    assert find_links(lines) == []
 
 
 def test_a_line_that_hardly_answers_amends_nothing() -> None:
-    assert links([line(OLD, "2026-03-02"), line(NEW, "2026-04-20", SCORE / 2)]) == []
+    assert find_links([line(OLD, "2026-03-02"), line(NEW, "2026-04-20", MIN_SCORE_SHARE / 2)]) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +133,7 @@ def test_a_line_that_hardly_answers_amends_nothing() -> None:
     ],
 )
 def test_the_same_said_of_another_thing_marks_nothing(old: str, new: str) -> None:
-    assert not [link for link in links([line(old, "2026-03-02"), line(new, "2026-04-20", 0.9)]) if link.marked]
+    assert not [link for link in find_links([line(old, "2026-03-02"), line(new, "2026-04-20", 0.9)]) if link.marked]
 
 
 def test_of_several_amendments_the_last_is_first() -> None:
@@ -125,7 +142,7 @@ def test_of_several_amendments_the_last_is_first() -> None:
         line("- the request timeout of the proxy is now 20 seconds instead of 30 seconds", "2026-05-01", 0.6),
         line(NEW, "2026-04-20", 0.8),
     ]
-    scores = ordered(lines, links(lines))
+    scores = reordered_scores(lines, find_links(lines))
     assert scores[1] > scores[2] > scores[0]
 
 
@@ -139,9 +156,9 @@ def test_of_several_amendments_the_last_is_first() -> None:
 )
 def test_a_reviewed_fact_is_only_amended_by_a_reviewed_one_of_no_worse_origin(new: Line, proposed: bool) -> None:
     lines = [line(OLD, "2026-03-02", reviewed=True, origin="user"), new]
-    found = links(lines)
+    found = find_links(lines)
     assert [(link.new, link.old, link.proposed) for link in found] == [(1, 0, proposed)]
-    scores = ordered(lines, found)
+    scores = reordered_scores(lines, found)
     assert (scores[1] < scores[0]) is proposed and scores[1] >= new.score
 
 
@@ -153,16 +170,19 @@ def test_a_chain_of_links_brings_nothing_before_the_reviewed_fact_it_may_only_pr
     ]
     chain = [Link(1, 0, proposed=True), Link(2, 1, proposed=False), Link(3, 2, proposed=False)]
     for found in (chain, [*chain, Link(2, 0, proposed=True), Link(3, 0, proposed=True)]):
-        scores = ordered(lines, found)
+        scores = reordered_scores(lines, found)
         assert scores[0] > scores[3] > scores[2] > scores[1] > 0.9
-    assert ordered(lines, [*chain, Link(4, 3, proposed=False)])[4] == max(ordered(lines, chain)[1:]) + STEP
-    risen = ordered(lines, [*chain, Link(3, 4, proposed=True), Link(4, 0, proposed=False)])
+    assert (
+        reordered_scores(lines, [*chain, Link(4, 3, proposed=False)])[4]
+        == max(reordered_scores(lines, chain)[1:]) + STEP
+    )
+    risen = reordered_scores(lines, [*chain, Link(3, 4, proposed=True), Link(4, 0, proposed=False)])
     assert risen[4] > risen[0] > risen[3] > risen[2] > risen[1]
 
 
 def test_what_answers_better_by_itself_is_held_back_by_no_proposal() -> None:
     lines = [line(OLD, "2026-03-01", 0.5, reviewed=True), line(NEW, "2026-04-01", 0.6), line(NEW, "2026-04-02", 0.4)]
-    scores = ordered(lines, [Link(1, 0, proposed=True), Link(2, 1, proposed=False)])
+    scores = reordered_scores(lines, [Link(1, 0, proposed=True), Link(2, 1, proposed=False)])
     assert scores[1] == 0.6 > scores[0] > scores[2]
 
 
@@ -184,10 +204,10 @@ def test_text_of_the_web_demotes_nothing_that_a_person_said() -> None:
 
 def test_what_a_person_decided_takes_the_place_of_what_is_computed() -> None:
     other = line("- lunch is at noon", "2026-03-01", 0.1)
-    by_hand = line(NEW, "2026-04-20", 0.8, named=frozenset([2]))
+    by_hand = line(NEW, "2026-04-20", 0.8, replaces_by_hand=frozenset([2]))
     assert linked([line(OLD, "2026-03-02"), by_hand, other]) == [(1, 2, False)]
-    nothing = line(NEW, "2026-04-20", 0.8, named=frozenset())
-    assert links([line(OLD, "2026-03-02"), nothing]) == []
+    nothing = line(NEW, "2026-04-20", 0.8, replaces_by_hand=frozenset())
+    assert find_links([line(OLD, "2026-03-02"), nothing]) == []
 
 
 @pytest.mark.parametrize(("named", "amended"), [(fact_id(OLD), True), ("nothing", False)])
@@ -327,10 +347,10 @@ def test_of_two_facts_of_no_day_the_one_that_was_committed_later_is_the_later_wo
 
 
 def test_lines_of_one_commit_and_no_day_are_of_one_time() -> None:
-    one, other = (line(text, "", written=lambda: "2026-03-02T12:00:00+00:00") for text in (OLD, NEW))
-    assert links([one, other]) == []
+    one, other = (line(text, "", commit_time=lambda: "2026-03-02T12:00:00+00:00") for text in (OLD, NEW))
+    assert find_links([one, other]) == []
     dated = line(NEW, "2026-03-02")
-    assert links([one, dated]) == [] != links([one, line(NEW, "2026-03-03")])
+    assert find_links([one, dated]) == [] != find_links([one, line(NEW, "2026-03-03")])
 
 
 def test_no_reason_quotes_a_secret_of_a_line_or_of_what_it_stands_below(repo: Repo) -> None:
@@ -355,4 +375,4 @@ def test_no_reason_quotes_a_secret_of_a_line_or_of_what_it_stands_below(repo: Re
 def test_no_line_says_otherwise_of_another_thing_because_both_have_a_number() -> None:
     old = line("- Painted the hall with three rollers.", "2026-03-02")
     new = line("- the importer waits three minutes instead of five, because five annoys the staff.", "2026-04-20")
-    assert links([old, new]) == links([new, old]) == []
+    assert find_links([old, new]) == find_links([new, old]) == []

@@ -9,16 +9,16 @@ from gitmem.errors import UsageError
 from gitmem.search.evaluation import (
     LabelledQuestion,
     QuestionResult,
-    floors,
     gained_and_lost,
-    read,
+    parse_floors,
+    question_figures,
+    read_questions,
     same_index,
-    score,
     summarise,
     variants,
 )
 from gitmem.search.hits import Hit
-from gitmem.search.tuning import in_force
+from gitmem.search.tuning import configured_ranking
 
 
 def hit(path: str, first: int, text: str) -> Hit:
@@ -30,13 +30,13 @@ QUESTION = LabelledQuestion("q", "c", (("a.md", 1, 2), ("b.md", 5, 5)))
 
 
 def test_recall_counts_lines_covered_by_the_first_hits() -> None:
-    figures = score(QUESTION, [hit("x.md", 1, "no"), hit("a.md", 2, "yes"), hit("b.md", 5, "yes")])
+    figures = question_figures(QUESTION, [hit("x.md", 1, "no"), hit("a.md", 2, "yes"), hit("b.md", 5, "yes")])
     assert figures["recall@1"] == 0 and figures["recall@5"] == pytest.approx(2 / 3)
     assert figures["hit@1"] == 0 and figures["hit@5"] == 1 and figures["mrr"] == 0.5
 
 
 def test_a_share_counts_lines_whole_within_the_tokens() -> None:
-    figures = score(
+    figures = question_figures(
         QUESTION, [hit("x.md", 1, "a" * 1990), hit("a.md", 1, "short\n" + "b" * 100), hit("b.md", 5, "c" * 3000)]
     )
     assert figures["share@500"] == pytest.approx(1 / 3)
@@ -45,13 +45,13 @@ def test_a_share_counts_lines_whole_within_the_tokens() -> None:
 
 
 def test_no_hits_score_nothing() -> None:
-    assert set(score(QUESTION, []).values()) == {0.0}
+    assert set(question_figures(QUESTION, []).values()) == {0.0}
 
 
 def test_the_summary_has_all_then_each_category() -> None:
     results = [
-        QuestionResult(QUESTION, score(QUESTION, []), 10.0),
-        QuestionResult(QUESTION, score(QUESTION, [hit("a.md", 1, "x\ny")]), 30.0),
+        QuestionResult(QUESTION, question_figures(QUESTION, []), 10.0),
+        QuestionResult(QUESTION, question_figures(QUESTION, [hit("a.md", 1, "x\ny")]), 30.0),
     ]
     groups = summarise(results)
     assert list(groups) == ["all", "c"] and groups["all"].figures["hit@1"] == 0.5 and groups["all"].questions == 2
@@ -82,17 +82,19 @@ PLACE = '{"path": "a.md", "start_line": 1, "end_line": 2}'
 )
 def test_a_bad_file_of_questions_is_said_to_be_one_and_where(text: str, said: str) -> None:
     with pytest.raises(UsageError) as error:
-        read(text)
+        read_questions(text)
     assert said in error.value.message and '"relevant"' in error.value.hint
 
 
 def test_questions_are_read_with_a_byte_order_mark_and_odd_line_ends() -> None:
-    (asked,) = read(f'\ufeff{{"query": "a\u2028b", "relevant": [{PLACE}]}}\r\n')
+    (asked,) = read_questions(f'\ufeff{{"query": "a\u2028b", "relevant": [{PLACE}]}}\r\n')
     assert asked.query == "a\u2028b" and asked.category == "" and asked.relevant == (("a.md", 1, 2),)
 
 
 def test_the_figures_stand_in_the_same_order_however_few_hits_there_are() -> None:
-    assert list(score(QUESTION, [hit("a.md", 1, "x")])) == list(score(QUESTION, [hit("a.md", 1, "x")] * 12))
+    assert list(question_figures(QUESTION, [hit("a.md", 1, "x")])) == list(
+        question_figures(QUESTION, [hit("a.md", 1, "x")] * 12)
+    )
 
 
 def test_settings_are_compared_in_every_combination() -> None:
@@ -102,7 +104,7 @@ def test_settings_are_compared_in_every_combination() -> None:
         "label=0 searchPool=10 mem.chunksize=90",
     ]
     assert len(named) == 4 and named[-1][1].chunk_size == 90 and named[-1][1].search_pool == 10
-    assert in_force(named[-1][1]).weights["label"] == 3 and variants(Config(), []) == [("", Config())]
+    assert configured_ranking(named[-1][1]).weights["label"] == 3 and variants(Config(), []) == [("", Config())]
     assert same_index(Config(), named[-1][1]) is False and same_index(Config(), variants(Config(), ["label=1"])[0][1])
 
 
@@ -115,10 +117,10 @@ def test_a_setting_that_cannot_be_compared_is_said_to_be_none(text: str) -> None
 
 
 def test_a_floor_names_a_figure_and_a_share() -> None:
-    assert floors(["recall@5=0.9", "mrr=1"]) == [("recall@5", 0.9), ("mrr", 1.0)]
+    assert parse_floors(["recall@5=0.9", "mrr=1"]) == [("recall@5", 0.9), ("mrr", 1.0)]
     for text in ("recall@5", "recall@7=0.5", "mrr=2", "mrr=x"):
         with pytest.raises(UsageError):
-            floors([text])
+            parse_floors([text])
 
 
 def test_any_line_of_a_fact_and_any_commit_that_says_it_answers_for_it() -> None:
@@ -127,14 +129,14 @@ def test_any_line_of_a_fact_and_any_commit_that_says_it_answers_for_it() -> None
     log = hit("memory/2026-01-01.md", 5, text)
     said = hit("", 1, "Because iron broke.")._replace(kind="commit", commit="c" * 40, subject=text)
     other = said._replace(subject="The mast is made of oak")
-    assert score(question, [log])["recall@1"] == score(question, [said])["recall@1"] == 1.0
-    assert score(question, [log, hit("MEMORY.md", 3, text)])["recall@5"] == 1.0
-    assert set(score(question, [other, hit("MEMORY.md", 4, text)]).values()) == {0.0}
-    assert set(score(LabelledQuestion("q", "", (), "a" * 12), [log]).values()) == {0.0}
+    assert question_figures(question, [log])["recall@1"] == question_figures(question, [said])["recall@1"] == 1.0
+    assert question_figures(question, [log, hit("MEMORY.md", 3, text)])["recall@5"] == 1.0
+    assert set(question_figures(question, [other, hit("MEMORY.md", 4, text)]).values()) == {0.0}
+    assert set(question_figures(LabelledQuestion("q", "", (), "a" * 12), [log]).values()) == {0.0}
 
 
 def test_a_question_may_name_a_fact_by_its_id_in_the_place_of_lines() -> None:
-    (question,) = read('{"query": "q", "fact": "0123456789ab"}')
+    (question,) = read_questions('{"query": "q", "fact": "0123456789ab"}')
     assert question == LabelledQuestion("q", "", (), "0123456789ab")
     for bad in (
         '{"query": "q", "fact": "xyz"}',
@@ -142,4 +144,4 @@ def test_a_question_may_name_a_fact_by_its_id_in_the_place_of_lines() -> None:
         '{"query": "q", "fact": "0123456789ab", "relevant": []}',
     ):
         with pytest.raises(UsageError):
-            read(bad)
+            read_questions(bad)

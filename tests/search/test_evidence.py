@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.search.evidence import ENOUGH, Asked, evidence, lines_of, table_of_words
+from gitmem.search.evidence import ENOUGH, WeighedQuestion, evidence, lines_of, word_table
 from gitmem.search.question import parse
 
 TODAY = date(2026, 8, 3)
@@ -17,7 +17,7 @@ JAPANESE = "環境のため、タオルの交換は連泊中は三日に一度�
 
 
 def of(prompt: str, text: str) -> float:
-    return evidence(Asked(parse(prompt, TODAY), table_of_words()), text)
+    return evidence(WeighedQuestion(parse(prompt, TODAY), word_table()), text)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_stands_beside_a_fact_takes_nothing_from_it(prompt: str, fact: str,
 
 @pytest.mark.parametrize(("prompt", "tells"), [("and why?", False), ("thanks", True), ("今天天气怎么样", True)])
 def test_a_prompt_without_words_of_its_own_is_known(prompt: str, tells: bool) -> None:
-    assert Asked(parse(prompt, TODAY), table_of_words()).tells is tells
+    assert WeighedQuestion(parse(prompt, TODAY), word_table()).has_telling_words is tells
 
 
 def test_a_line_in_another_script_answers_only_with_the_whole_text() -> None:
@@ -73,7 +73,8 @@ def test_a_line_in_another_script_answers_only_with_the_whole_text() -> None:
 
 def test_a_letter_of_two_shared_pairs_counts_once() -> None:
     apart, together, shorter = (
-        evidence(Asked(parse("病历复印", TODAY), None), text) for text in ("病历在二楼，复印在一楼", "病历复印", "病历")
+        evidence(WeighedQuestion(parse("病历复印", TODAY), None), text)
+        for text in ("病历在二楼，复印在一楼", "病历复印", "病历")
     )
     assert apart == together == 1.0 and shorter == 0.5
 
@@ -83,7 +84,7 @@ def test_courtesy_tells_nothing_even_where_memory_has_it() -> None:
 
 
 def test_without_a_table_the_share_of_words_is_the_evidence() -> None:
-    prompt = Asked(parse("conflicting insert of an elephant", TODAY), None)
+    prompt = WeighedQuestion(parse("conflicting insert of an elephant", TODAY), None)
     assert 0.6 < evidence(prompt, DECISION) < 0.7 and evidence(prompt, KOREAN) == 0.0
 
 
@@ -135,7 +136,7 @@ def test_a_word_of_greetings_tells_in_a_prompt_that_asks() -> None:
 
 
 def sized(prompt: str, text: str, chunks: int) -> float:
-    return evidence(Asked(parse(prompt, TODAY), table_of_words(), chunks), text)
+    return evidence(WeighedQuestion(parse(prompt, TODAY), word_table(), chunks), text)
 
 
 def test_a_word_like_one_of_the_prompts_counts() -> None:
@@ -182,5 +183,5 @@ def test_a_heading_or_an_empty_line_answers_nothing_by_itself() -> None:
 
 def test_a_word_in_the_other_kana_is_evidence() -> None:
     for prompt, text in (("リンゴ", "りんごは木箱に入れる"), ("リンゴの棚", "りんごの棚は左奥")):
-        assert evidence(Asked(parse(prompt, TODAY), None), text) > 0.5
-    assert evidence(Asked(parse("マスト", TODAY), None), "毎朝掃除をします") == 0
+        assert evidence(WeighedQuestion(parse(prompt, TODAY), None), text) > 0.5
+    assert evidence(WeighedQuestion(parse("マスト", TODAY), None), "毎朝掃除をします") == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem.models.static_embedder import shared
-from gitmem.search.late_interaction import MAX_WORDS, matches, question_words
+from gitmem.search.late_interaction import MAX_WORDS, match_lines, question_words
 
 TABLE = shared()
 
@@ -11,7 +11,7 @@ TABLE = shared()
 def best(question: str, *lines: str, rarity: dict[str, float] | None = None) -> int:
     found = question_words(question, rarity or {}, TABLE)
     assert found is not None
-    scores = matches(found, [(2 * at, 0, line) for at, line in enumerate(lines)], TABLE)
+    scores = match_lines(found, [(2 * at, 0, line) for at, line in enumerate(lines)], TABLE)
     return max(range(len(lines)), key=lambda at: scores[at][0])
 
 
@@ -35,7 +35,7 @@ def test_neighbours_count_only_within_their_strip_and_next_to_the_line() -> None
     found = question_words("kayak", {}, TABLE)
     assert found is not None
     lines = [(0, 0, "kayak"), (1, 0, "weather"), (2, 0, "weather"), (3, 1, "weather")]
-    around = [near for _, near in matches(found, lines, TABLE)]
+    around = [near for _, near in match_lines(found, lines, TABLE)]
     assert around[0] == around[1] == 1.0
     assert around[2] == around[3] == 0.0
 
@@ -45,12 +45,12 @@ def test_what_has_no_word_matches_nothing_and_fails_nowhere() -> None:
     assert question_words("?! …", {}, TABLE) is None
     found = question_words("kayak", {}, TABLE)
     assert found is not None
-    assert matches(found, [], TABLE) == []
-    assert matches(found, [(0, 0, ""), (1, 0, "```\n```")], TABLE) == [(0.0, 0.0), (0.0, 0.0)]
+    assert match_lines(found, [], TABLE) == []
+    assert match_lines(found, [(0, 0, ""), (1, 0, "```\n```")], TABLE) == [(0.0, 0.0), (0.0, 0.0)]
 
 
 def test_of_a_very_long_line_the_beginning_is_compared() -> None:
     found = question_words("kayak", {}, TABLE)
     assert found is not None
-    scores = matches(found, [(0, 0, "weather " * MAX_WORDS + "kayak"), (2, 0, "weather today")], TABLE)
+    scores = match_lines(found, [(0, 0, "weather " * MAX_WORDS + "kayak"), (2, 0, "weather today")], TABLE)
     assert scores[0][0] <= scores[1][0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.search.promoted_facts import citing, fact_of
+from gitmem.search.promoted_facts import citations_by_file, promoted_fact
 from tests.harness import Repo
 
 LOG = """# 2026-02-05
@@ -95,8 +95,8 @@ def test_the_day_that_is_asked_for_is_told_as_it_was_written(promoted: Repo) -> 
 
 def test_a_fact_is_whole_and_its_source_has_to_say_it() -> None:
     lines = MEMORY.split("\n")
-    here = citing([(("MEMORY.md", "b"), lines)], ["memory/2026-02-05.md"])["memory/2026-02-05.md"]
-    fact = fact_of(here, 6, 6, "- the staging database is called quartz and lives in Frankfurt")
+    here = citations_by_file([(("MEMORY.md", "b"), lines)], ["memory/2026-02-05.md"])["memory/2026-02-05.md"]
+    fact = promoted_fact(here, 6, 6, "- the staging database is called quartz and lives in Frankfurt")
     assert fact is not None and (fact.first, fact.last) == (10, 11)
-    assert fact_of(here, 6, 6, "- lunch was noodles with soup") is None
-    assert fact_of(here, 7, 7, "- the staging database is called quartz and lives in Frankfurt") is None
+    assert promoted_fact(here, 6, 6, "- lunch was noodles with soup") is None
+    assert promoted_fact(here, 7, 7, "- the staging database is called quartz and lives in Frankfurt") is None

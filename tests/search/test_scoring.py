@@ -92,9 +92,9 @@ def test_both_ways_of_spreading_a_term_are_tried_above() -> None:
 
 def test_words_that_are_hardly_shared_are_doubted_where_there_is_meaning_to_go_by() -> None:
     evidence = {"cover0": [0.1, 0.25], "lexical0": [0.0, 1.0], "lexical2": [0.5, 1.0], "lexical8": [1.0, 1.0]}
-    scoring._doubt(evidence, 0.5)
+    scoring._lower_lexical(evidence, 0.5)
     assert evidence["lexical0"] == [0.0, 0.5] and evidence["lexical8"] == [0.5, 0.5]
-    scoring._doubt(evidence | {"cover0": [0.6]}, 0.5)
+    scoring._lower_lexical(evidence | {"cover0": [0.6]}, 0.5)
     assert evidence["lexical0"] == [0.0, 0.5]
 
 
@@ -115,7 +115,7 @@ def test_a_line_in_another_script_counts_for_words_as_far_as_it_is_near_by_itsel
     def words_of(cosine: float) -> float:
         evidence = {name: [1.0, 0.0] if name.startswith("vector") else [0.0, 0.2] for name in names}
         evidence |= {"cover0": [0.0, 0.2], "cover2": [0.0, 0.2]}
-        scoring._impute(evidence, [HANGUL, 0], asked, [cosine, 0.1], SHIPPED)
+        scoring._raise_other_scripts(evidence, [HANGUL, 0], asked, [cosine, 0.1], SHIPPED)
         return evidence["lexical0"][0]
 
     assert words_of(SHIPPED.akin) == 0.0

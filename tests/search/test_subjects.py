@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.search.subjects import ANSWERS, STEP, Line, ordered
+from gitmem.search.subjects import MIN_SCORE_SHARE, STEP, Line, reordered_scores
 from tests.harness import Repo
 
 ASKED = [
@@ -30,14 +30,14 @@ ASKED = [
 
 @pytest.mark.parametrize(("question", "asked", "other"), ASKED)
 def test_a_line_with_the_asked_identifier_comes_before_one_with_another(question: str, asked: str, other: str) -> None:
-    scores = ordered([Line(other, 0.9), Line("lunch was good", 0.8), Line(asked, 0.5)], question)
+    scores = reordered_scores([Line(other, 0.9), Line("lunch was good", 0.8), Line(asked, 0.5)], question)
     assert scores[2] == 0.5 > scores[0] > scores[1]
 
 
 def test_a_full_name_is_an_identifier_and_a_single_capitalised_word_is_none() -> None:
     lines = [Line("The author of Silent Bridge is unknown", 0.9), Line("Golden River was written in Porto", 0.5)]
-    assert ordered(lines, "Who is the author of Golden River?") == [0.5 - STEP, 0.5]
-    assert ordered(lines, "Who wrote in Porto?") == [0.9, 0.5]
+    assert reordered_scores(lines, "Who is the author of Golden River?") == [0.5 - STEP, 0.5]
+    assert reordered_scores(lines, "Who wrote in Porto?") == [0.9, 0.5]
 
 
 def test_an_identifier_in_what_a_line_stands_below_is_its_own() -> None:
@@ -45,13 +45,15 @@ def test_an_identifier_in_what_a_line_stands_below_is_its_own() -> None:
         Line("- port 8081", 0.9, lambda: ("services", "Service 11")),
         Line("- port 80", 0.6, lambda: ("Service 10",)),
     ]
-    one, other = ordered(lines, "which port has service 10?")
+    one, other = reordered_scores(lines, "which port has service 10?")
     assert other > one
 
 
 def test_what_hardly_answers_comes_first_for_no_identifier() -> None:
-    scores = ordered([Line("the port is 80", 1.0), Line("service 10 was painted", ANSWERS / 2)], "port of service 10?")
-    assert scores == [1.0, ANSWERS / 2]
+    scores = reordered_scores(
+        [Line("the port is 80", 1.0), Line("service 10 was painted", MIN_SCORE_SHARE / 2)], "port of service 10?"
+    )
+    assert scores == [1.0, MIN_SCORE_SHARE / 2]
 
 
 @pytest.mark.parametrize(
@@ -59,17 +61,17 @@ def test_what_hardly_answers_comes_first_for_no_identifier() -> None:
 )
 def test_a_number_that_names_no_thing_orders_nothing(question: str) -> None:
     lines = [Line("we meet at noon", 0.9), Line("10 things, 30 seconds, 2026", 0.8)]
-    assert ordered(lines, question) == [0.9, 0.8]
+    assert reordered_scores(lines, question) == [0.9, 0.8]
 
 
 def test_of_two_lines_that_say_nearly_the_same_the_one_with_more_of_the_questions_words_is_first() -> None:
     lines = [Line("Globex pays in 60 days", 0.9), Line("Acme pays in 30 days", 0.6)]
-    one, other = ordered(lines, "when does Acme pay?")
+    one, other = reordered_scores(lines, "when does Acme pay?")
     assert other > one
     below = [Line("- pays in 60 days", 0.9, lambda: ("Globex",)), Line("- pays in 30 days", 0.6, lambda: ("Acme",))]
-    one, other = ordered(below, "when does Acme pay?")
+    one, other = reordered_scores(below, "when does Acme pay?")
     assert other > one
-    assert ordered(lines, "who pays in days?") == [0.9, 0.6]
+    assert reordered_scores(lines, "who pays in days?") == [0.9, 0.6]
 
 
 def test_the_score_of_a_hit_is_what_its_explanation_adds_up_to(repo: Repo) -> None:

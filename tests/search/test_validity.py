@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.search.validity import Period, day, held_during, last_day, past_periods, period_of
+from gitmem.search.validity import Period, last_day, parse_day, past_periods, period_of, was_valid_during
 from gitmem.text.day_spans import Days
 from tests.harness import Repo
 
@@ -22,17 +22,21 @@ def test_a_fact_holds_from_its_from_to_its_until_or_to_what_superseded_it() -> N
 
 
 def test_it_stood_on_a_day_of_a_period_that_it_overlaps() -> None:
-    assert held_during(Period(date(2023, 1, 1), date(2024, 1, 1)), None, [YEAR])
-    assert held_during(Period(date(2024, 12, 31)), None, [YEAR]) and held_during(
+    assert was_valid_during(Period(date(2023, 1, 1), date(2024, 1, 1)), None, [YEAR])
+    assert was_valid_during(Period(date(2024, 12, 31)), None, [YEAR]) and was_valid_during(
         Period(None, date(2026, 1, 1)), None, [YEAR]
     )
-    assert not held_during(Period(date(2025, 1, 1)), None, [YEAR])
-    assert not held_during(Period(None, date(2023, 12, 31)), date(2024, 5, 1), [YEAR])
+    assert not was_valid_during(Period(date(2025, 1, 1)), None, [YEAR])
+    assert not was_valid_during(Period(None, date(2023, 12, 31)), date(2024, 5, 1), [YEAR])
 
 
 def test_without_days_of_its_own_the_day_of_its_log_counts() -> None:
-    assert held_during(Period(), date(2024, 5, 1), [YEAR]) and not held_during(Period(), date(2025, 5, 1), [YEAR])
-    assert held_during(Period(date(2020, 3, 7)), None, [MARCH]) and not held_during(Period(), None, [YEAR, MARCH])
+    assert was_valid_during(Period(), date(2024, 5, 1), [YEAR]) and not was_valid_during(
+        Period(), date(2025, 5, 1), [YEAR]
+    )
+    assert was_valid_during(Period(date(2020, 3, 7)), None, [MARCH]) and not was_valid_during(
+        Period(), None, [YEAR, MARCH]
+    )
 
 
 def test_only_periods_that_have_ended_are_over() -> None:
@@ -40,7 +44,7 @@ def test_only_periods_that_have_ended_are_over() -> None:
 
 
 def test_a_day_that_is_none_is_none() -> None:
-    assert day("2025-02-30") is None and day("") is None
+    assert parse_day("2025-02-30") is None and parse_day("") is None
 
 
 @pytest.mark.parametrize(

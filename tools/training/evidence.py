@@ -60,7 +60,7 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
 
     def noted(pairs: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
         nonlocal sure
-        asked = evidence.Asked(parse(questions[0].text, today), assembly.table_of_words(), chunks)
+        asked = evidence.WeighedQuestion(parse(questions[0].text, today), assembly.table_of_words(), chunks)
         for part, _ in pairs:
             if part.layer in answering_parts.RECALLED and asked.total:
                 shown, certain = _of_text(asked, part.content)
@@ -76,15 +76,15 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
     return found, sure
 
 
-def _of_text(asked: evidence.Asked, text: str) -> tuple[Shown, bool]:
+def _of_text(asked: evidence.WeighedQuestion, text: str) -> tuple[Shown, bool]:
     """What is known of a text and of each of its lines, but for those in another script; and whether any is certain."""
     shown, sure = [], False
     for line in dict.fromkeys((text, *evidence.lines_of(text))):
-        stands, near = evidence.standing(asked, line), evidence.cosine(asked, line)
+        stands, near = evidence.find_words(asked, line), evidence.cosine(asked, line)
         foreign = evidence.is_foreign(asked.question, line)
         if not foreign:
             shown.append(evidence.features(asked, line, stands, near))
-        sure |= evidence.certain(asked, stands, near if foreign and line == text else 0.0) >= evidence.ENOUGH
+        sure |= evidence.unlearned_evidence(asked, stands, near if foreign and line == text else 0.0) >= evidence.ENOUGH
     return shown, sure
 
 

@@ -31,7 +31,7 @@ from gitmem.promotion.questions import AskedFact, by_model
 from gitmem.provenance import trends
 from gitmem.regular_file import read_regular, writable_file
 from gitmem.search import evaluation
-from gitmem.search.evaluation import LabelledQuestion, QuestionResult, Summary, rows, same_index, summarise
+from gitmem.search.evaluation import LabelledQuestion, QuestionResult, Summary, read_rows, same_index, summarise
 from gitmem.search.fact_places import FactPlaces
 from gitmem.search.search import Lane, Query
 
@@ -113,7 +113,7 @@ def _make(options: EvalOptions) -> int:
     """
     repo, config = open_here()
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
-    before = _read(place, rows) if place.exists() else []
+    before = _read(place, read_rows) if place.exists() else []
     known = {question.fact: question.query for _, question in before if question.fact}
     asked = questions.asked_facts(FactPlaces(repo, config).facts, now().date(), known)
     if not asked:
@@ -195,7 +195,7 @@ def _evaluate(options: EvalOptions) -> int:
     Raises UsageError for an invalid question, floor or setting, GitMemError for a file that cannot be read,
     UnknownRevision.
     """
-    floors = evaluation.floors(options.floor)
+    floors = evaluation.parse_floors(options.floor)
     if options.compare and (options.ab or options.what_if):
         raise UsageError("--compare goes without --ab and --what-if")
     repo, config = open_here()
@@ -207,10 +207,10 @@ def _evaluate(options: EvalOptions) -> int:
         history="with" if options.history else "",
     )  # fmt: skip
     asked = _still_asked(repo, config, questions, query.commit)
-    _say_missing(evaluation.missing(repo, asked, query.commit))
+    _say_missing(evaluation.missing_files(repo, asked, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[QuestionResult]:
-        return evaluation.run(repo, settings, _with_progress(asked, name), query, moment, time.perf_counter)
+        return evaluation.run_questions(repo, settings, _with_progress(asked, name), query, moment, time.perf_counter)
 
     columns: dict[str, Mapping[str, Summary]] = {}
     if options.compare:
@@ -262,7 +262,7 @@ def _show(
 
 
 def _questions(qrels: Path) -> list[LabelledQuestion]:
-    return _read(qrels, evaluation.read)
+    return _read(qrels, evaluation.read_questions)
 
 
 def _read(qrels: Path, parse: Callable[[str], list[Value]]) -> list[Value]:

@@ -109,7 +109,9 @@ def check(commits: Range) -> LostAnswers:
     from gitmem.search.search import Query
 
     try:
-        old, new = ({row.query: row for row in evaluation.read(t)} if t else {} for t in (old_tests, new_tests))
+        old, new = (
+            {row.query: row for row in evaluation.read_questions(t)} if t else {} for t in (old_tests, new_tests)
+        )
     except GitMemError as error:
         return LostAnswers(notes=(f"{TESTS}: {error.message}",))
     queries = [query for query in old if query in new]
@@ -121,7 +123,7 @@ def check(commits: Range) -> LostAnswers:
     if not queries:
         return LostAnswers(notes=notes)
     runs = [
-        evaluation.run(
+        evaluation.run_questions(
             repo, config, [rows[query] for query in queries], Query("", commit=commit), commits.now, commits.clock
         )
         for rows, commit in ((old, base), (new, head))

@@ -230,7 +230,7 @@ def _of_file(hit: SearchHit, query: str) -> Hit:
     )  # fmt: skip
     return Hit(
         repository=one_line(hit.repository), path=shown_name(hit.path), start_line=hit.start_line,
-        end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.where), date=one_line(hit.date),
+        end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.topic), date=one_line(hit.date),
         type=one_line(hit.type), commit=hit.commit, snippet=snippet,
     )  # fmt: skip
 
