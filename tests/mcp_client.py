@@ -35,7 +35,7 @@ async def in_memory(server: Server) -> AsyncIterator[tuple[Any, Any]]:
         async with questions:
             async for asked in questions:
                 line = asked.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await anyio.to_thread.run_sync(connection.take, json.loads(line))
+                await anyio.to_thread.run_sync(connection.receive, json.loads(line))
 
     async with anyio.create_task_group() as group:
         group.start_soon(take)

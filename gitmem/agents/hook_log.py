@@ -1,7 +1,8 @@
 """The log of failures of hosts' hooks: `gitmem/session.log` in the Git directory, which `git mem doctor` shows.
 
-If the Git directory cannot be written, the log is in a folder of the person's cache (`spare_folder`). It never holds
-text of memory or of a host. The module imports only `system` of ours, so that a broken installation can write the log.
+If the Git directory cannot be written, the log is in a folder of the person's cache (`spare_folder`). The log never
+contains text of memory or of a host. The module imports only `system` of this program, so that a broken installation
+can write the log.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MAX_LOG_BYTES = 200_000  # bytes from which on the log is started anew
 
 
 class Failure(NamedTuple):
-    """A hook that failed. `at`: when, with a time zone. `event`: the host's event. `words`: why, in one line."""
+    """A hook that failed. `at`: when, with a time zone. `event`: the host's event. `words`: why, on one line."""
 
     at: datetime
     event: str
@@ -27,13 +28,13 @@ class Failure(NamedTuple):
 
 
 def spare_folder(cache: Path, common_dir: Path) -> Path:
-    """The folder of the log for a Git directory that cannot be written: below `cache`, named after the directory's
-    hash."""
+    """The folder for the log of a repository whose Git directory cannot be written: below `cache`, named by a hash of
+    `common_dir`."""
     return cache / "hooks" / hashlib.sha256(os.fsencode(common_dir)).hexdigest()[:16]
 
 
 def append_to_spare(cache: Path, common_dir: Path, failure: Failure) -> bool:
-    """Add a line to the log in the person's cache. Returns False if it cannot be written."""
+    """Add a line to the log in the person's cache; creates its folder. Returns False if the log cannot be written."""
     folder = spare_folder(cache, common_dir)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -43,8 +44,8 @@ def append_to_spare(cache: Path, common_dir: Path, failure: Failure) -> bool:
 
 
 def append(folder: Path, failure: Failure) -> bool:
-    """Add a line to the log in `folder`. Returns False if the folder is missing, is a link, is owned by somebody else,
-    or cannot be written."""
+    """Add a line to the log in `folder`. Returns False if the folder is missing, is a symbolic link, belongs to another
+    user, or cannot be written."""
     path = folder / FILE
     words = " ".join(failure.words.split())
     try:
@@ -62,7 +63,8 @@ def append(folder: Path, failure: Failure) -> bool:
 
 
 def failures(folder: Path, since: datetime) -> list[Failure]:
-    """The failures in the log from `since` on, in order. Invalid lines are left out; [] without a log."""
+    """The failures that the log has since `since`, in order; [] if there is no log. Lines of another form are left
+    out."""
     try:
         text = (folder / FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -12,7 +12,7 @@ from gitmem.environment import cache_folder
 from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
 from gitmem.hosts.host import Host
-from gitmem.hosts.own_memory import bringing, folder_here, is_kept_here, remembered
+from gitmem.hosts.own_memory import find_own_memory, folder_here, import_command, is_kept_here
 from gitmem.hosts.registry import all_hosts
 from gitmem.messages import Message
 from gitmem.plural import counted
@@ -23,17 +23,17 @@ MAX_SESSION_CHARS = 80  # characters of a session's name
 LOG_DAYS = 7  # days back for which failures of hosts' hooks are shown
 
 
-def examine(repo: Repository, now: datetime) -> list[Check]:
-    """All checks: what a registered host asks the person to confirm, hosts that miss their hooks in subfolders,
-    memories that hosts keep by themselves, sessions that wait to be written, and failures of hooks in the last LOG_DAYS
-    days."""
+def all_checks(repo: Repository, now: datetime) -> list[Check]:
+    """All checks, for this repository at the time `now`: what a registered host asks the person to confirm, hosts that
+    do not run their hooks in subfolders, memories that hosts keep outside this repository, sessions that wait to be
+    written, and failures of hooks in the last LOG_DAYS days."""
     checks: list[Check] = []
     if repo.root is not None:
         trusting = [host for host in all_hosts() if host.trust and is_registered(host, repo.root)]
         checks += [Check(Message("hooks of {}", host.name), detail=host.trust) for host in trusting]
-        checks += filter(None, (started_below(host, repo.root) for host in all_hosts()))
-    checks += own_memories(repo)
-    checks += waiting(repo)
+        checks += filter(None, (subfolder_check(host, repo.root) for host in all_hosts()))
+    checks += own_memory_checks(repo)
+    checks += waiting_check(repo)
     folders = (repo.common_dir / "gitmem", hook_log.spare_folder(cache_folder(), repo.common_dir))
     since = now - timedelta(days=LOG_DAYS)
     found = [(failure, folder) for folder in folders for failure in hook_log.failures(folder, since)]
@@ -48,9 +48,10 @@ def examine(repo: Repository, now: datetime) -> list[Check]:
     return [*checks, Check("hooks of hosts", wrong, hint)]
 
 
-def started_below(host: Host, root: Path) -> Check | None:
-    """A check that names what a host registered at `root` lacks if it is started in a subfolder: its hooks, or its
-    tools too. None if it lacks nothing, or is registered in the person's own settings."""
+def subfolder_check(host: Host, root: Path) -> Check | None:
+    """A check that says whether a host that is registered at `root` lacks its hooks, or its tools too, when it is
+    started in a subfolder. None if it lacks nothing, is not registered, or is registered in the person's own
+    settings."""
     if not host.below or not is_registered(host, root) or is_registered_for_user(host):
         return None
     said = Message("{} started in a subfolder gets neither the tools nor the hooks", host.below)
@@ -60,19 +61,20 @@ def started_below(host: Host, root: Path) -> Check | None:
     return Check(f"folders below, with {host.name}", detail=said, hint=hint)
 
 
-def own_memories(repo: Repository) -> list[Check]:
-    """A check for each host that has remembered something of this project by itself that is not in memory yet."""
+def own_memory_checks(repo: Repository) -> list[Check]:
+    """A check for each host that has a memory of its own with files of this project that are not in this repository
+    yet."""
     if repo.root is None:
         return []
     home = Path(os.path.expanduser("~"))
     checks = []
     for host in all_hosts():
-        found = remembered(host, home, repo.root)
+        found = find_own_memory(host, home, repo.root)
         if found is None or not _has_new(found.folder, folder_here(host, repo.root)):
             continue
         files = counted(found.files, "file")
         detail = f"{host.name} keeps a memory of its own, which no gate reads and nothing is forgotten in: {files}"
-        hint = f"{bringing(found)}"
+        hint = f"{import_command(found)}"
         if host.own_memory is not None and host.own_memory.setting and not is_kept_here(host, repo.root):
             hint += f"; git mem install --agent {host.name} --own-memory has it write to memory/{host.name}"
         checks.append(Check(f"own memory of {host.name}", detail=detail, hint=hint))
@@ -80,13 +82,13 @@ def own_memories(repo: Repository) -> list[Check]:
 
 
 def _has_new(folder: Path, here: Path) -> bool:
-    """Whether a file in the host's own memory has no file of the same name in ours. Contents are not compared, since an
-    imported file may have been masked or edited."""
+    """Whether `folder`, a host's own memory, has a Markdown file that `here` does not have. Contents are not compared,
+    since an imported file may have been masked or edited."""
     return any(not (here / path.relative_to(folder)).exists() for path in folder.rglob("*.md"))
 
 
-def waiting(repo: Repository) -> list[Check]:
-    """A check that names the sessions that no event could write yet; [] without any."""
+def waiting_check(repo: Repository) -> list[Check]:
+    """A list with one check that names the sessions that wait to be written; [] if none waits."""
     found = waiting_sessions(repo.common_dir)
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""Find the folder in which a host's hook works: the project for which the hook was installed.
+"""Find the project for which a host's hook works: the project in which the hook was installed.
 
 An agent may change to a folder of another repository, and the host then runs its hooks there; what they write still
 belongs to the project. A linked work tree of the project's repository counts as the project.
@@ -16,28 +16,30 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import discover
 from gitmem.git.worktree import read_bytes
-from gitmem.hosts.host import OURS, Host
+from gitmem.hosts.host import HOOK_COMMAND, Host
 
 # Variables that tell Git where a repository is. They come from the environment in which the host was started, so they
 # do not count for the project.
-LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+LOCATION_VARIABLES = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)  # fmt: skip
 MAX_SETTINGS_BYTES = 1 << 20  # bytes of a host's file in which our hook is looked for
 
 
 def project_folder(
     host: Host, fields: Mapping[str, Any], environ: Mapping[str, str], *, user: bool = False
 ) -> Path | None:  # fmt: skip
-    """The folder in which a hook of `host` works; None if it has nothing to do there.
+    """The folder in which a hook of `host` works; None if the hook has nothing to do.
 
-    1. The root that the host states, in a variable or in the event's `fields`; else the nearest folder, from the
-    current one upwards, in which `git mem install` registered the host. If the current folder is in a work tree of the
-    same repository, the current folder. 2. Without a root the current folder, if it has memory or a profile is in
-    force.
+    With a root: the root that the host states in a variable or in the event's `fields`, else the nearest folder, from
+    the current one upwards, in which `git mem install` registered the host. The result is the root, or the current
+    folder if that is in a work tree of the same repository. Without a root: the current folder, if its repository has
+    memory or a profile is active.
 
-    A stated root without memory and without our registration gives None, unless a profile is in force, since a hook in
-    a person's own settings runs in every project. A hook of a plugin gives None where there is no memory, and where the
-    host runs our hooks by its own settings too. `user`: the hook stands in the person's own settings; it gives None
-    where the host is registered in the project itself, whose hooks do the same.
+    A stated root without memory and without our registration gives None, unless a profile is active, since a hook in a
+    person's own settings runs in every project. A hook of a plugin gives None if there is no memory, or if the host
+    also runs our hooks by its own settings. `user`: the hook is in the person's own settings; it gives None if the host
+    is registered in the project too, whose hooks do the same.
     """
     here = _current_folder()
     stated = stated_root(host, fields, environ)
@@ -54,32 +56,34 @@ def project_folder(
         if here is not None and _is_work_tree_of(here, root, outside):
             return here
         return root
-    if here is not None and (_holds_memory(here, environ) or _has_profile(environ)):
+    if here is not None and (_has_memory(here, environ) or _has_profile(environ)):
         return here
     return None
 
 
 def is_project(host: Host, folder: Path, environ: Mapping[str, str]) -> bool:
-    """Whether a folder's repository has memory, or the host is registered there. Always True for a host whose files are
-    all in the person's home (OpenClaw)."""
+    """Whether the repository of `folder` has memory, or the host is registered there. Always True for a host that has
+    all its files in the person's home (OpenClaw)."""
     if all(path.startswith("~/") for path in host.paths):
         return True
-    return _installed(host, folder) is not None or _holds_memory(folder, environ)
+    return _installed(host, folder) is not None or _has_memory(folder, environ)
 
 
 def serves_memory(environ: Mapping[str, str]) -> bool:
-    """Whether a server that is started here has a memory to serve: that of this repository, or of a profile."""
+    """Whether a server that is started in the current folder has a memory to serve: that of the repository, or of a
+    profile."""
     here = _current_folder()
-    return here is not None and (_holds_memory(here, environ) or _has_profile(environ))
+    return here is not None and (_has_memory(here, environ) or _has_profile(environ))
 
 
 def _has_profile(environ: Mapping[str, str]) -> bool:
+    """Whether a profile is active in the person's settings."""
     return in_force(user_settings(environ), None) is not None
 
 
 def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """The root, if it has memory and the host does not run our hooks by its own settings, which would do the same."""
-    if root is None or not _holds_memory(root, without_location(environ)):
+    """The root, if it has memory and the host does not run our hooks by its own settings as well; else None."""
+    if root is None or not _has_memory(root, without_location(environ)):
         return None
     if is_registered(host, root) or is_registered_for_user(host):
         return None
@@ -87,7 +91,8 @@ def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]
 
 
 def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
-    """The root of the project as the host states it; None if it states no folder that exists."""
+    """The root of the project as the host states it, in a variable or in the event's `fields`; None if it states no
+    existing folder."""
     if host.hooks is None:
         return None
     stated: list[Any] = [environ.get(name) for name in host.hooks.project_variables]
@@ -99,8 +104,8 @@ def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str
 
 
 def without_location(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the variables of LOCATION."""
-    return {name: value for name, value in environ.items() if name not in LOCATION}
+    """The environment without the variables of LOCATION_VARIABLES."""
+    return {name: value for name, value in environ.items() if name not in LOCATION_VARIABLES}
 
 
 def _current_folder() -> Path | None:
@@ -112,8 +117,8 @@ def _current_folder() -> Path | None:
 
 
 def _installed(host: Host, here: Path | None) -> Path | None:
-    """The nearest folder, from `here` upwards, in which the host is registered; None without one. The person's home is
-    never a project."""
+    """The nearest folder, from `here` upwards, in which the host is registered; None if there is none. The person's
+    home is never a project."""
     if here is None:
         return None
     home = _home()
@@ -121,12 +126,12 @@ def _installed(host: Host, here: Path | None) -> Path | None:
 
 
 def is_registered(host: Host, root: Path) -> bool:
-    """Whether the host runs our hooks in the project at `root`."""
+    """Whether a file of the host in the project at `root` names our hook."""
     return any(_runs_our_hook(root, path) for path in host.paths if not path.startswith("~/"))
 
 
 def is_registered_for_user(host: Host) -> bool:
-    """Whether the host runs our hooks in all projects of the person."""
+    """Whether a file of the host in the person's home names our hook, so that it runs in all projects."""
     return any(_runs_our_hook(_home(), file.path.removeprefix("~/")) for file in host.personal)
 
 
@@ -135,9 +140,9 @@ def _home() -> Path:
 
 
 def _runs_our_hook(folder: Path, path: str) -> bool:
-    """Whether a host's file names our hook."""
+    """Whether the file `path` in `folder` names our hook."""
     try:
-        return OURS.encode() in read_bytes(folder, path, MAX_SETTINGS_BYTES)
+        return HOOK_COMMAND.encode() in read_bytes(folder, path, MAX_SETTINGS_BYTES)
     except (OSError, OutsideRepository):
         return False
 
@@ -153,8 +158,8 @@ def _is_work_tree_of(here: Path, root: Path, environ: Mapping[str, str]) -> bool
         return False
 
 
-def _holds_memory(here: Path, environ: Mapping[str, str]) -> bool:
-    """Whether the repository of a folder has MEMORY.md or memory/."""
+def _has_memory(here: Path, environ: Mapping[str, str]) -> bool:
+    """Whether the repository of the folder `here` has MEMORY.md or memory/."""
     try:
         root = discover(here, environ).root
     except GitMemError:

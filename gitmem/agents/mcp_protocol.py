@@ -1,4 +1,4 @@
-"""Serve the Model Context Protocol over standard input and output: JSON-RPC messages, one a line.
+"""Serve the Model Context Protocol over standard input and output: JSON-RPC messages, one on each line.
 
 The protocol's own SDK is not used, because a host waits for the server at the start of every session: the SDK imports
 29 packages (0.7 s of processor time on two cores), this module imports `json` and `threading`. The tests use the SDK's
@@ -15,15 +15,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
-HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that begin with `initialize`
-BATCHED = "2025-03-26"  # the only version in which a list of messages may be sent
-MODERN = "2026-07-28"  # the version without a handshake: `_meta` of each request names it
+VERSIONS_WITH_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # they begin with `initialize`
+VERSION_WITH_BATCHES = "2025-03-26"  # the only version in which a list of messages may be sent
+VERSION_WITHOUT_HANDSHAKE = "2026-07-28"  # the version without a handshake: `_meta` of each request names it
 META = "io.modelcontextprotocol/"  # prefix of the protocol's keys in `_meta`
 LINE_LIMIT = 64 << 20  # bytes of a message; a longer line is skipped and refused
 MAX_BATCH = 100  # messages of a list
 MAX_CALLS = 16  # calls that run at once; further calls wait
-BEAT = 1.0  # seconds between two progress messages of a call; clients give up after 30 to 60 without one
-WARM_AFTER = 2.0  # seconds after the first message until `warm` runs, so that it does not slow the start of a session
+PROGRESS_SECONDS = 1.0  # between two progress messages of a call; clients give up after 30 to 60 without one
+WARM_AFTER_SECONDS = 2.0  # after the first message until `warm` runs, so that it does not slow the start of a session
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NOT_FOUND = -32002  # code for a missing resource; INVALID_PARAMS since 2026-07-28
 UNSUPPORTED_VERSION = -32022
@@ -33,7 +33,8 @@ CACHEABLE = frozenset(  # methods whose results name a time for which clients ma
 
 
 class ProtocolError(Exception):
-    """A JSON-RPC error: its code, a sentence, and `data` for the client's program (None for none)."""
+    """A JSON-RPC error. `code`: its number. `message`: a sentence. `data`: details for the client's program, None for
+    none."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -42,7 +43,7 @@ class ProtocolError(Exception):
 
 
 class Method(NamedTuple):
-    """A method of the protocol. `run`: takes the request's params and returns the result. `slow`: run it in a
+    """A method of the protocol. `run`: takes the request's params and returns the result. `slow`: the method runs in a
     thread."""
 
     run: Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -50,10 +51,8 @@ class Method(NamedTuple):
 
 
 class Server(NamedTuple):
-    """A server: its name, title, version and instructions for the model, and its methods by name.
-
-    `warm`: imports and opens what the first call needs; it runs in a thread once the session has started.
-    """
+    """A server. `instructions`: text for the model. `methods`: name -> method. `warm`: imports and opens what the first
+    call needs; it runs in a thread a while after the session's first message."""
 
     name: str
     title: str
@@ -64,11 +63,13 @@ class Server(NamedTuple):
 
     @property
     def info(self) -> dict[str, str]:
+        """The name, title and version, as the protocol's `serverInfo`."""
         return {"name": self.name, "title": self.title, "version": self.version}
 
 
 class Connection:
-    """The connection to one client. `write`: sends a message; it is called from any thread, but by one at a time."""
+    """The connection to one client. `write`: sends one message (a JSON value) to the client; it is called from several
+    threads, but never at the same time."""
 
     def __init__(self, server: Server, write: Callable[[Any], None]) -> None:
         self.server = server
@@ -79,10 +80,11 @@ class Connection:
         self._running: dict[str, threading.Event] = {}  # a request's id as JSON -> event that its cancellation sets
         self._threads: set[threading.Thread] = set()
 
-    def take(self, message: Any) -> None:
-        """Answer one message; a slow request is answered from a thread. Raises what `write` raises."""
-        if isinstance(message, list) and self.version == BATCHED:
-            self._take_batch(message)
+    def receive(self, message: Any) -> None:
+        """Handle one message of the client, a parsed JSON value: answer a request, mark a call as cancelled, or refuse
+        an invalid message. A slow request is answered from a thread. Raises the errors of `write`."""
+        if isinstance(message, list) and self.version == VERSION_WITH_BATCHES:
+            self._receive_batch(message)
             return
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             self.refuse(INVALID_REQUEST, 'a message is a JSON object with "jsonrpc": "2.0"')
@@ -102,9 +104,9 @@ class Connection:
         else:
             self._start(method, ident, params)
 
-    def _take_batch(self, messages: list[Any]) -> None:
-        """Answer a list of messages with one list of answers, once all are done; no list if nothing is to be answered.
-        Progress messages are sent at once."""
+    def _receive_batch(self, messages: list[Any]) -> None:
+        """Answer a list of messages with one list of answers after the last call has ended; send nothing if no message
+        needs an answer. Progress messages are sent at once."""
         names = [message.get("method") for message in messages if isinstance(message, dict)]
         if not messages or len(messages) > MAX_BATCH or "initialize" in names:
             self.refuse(INVALID_REQUEST, f"a list has 1 to {MAX_BATCH} messages, and 'initialize' is none of them")
@@ -113,7 +115,7 @@ class Connection:
 
         def write(message: dict[str, Any]) -> None:
             if "method" in message:  # a progress message
-                self._send_whole(message)
+                self._write_message(message)
             else:
                 answers.append(message)
 
@@ -123,13 +125,13 @@ class Connection:
             if isinstance(message, list):
                 batch.refuse(INVALID_REQUEST, "a list holds no list")
             else:
-                batch.take(message)
+                batch.receive(message)
 
         def answer() -> None:
             batch.finish()
             with suppress(OSError, ValueError):  # the client has closed the pipe; `serve` notices at its next line
                 if answers:
-                    self._send_whole(answers)
+                    self._write_message(answers)
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
@@ -139,16 +141,17 @@ class Connection:
         thread.start()
 
     def refuse(self, code: int, words: str, ident: Any = None) -> None:
-        """Answer with an error. `ident`: the message's id; one that is no text or number is sent as null."""
+        """Answer with an error. `ident`: the id of the message, sent as null if it is neither text nor number."""
         if not isinstance(ident, str | int):
             ident = None
         self.send({"id": ident, "error": {"code": code, "message": words}})
 
     def send(self, fields: dict[str, Any]) -> None:
-        """Write one message."""
-        self._send_whole({"jsonrpc": "2.0", **fields})
+        """Send one message with these fields."""
+        self._write_message({"jsonrpc": "2.0", **fields})
 
-    def _send_whole(self, message: Any) -> None:
+    def _write_message(self, message: Any) -> None:
+        """Write one message while no other thread writes."""
         with self._lock:
             self._write(message)
 
@@ -162,7 +165,7 @@ class Connection:
             thread.join()
 
     def _start(self, method: str, ident: str | int, params: dict[str, Any]) -> None:
-        """Answer a request: a slow method in a thread, any other, known or not, at once."""
+        """Answer a request: a slow method in a thread, any other method at once. An unknown method gets an error."""
         found = self.server.methods.get(method)
         if found is None or not found.slow:
             self.send(self._answer(method, ident, params))
@@ -175,13 +178,13 @@ class Connection:
         thread.start()
 
     def _call(self, method: str, ident: str | int, params: dict[str, Any], cancelled: threading.Event) -> None:
-        """Run a slow method and send its answer, unless it was cancelled. If the request has a progress token, send a
-        progress message every BEAT seconds meanwhile."""
+        """Run a slow method and send its answer, unless the call was cancelled. While it runs, send a progress message
+        every BEAT seconds if the request has a progress token. At most MAX_CALLS run at the same time."""
         token = _meta(params).get("progressToken")
         done = threading.Event()
         with suppress(OSError, ValueError):  # the client has closed the pipe; `serve` notices at its next line
             if token is not None:
-                threading.Thread(target=self._beat, args=(token, done, cancelled), daemon=True).start()
+                threading.Thread(target=self._send_progress, args=(token, done, cancelled), daemon=True).start()
             try:
                 with self._turns:
                     answer = self._answer(method, ident, params)
@@ -193,18 +196,19 @@ class Connection:
                 with self._lock:
                     self._threads.discard(threading.current_thread())
 
-    def _beat(self, token: Any, done: threading.Event, cancelled: threading.Event) -> None:
-        """Send progress messages until the call is done or cancelled."""
+    def _send_progress(self, token: Any, done: threading.Event, cancelled: threading.Event) -> None:
+        """Send a progress message every BEAT seconds until the call is done or cancelled. `token`: the request's
+        progress token."""
         passed = 0.0
         with suppress(OSError, ValueError):
-            while not done.wait(BEAT) and not cancelled.is_set():
-                passed += BEAT
+            while not done.wait(PROGRESS_SECONDS) and not cancelled.is_set():
+                passed += PROGRESS_SECONDS
                 params = {"progressToken": token, "progress": passed, "message": "git mem is working"}
                 self.send({"method": "notifications/progress", "params": params})
 
     def _cancel(self, ident: Any) -> None:
-        """Mark a running call as cancelled, so that it is not answered. It still runs to its end, because it may be
-        writing."""
+        """Mark a running call as cancelled, so that it is not answered. The call still runs to its end, because it may
+        be writing."""
         running = self._running.get(json.dumps(ident))
         if running is not None:
             running.set()
@@ -223,50 +227,53 @@ class Connection:
             return {"id": ident, "error": {"code": INTERNAL, "message": words}}
 
     def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request. Raises ProtocolError, and what the method raises."""
+        """The result of a request. Raises ProtocolError, and the errors of the method."""
         version = _version_of(params)
-        if version and version not in (*HANDSHAKES, MODERN):
-            data = {"supported": [MODERN], "requested": version}
+        if version and version not in (*VERSIONS_WITH_HANDSHAKE, VERSION_WITHOUT_HANDSHAKE):
+            data = {"supported": [VERSION_WITHOUT_HANDSHAKE], "requested": version}
             raise ProtocolError(UNSUPPORTED_VERSION, "this version of the protocol is not spoken", data)
         if method == "initialize":
             return self._initialize(params)
         if method == "ping":
             return {}
         if method == "server/discover":
-            result = {"supportedVersions": [MODERN], **self._offer()}
+            result = {"supportedVersions": [VERSION_WITHOUT_HANDSHAKE], **self._capabilities()}
         elif method in self.server.methods:
             result = self._run(version, method, params)
         else:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method[:80])
-        if version != MODERN:
+        if version != VERSION_WITHOUT_HANDSHAKE:
             return result
         if method in CACHEABLE:
             result = {**result, "ttlMs": 0, "cacheScope": "private"}
         return {**result, "resultType": "complete", "_meta": {f"{META}serverInfo": self.server.info}}
 
     def _run(self, version: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run a method of the server. Raises ProtocolError, with the code that `version` has for a missing resource."""
+        """The result of a method of the server. Raises ProtocolError; for a missing resource with the code of the
+        protocol's version `version`."""
         try:
             return self.server.methods[method].run(params)
         except ProtocolError as error:
-            if error.code == NOT_FOUND and version == MODERN:
+            if error.code == NOT_FOUND and version == VERSION_WITHOUT_HANDSHAKE:
                 raise ProtocolError(INVALID_PARAMS, str(error), error.data) from None
             raise
 
     def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
-        """The handshake: the version that the client wants, if it is known, else the newest with a handshake."""
+        """The result of the handshake, with the version that the client wants, if it is known, else the newest version
+        with a handshake."""
         wanted = params.get("protocolVersion")
-        self.version = str(wanted) if wanted in HANDSHAKES else HANDSHAKES[-1]
-        return {"protocolVersion": self.version, "serverInfo": self.server.info, **self._offer()}
+        self.version = str(wanted) if wanted in VERSIONS_WITH_HANDSHAKE else VERSIONS_WITH_HANDSHAKE[-1]
+        return {"protocolVersion": self.version, "serverInfo": self.server.info, **self._capabilities()}
 
-    def _offer(self) -> dict[str, Any]:
+    def _capabilities(self) -> dict[str, Any]:
         """The server's capabilities and instructions."""
         kinds = dict.fromkeys(name.partition("/")[0] for name in self.server.methods)
         return {"capabilities": {kind: {} for kind in kinds}, "instructions": self.server.instructions}
 
 
 def _version_of(params: Mapping[str, Any]) -> str:
-    """The protocol's version that a request names in `_meta`; "" for none (after a handshake), "?" if it is no text."""
+    """The protocol version in the `_meta` of a request; "" if there is none (as after a handshake), "?" if it is not a
+    text."""
     value = _meta(params).get(f"{META}protocolVersion", "")
     if isinstance(value, str):
         return value
@@ -274,7 +281,7 @@ def _version_of(params: Mapping[str, Any]) -> str:
 
 
 def _meta(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The `_meta` of a request; {} without an object there."""
+    """The `_meta` object of a request; {} if there is none."""
     meta = params.get("_meta")
     if isinstance(meta, dict):
         return meta
@@ -282,7 +289,7 @@ def _meta(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text_argument(params: Mapping[str, Any], name: str) -> str:
-    """A param that has to be a text. Raises ProtocolError if it is not."""
+    """The text in the param `name`. Raises ProtocolError if it is missing or not a text."""
     value = params.get(name)
     if not isinstance(value, str):
         raise ProtocolError(INVALID_PARAMS, f"'{name}' takes a text")
@@ -290,8 +297,8 @@ def text_argument(params: Mapping[str, Any], name: str) -> str:
 
 
 def serve(server: Server) -> None:
-    """Answer the client on standard input and output until it closes the input. Raises BrokenPipeError if it closed the
-    output before it had all answers."""
+    """Answer the client on standard input and output until the client closes the input. Raises BrokenPipeError if the
+    client closed the output before it had all answers."""
     source, sink = _own_streams()
     gone = threading.Event()
 
@@ -317,9 +324,9 @@ def serve(server: Server) -> None:
         except (ValueError, RecursionError):
             connection.refuse(PARSE_ERROR, "a message is one line of JSON")
             continue
-        connection.take(message)
+        connection.receive(message)
         if warming is None:
-            warming = threading.Timer(WARM_AFTER, _warm, (server,))
+            warming = threading.Timer(WARM_AFTER_SECONDS, _warm, (server,))
             warming.daemon = True
             warming.start()
     connection.finish()
@@ -328,19 +335,20 @@ def serve(server: Server) -> None:
 
 
 def _warm(server: Server) -> None:
+    """Run the server's `warm` and ignore its errors."""
     with suppress(Exception):  # the first call will meet the same error and report it
         server.warm()
 
 
 def _skip_line(source: BinaryIO, part: bytes) -> None:
-    """Read to the end of the line that begins with `part`."""
+    """Read `source` up to the end of the line that begins with `part`."""
     while part and not part.endswith(b"\n"):
         part = source.readline(LINE_LIMIT)
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Take standard input and output for the protocol alone. From then on, what git, its hooks or a library prints goes
-    to standard error, and they read from an empty input."""
+    """Reserve standard input and output for the protocol: returns both as new streams. From then on the output of git,
+    its hooks and libraries goes to standard error, and they read an empty input."""
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -1,9 +1,9 @@
 """The MCP server: gives a client the memory of one repository as tools, resources and prompts.
 
-A client's first requests (initialisation, the list of tools) are answered from constants. What a tool needs is imported
-by its first call, or by `warm` a while after the start. Names, descriptions and schemas of tools contain nothing from a
-repository (docs/threats.md, A8). An error says what is wrong and what to type, and never quotes memory. Nothing here
-prints or exits.
+A client's first requests (initialisation, the list of tools) are answered from constants. The modules that a tool needs
+are imported by the first call, or by `warm` a while after the start. Names, descriptions and schemas of tools contain
+nothing from a repository (docs/threats.md, A8). An error says what is wrong and what to type, and never quotes memory.
+The module prints nothing and never exits.
 """
 
 from __future__ import annotations
@@ -60,10 +60,8 @@ PROMPTS: list[dict[str, Any]] = [
 
 
 class Memory:
-    """The memory of the repository that contains `folder`, opened by the first call that needs it.
-
-    `session`: the session whose working values the tools keep, "" for the project's.
-    """
+    """The memory of the repository that contains `folder`. The repository is opened by the first call. `session`: the
+    session whose working values the tools read and write, "" for the values of the project."""
 
     def __init__(self, folder: Path, session: str) -> None:
         self._folder = folder
@@ -73,6 +71,7 @@ class Memory:
 
     @property
     def pool(self) -> RepositoryPool:
+        """The open repositories of the folder, created at the first use."""
         from gitmem.agents.repository_pool import RepositoryPool
 
         with self._lock:
@@ -85,17 +84,18 @@ class Memory:
         import gitmem.agents.tool_answers
         import gitmem.search.search  # noqa: F401 - imported for the calls to come
 
-        with self.pool.opened():
+        with self.pool.lend_open():
             pass
 
 
 def without_memory() -> Server:
-    """A server without tools, for projects without memory, in which a host would otherwise show an error."""
+    """A server without tools, for projects without memory, where a host would show an error if there were no server."""
     return Server("git-mem", "git mem", __version__, "", {"tools/list": Method(lambda _: {"tools": []})}, lambda: None)
 
 
 def build(folder: Path, *, read_only: bool = False, session: str = "") -> Server:
-    """The server of one repository. `read_only`: without tools that write. `session`: as in `Memory`."""
+    """The server for the repository that contains `folder`. `read_only`: leave out the tools that write. `session`: as
+    in `Memory`."""
     memory = Memory(folder, session)
     tools = mcp_tools.listed(read_only=read_only)
     names = frozenset(tool["name"] for tool in tools)
@@ -112,7 +112,8 @@ def build(folder: Path, *, read_only: bool = False, session: str = "") -> Server
 
 
 def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[str, Any]:
-    """The result of a tool call: its text, or the text of an error with `isError`."""
+    """The result of `tools/call`: the tool's text, or the text of an error with `isError`. `names`: the tools that may
+    be called."""
     name = text_argument(params, "name")
     if name not in names:
         return _error(f"there is no tool of that name: {', '.join(sorted(names))}")
@@ -136,20 +137,19 @@ def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[st
 
 
 def _error(text: str) -> dict[str, Any]:
+    """The result of a tool call that failed."""
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
 def listed_files(pool: RepositoryPool) -> list[dict[str, Any]]:
-    """The memory files as resources: MEMORY.md first, then by path in reverse order, so that new logs come first.
-
-    Empty if the repository or its settings cannot be read; a call of a tool says why.
-    """
+    """The memory files as resources, at most MAX_LISTED_FILES: MEMORY.md first, then by path in reverse order, so that
+    new logs come first. [] if the repository or its settings cannot be read; a call of a tool then says why."""
     from urllib.parse import quote
 
     from gitmem.memory.files import memory_paths
 
     try:
-        with pool.lent() as (repo, config):
+        with pool.lend() as (repo, config):
             paths = sorted(memory_paths(repo, config), reverse=True)
     except GitMemError:
         return []
@@ -161,7 +161,7 @@ def listed_files(pool: RepositoryPool) -> list[dict[str, Any]]:
 
 
 def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
-    """The result of `resources/read`: a memory file, quoted. Raises ProtocolError."""
+    """The result of `resources/read`: the text of a memory file, quoted. Raises ProtocolError."""
     from urllib.parse import unquote
 
     from gitmem.memory.show import read
@@ -172,7 +172,7 @@ def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
         raise ProtocolError(NOT_FOUND, f"a resource begins with {SCHEME}")
     path = unquote(uri.removeprefix(SCHEME))
     try:
-        with memory.pool.lent() as (repo, config):
+        with memory.pool.lend() as (repo, config):
             lines = read(repo, config, path, forgotten=forgotten_texts(repo)).lines
     except GitMemError as error:
         raise ProtocolError(NOT_FOUND, one_line(error.message)) from None
@@ -180,7 +180,7 @@ def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def _prompt(params: Params) -> dict[str, Any]:
-    """The result of `prompts/get`: a prompt as a turn of the person. Raises ProtocolError."""
+    """The result of `prompts/get`: a prompt as a message of the person. Raises ProtocolError."""
     name, given = text_argument(params, "name"), params.get("arguments") or {}
     known = next((prompt for prompt in PROMPTS if prompt["name"] == name), None)
     if known is None or not isinstance(given, dict):

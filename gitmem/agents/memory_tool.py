@@ -2,8 +2,8 @@
 
 A program that runs the API loop calls `memory_tool(repo, config, command) -> Answer`. The answers are those of the file
 system tool of Anthropic's SDK, word for word, because models are trained on them; docs/agents.md, "The memory tool",
-lists the differences. `/memories` holds the repository's memory files (`/memories/MEMORY.md`,
-`/memories/memory/2026-02-05.md`) and no others. Markup in an answer is spelled out, as in a quotation (`gate.quoting`).
+lists the differences. `/memories` contains the repository's memory files (`/memories/MEMORY.md`,
+`/memories/memory/2026-02-05.md`) and no others. Markup in an answer is escaped, as in a quotation (`gate.quoting`).
 Every write passes the gate; nothing is committed.
 """
 
@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 
 class _Gated(NamedTuple):
-    """The bytes to write, with masks, and the line of the answer that names the masks, "" without any."""
+    """The bytes to write, with masks, and a line for the answer that names the masks, "" if there are none."""
 
     data: bytes
     note: str
@@ -62,8 +62,8 @@ class _Failure(Exception):
 def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *, read_only: bool = False) -> Answer:
     """Run one command of the tool and return the answer for the model.
 
-    Errors and refusals are answers with `is_error`; nothing is raised. No answer holds a tag, a chat template's marker
-    or an invisible character. `read_only`: refuse the commands that write.
+    Errors and refusals are answers with `is_error`; nothing is raised. No answer contains a tag, a chat template's
+    marker or an invisible character. `read_only`: refuse the commands that write.
     """
     try:
         return Answer(escaped(_answer(repo, config, command, read_only)))
@@ -105,7 +105,8 @@ def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_o
 
 
 def _text(command: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    """A text parameter; `default` without one. Raises _Failure if it is missing without a default, or not a text."""
+    """The text in the parameter `key`, or `default` if it is missing. Raises _Failure if the parameter is missing and
+    has no default, or is not a text."""
     value = command.get(key)
     if value is None and default is not None:
         return default
@@ -115,15 +116,16 @@ def _text(command: Mapping[str, Any], key: str, default: str | None = None) -> s
 
 
 class _Tool:
-    """The memory files of one repository, with a method for each command. Methods raise _Failure, GitMemError,
-    OSError."""
+    """The memory files of one repository, with a method for each command that returns the text of its answer. In all
+    methods `path` is the path as the model wrote it, and `relative` the path in the repository. They raise _Failure,
+    GitMemError, OSError."""
 
     def __init__(self, repo: Repository, root: Path, config: Config) -> None:
         self.repo, self.root, self.config = repo, root, config
 
-    def inside(self, path: str) -> str:
-        """The repository path of `/memories/...`; "" for `/memories` itself. Raises _Failure for a path outside of
-        it."""
+    def repository_path(self, path: str) -> str:
+        """The path in the repository of `/memories/...`; "" for `/memories` itself. Raises _Failure for a path outside
+        of `/memories`."""
         if path != ROOT and not path.startswith(ROOT + "/"):
             raise _Failure(f"Path must start with {ROOT}, got: {path}")
         relative = posixpath.normpath(path[len(ROOT) :].lstrip("/"))
@@ -136,19 +138,20 @@ class _Tool:
         return relative
 
     def is_file(self, relative: str) -> bool:
-        """Whether a memory file is at the path."""
+        """Whether there is a memory file at the path."""
         return (self.root / relative).is_file() and in_work_tree(self.repo, self.config, relative)
 
-    def writable(self, path: str, relative: str) -> None:
-        """Raise _Failure if the path is not one of a memory file. `path`: as the model spelled it."""
+    def require_memory_path(self, path: str, relative: str) -> None:
+        """Raise _Failure if a memory file cannot have this path."""
         if not relative or not in_work_tree(self.repo, self.config, relative):
             raise _Failure(f"{path} is not a memory file; use {ROOT}/MEMORY.md or a .md file below {ROOT}/memory")
         if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in relative):
             raise _Failure(f"{path} holds a line break or another control character, or is no Unicode text")
 
     def view(self, path: str, view_range: object) -> str:
-        """The numbered lines of a file, without secrets and forgotten texts, or the listing of a folder."""
-        relative = self.inside(path)
+        """The numbered lines of a file, without secrets and forgotten texts, or the listing of a folder. `view_range`:
+        as in `_line_slice`."""
+        relative = self.repository_path(path)
         if not relative or (self.root / relative).is_dir():
             return self.listing(path, relative)
         try:
@@ -158,15 +161,16 @@ class _Tool:
         lines = data.decode("utf-8", "surrogateescape").split("\n")
         if len(lines) > MAX_LINES:
             raise _Failure(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
-        first, end = _window(view_range, len(lines))
+        first, end = _line_slice(view_range, len(lines))
         lines = [line.removesuffix("\r") for line in lines]
         if kind(relative) is not Kind.MEMORY:
             lines = forgotten_texts(self.repo).lines(lines)
         shown = without_secrets(lines)[first:end]
-        return f"Here's the content of {path} with line numbers:\n{_bounded(shown, first + 1)}"
+        return f"Here's the content of {path} with line numbers:\n{_shown_lines(shown, first + 1)}"
 
     def listing(self, path: str, relative: str) -> str:
-        """The memory files and folders below a folder, two levels deep, with their sizes."""
+        """The memory files and folders below a folder, two levels deep, with their sizes. Raises _Failure if there are
+        none."""
         sizes = self.sizes(f"{relative}/" if relative else "")
         if relative and not sizes:
             raise _Failure(ASK_AGAIN.format(path))
@@ -179,12 +183,12 @@ class _Tool:
                 else:
                     rows[folder] = _row(self.root.joinpath(relative, *folder).stat().st_size, path, folder) + "/"
         head = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
-        top = f"{_human((self.root / relative).stat().st_size)}\t{path}"
+        top = f"{_readable_size((self.root / relative).stat().st_size)}\t{path}"
         return "\n".join([head, top, *(row for _, row in sorted(rows.items()))])
 
     def sizes(self, prefix: str, *, hidden: bool = False) -> dict[str, int]:
-        """The sizes in bytes of the memory files below `prefix`, by the rest of their path. Files that Git ignores are
-        left out, and hidden ones unless `hidden`."""
+        """Path below `prefix` -> size in bytes, for the memory files there. Files that Git ignores are left out, and
+        hidden files unless `hidden`."""
         stats = read_work_tree(self.repo, self.config.memory_paths).file_stats
         below = [path for path in stats if path.startswith(prefix) and (hidden or not _is_hidden(path[len(prefix) :]))]
         if not below:
@@ -193,31 +197,31 @@ class _Tool:
         return {path[len(prefix) :]: stats[path][0] for path in below if path not in ignored}
 
     def create(self, path: str, text: str) -> str:
-        """Write a new file."""
-        relative = self.inside(path)
-        self.writable(path, relative)
+        """Write a new file with this text. Raises _Failure if there is one."""
+        relative = self.repository_path(path)
+        self.require_memory_path(path, relative)
 
         def plan(reading: Reading) -> Draft[str]:
             if (self.root / relative).exists():
                 raise _Failure(f"File {path} already exists")
             reading.raw(relative)
-            gated = self.gated(relative, text)
+            gated = self.gate(relative, text)
             return Draft({relative: gated.data}, f"File created successfully at: {path}{gated.note}")
 
-        return write(self.repo, plan) + self.differs(relative, b"")
+        return write(self.repo, plan) + self.rival_lines(relative, b"")
 
     def replace(self, path: str, old: str, new: str) -> str:
-        """Replace the one place of a file where `old` stands."""
-        relative = self.inside(path)
+        """Replace the only occurrence of `old` in a file by `new`. The answer shows the changed lines."""
+        relative = self.repository_path(path)
         before = b""
 
         def plan(reading: Reading) -> Draft[tuple[int, _Gated]]:
             nonlocal before
-            text = self.text(reading, path, relative)
+            text = self.read_text(reading, path, relative)
             before = reading.raw(relative) or b""
-            start, end, put = _only_place(path, text, old, new)
+            start, end, put = _find_once(path, text, old, new)
             changed = text[:start] + put + text[end:]
-            gated = self.gated(relative, changed, text)
+            gated = self.gate(relative, changed, text)
             return Draft({relative: gated.data}, (changed.count("\n", 0, start), gated))
 
         line, gated = write(self.repo, plan)
@@ -228,17 +232,17 @@ class _Tool:
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
             + _numbered(lines, first + 1)
             + gated.note
-            + self.differs(relative, before)
+            + self.rival_lines(relative, before)
         )
 
     def insert(self, path: str, line: object, text: str) -> str:
-        """Insert a text after a line of a file; 0 is before the first."""
-        relative = self.inside(path)
+        """Insert a text after the line number `line` of a file; 0 inserts it before the first line."""
+        relative = self.repository_path(path)
         before = b""
 
         def plan(reading: Reading) -> Draft[str]:
             nonlocal before
-            old = self.text(reading, path, relative)
+            old = self.read_text(reading, path, relative)
             before = reading.raw(relative) or b""
             lines = old.split("\n")
             if lines[-1] == "":
@@ -249,30 +253,30 @@ class _Tool:
                 )
             lines.insert(line, text.rstrip("\n"))
             changed = "\n".join(lines).removesuffix("\n") + "\n"
-            gated = self.gated(relative, changed, old)
+            gated = self.gate(relative, changed, old)
             return Draft({relative: gated.data}, f"The file {path} has been edited.{gated.note}")
 
-        return write(self.repo, plan) + self.differs(relative, before)
+        return write(self.repo, plan) + self.rival_lines(relative, before)
 
-    def differs(self, relative: str, before: bytes) -> str:
-        """Lines that name the facts which the new statements of a file repeat, replace or contradict; "" without any.
-        `before`: the file's bytes before the write."""
+    def rival_lines(self, relative: str, before: bytes) -> str:
+        """Lines for the answer that name up to MAX_RIVALS facts of memory that new statements of a file repeat, replace
+        or contradict; "" if there are none. `before`: the file's bytes before the write."""
         found = since(self.repo, before, now().date(), relative)
         return "".join(f"\n{placed_sentence(rival)}" for rival in found[:MAX_RIVALS])
 
     def delete(self, path: str) -> str:
         """Delete a file, or all files below a folder."""
-        relative = self.inside(path)
+        relative = self.repository_path(path)
         if not relative:
             raise _Failure(f"Cannot delete the {ROOT} directory itself")
         names = self.files_of(path, relative)
         write(self.repo, lambda _: Draft(dict.fromkeys(names), None))
-        self.drop_empty_folders(relative)
+        self.remove_empty_folders(relative)
         return f"Successfully deleted {path}"
 
     def rename(self, old: str, new: str) -> str:
         """Rename a file, or all files below a folder. The moved texts pass the gate again, for their new paths."""
-        source, target = self.inside(old), self.inside(new)
+        source, target = self.repository_path(old), self.repository_path(new)
         if not source:
             raise _Failure(f"Cannot rename the {ROOT} directory itself")
         if target.startswith(f"{source}/"):
@@ -280,7 +284,7 @@ class _Tool:
         names = self.files_of(old, source)
         places = {name: target + name[len(source) :] for name in names}
         for place in places.values():  # checked first, so that no answer tells whether a file that is not memory exists
-            self.writable(new if len(names) == 1 else f"{ROOT}/{place}", place)
+            self.require_memory_path(new if len(names) == 1 else f"{ROOT}/{place}", place)
         if (self.root / target).exists():
             raise _Failure(f"The destination {new} already exists")
 
@@ -296,14 +300,13 @@ class _Tool:
             return Draft({**moved, **dict.fromkeys(names)}, None)
 
         write(self.repo, plan)
-        self.drop_empty_folders(source)
+        self.remove_empty_folders(source)
         return f"Successfully renamed {old} to {new}"
 
     def files_of(self, path: str, relative: str) -> list[str]:
-        """The repository paths of the memory file at `relative`, or of all files below that folder.
+        """The repository paths of the memory file at `relative`, or of all memory files below that folder.
 
-        `path`: the model's spelling, for messages. Raises _Failure if no memory is there, or if the folder also has a
-        file that is not memory or that Git ignores.
+        Raises _Failure if there are none, or if the folder also has a file that is not memory or that Git ignores.
         """
         if self.is_file(relative):
             return [relative]
@@ -314,8 +317,8 @@ class _Tool:
             raise _Failure(f"{path} holds files that are not memory")
         return names
 
-    def drop_empty_folders(self, relative: str) -> None:
-        """Remove a folder and the folders in it if no file is left in them, as deleting the folder would."""
+    def remove_empty_folders(self, relative: str) -> None:
+        """Remove a folder and its subfolders if no file is left in them."""
         top = self.root / relative
         if top.is_dir() and not top.is_symlink():
             for folder, _, _ in os.walk(top, topdown=False):
@@ -324,8 +327,8 @@ class _Tool:
                 except OSError:  # another process wrote a file into it meanwhile
                     return
 
-    def text(self, reading: Reading, path: str, relative: str) -> str:
-        """The text of a memory file that will be changed."""
+    def read_text(self, reading: Reading, path: str, relative: str) -> str:
+        """The text of a memory file that will be changed. Raises _Failure if there is none."""
         is_file = self.is_file(relative)
         if not is_file and (not relative or self.sizes(f"{relative}/")):
             raise _Failure(f"The path {path} is not a file.")
@@ -336,8 +339,9 @@ class _Tool:
             raise _Failure(ASK_AGAIN.format(path))
         return data.decode("utf-8", "surrogateescape")
 
-    def gated(self, relative: str, text: str, old: str = "") -> _Gated:
-        """The bytes to write for a text that was `old`. Raises Refused, and _Failure if it is too large to be read."""
+    def gate(self, relative: str, text: str, old: str = "") -> _Gated:
+        """The bytes to write for a new text of a file; `old`: its text before. Raises Refused, and _Failure if the text
+        grows beyond MAX_MEMORY_FILE_BYTES."""
         size = len(text.encode("utf-8", "surrogateescape"))
         if size > MAX_MEMORY_FILE_BYTES and size > len(old.encode("utf-8", "surrogateescape")):
             raise _Failure(
@@ -351,9 +355,9 @@ class _Tool:
         return _Gated(done.text.encode("utf-8", "surrogateescape"), note)
 
 
-def _window(view_range: object, count: int) -> tuple[int, int]:
-    """(start, end) of the slice of `count` lines for a `view_range`, 0-based with an exclusive end; all lines if it is
-    no pair of numbers. In a `view_range` both ends are 1-based and inclusive, and -1 is the last line."""
+def _line_slice(view_range: object, count: int) -> tuple[int, int]:
+    """(start, end) of the slice of `count` lines that a `view_range` selects, 0-based with an exclusive end; all lines
+    if it is not a pair of numbers. In a `view_range` both ends are 1-based and inclusive, and -1 is the last line."""
     match view_range:
         case [int(first), int(last)]:
             return max(1, first) - 1, count if last == -1 else last
@@ -361,11 +365,12 @@ def _window(view_range: object, count: int) -> tuple[int, int]:
 
 
 def _numbered(lines: Sequence[str], first: int) -> str:
+    """The lines with their numbers, the first of which is `first`."""
     return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, first))
 
 
-def _bounded(lines: Sequence[str], first: int) -> str:
-    """The numbered lines, cut at MAX_ANSWER_CHARACTERS, and a sentence that says how to see the others."""
+def _shown_lines(lines: Sequence[str], first: int) -> str:
+    """The numbered lines, cut after MAX_ANSWER_CHARACTERS, and a sentence that says how to view the others."""
     shown, size = 0, 0
     for line in lines:
         size += len(line) + 1
@@ -383,11 +388,12 @@ def _bounded(lines: Sequence[str], first: int) -> str:
     return "\n".join(parts)
 
 
-def _only_place(path: str, text: str, old: str, new: str) -> tuple[int, int, str]:
-    """(start, end, new text) of the place where `old` stands in a text. Raises _Failure unless there is exactly one.
+def _find_once(path: str, text: str, old: str, new: str) -> tuple[int, int, str]:
+    """(start, end, new text) for the only occurrence of `old` in a text. Raises _Failure if there is none or more than
+    one.
 
-    A model copies `old` from an answer of `view`, where markup is spelled out and carriage returns are missing; so it
-    is also looked for with plain markup, with carriage returns, and with both. The new text is spelled the same way.
+    A model copies `old` from an answer of `view`, where markup is escaped and carriage returns are missing; so the
+    search is repeated with unescaped markup, with carriage returns, and with both. `new` is converted in the same way.
     """
     for spell in (str, unescaped, _with_returns, lambda value: _with_returns(unescaped(value))):
         if spell(old) in text:
@@ -407,12 +413,12 @@ def _only_place(path: str, text: str, old: str, new: str) -> tuple[int, int, str
 
 
 def _with_returns(text: str) -> str:
-    """`text` with CRLF line ends."""
+    """The text with CRLF line ends."""
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _line_numbers(text: str, old: str) -> list[int]:
-    """The number of the line of each place where `old` begins."""
+    """The line number of each occurrence of `old`."""
     numbers, line, counted_to = [], 1, 0
     at = text.find(old)
     while at >= 0:
@@ -424,7 +430,7 @@ def _line_numbers(text: str, old: str) -> list[int]:
 
 
 def _all_below(root: Path, relative: str) -> list[str]:
-    """The paths of all files and links below a folder. Links are not followed."""
+    """The paths, relative to `root`, of all files and symbolic links below a folder. Links are not followed."""
     paths = []
     for folder, folders, names in os.walk(root / relative, followlinks=False):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
@@ -433,18 +439,18 @@ def _all_below(root: Path, relative: str) -> list[str]:
 
 
 def _is_hidden(path: str) -> bool:
-    """Whether a part of the path begins with a point."""
+    """Whether a part of the path begins with a full stop."""
     return any(part.startswith(".") for part in path.split("/"))
 
 
 def _row(size: int, path: str, parts: Sequence[str]) -> str:
-    """A line of a listing. Line breaks and tabs in a name are spelled out."""
+    """A line of a listing. Line breaks and tabs in a name are escaped."""
     name = allowed_name("/".join([path, *parts])).replace("\n", "\\n").replace("\t", "\\t")
-    return f"{_human(size)}\t{name}"
+    return f"{_readable_size(size)}\t{name}"
 
 
-def _human(size: int) -> str:
-    """A size as 1.5K, 12K or 0B: with one decimal if the number is not whole."""
+def _readable_size(size: int) -> str:
+    """A size as 1.5K, 12K or 0B, with one decimal if the number is not whole."""
     step = min(max(size.bit_length() - 1, 0) // 10, 3)
     value = size / 1024**step
     digits = 1

@@ -32,8 +32,8 @@ FileStates = tuple[tuple[int, int, int] | None, ...]
 
 
 class OpenRepository(NamedTuple):
-    """An open repository with its settings and index. `watched`: the files that the settings come from. `file_states`:
-    their states when they were read."""
+    """An open repository with its settings and search index. `watched`: the files that the settings come from.
+    `file_states`: the states of these files when the settings were read."""
 
     repo: Repository
     config: Config
@@ -48,9 +48,9 @@ class OpenRepository(NamedTuple):
 
 
 class RepositoryPool:
-    """Open repositories of one folder, for calls in several threads.
+    """Open repositories of one folder, for calls in several threads. At most MAX_IDLE stay open between calls.
 
-    `values_session`: the session whose working values the calls read and write, "" for the project's.
+    `values_session`: the session whose working values the calls read and write, "" for the values of the project.
     """
 
     def __init__(self, folder: Path, values_session: str = "") -> None:
@@ -63,15 +63,17 @@ class RepositoryPool:
         self._stores: dict[tuple[Path, str], Store] = {}
 
     @contextmanager
-    def lent(self) -> Iterator[tuple[Repository, Config]]:
-        """Lend the repository and its settings to one call. Raises NotARepository, BadConfig."""
-        with self.opened() as opened:
+    def lend(self) -> Iterator[tuple[Repository, Config]]:
+        """Lend the repository and its settings to one call, as a context manager. Raises NotARepository, BadConfig."""
+        with self.lend_open() as opened:
             yield opened.repo, opened.config
 
     @contextmanager
-    def opened(self) -> Iterator[OpenRepository]:
-        """Lend the repository, its settings and its index to one call. Raises NotARepository, BadConfig."""
-        opened = self._take() or self._open()
+    def lend_open(self) -> Iterator[OpenRepository]:
+        """Lend the repository, its settings and its index to one call, as a context manager. After an error in the
+        block the repository is closed, since the git process may be in the middle of an answer. Raises NotARepository,
+        BadConfig."""
+        opened = self._take_idle() or self._open()
         reusable = False
         try:
             yield opened
@@ -95,15 +97,15 @@ class RepositoryPool:
         return owner_of(self.values_session, config.agent)
 
     def close(self) -> None:
-        """Close the repositories that are not lent."""
+        """Close the repositories that no call has borrowed."""
         with self._lock:
             idle, self._idle = self._idle, []
         for opened in idle:
             opened.close()
 
-    def _take(self) -> OpenRepository | None:
-        """An open repository whose files have not changed; None if one has to be opened. At the call LIBRARY_FROM_CALL
-        all open ones are closed, since they use the git binary."""
+    def _take_idle(self) -> OpenRepository | None:
+        """An open repository whose files have not changed; None if a new one has to be opened. Call number
+        LIBRARY_FROM_CALL closes all open ones first, since they use the git binary."""
         with self._lock:
             self._calls += 1
             first_with_library = self._calls == LIBRARY_FROM_CALL
@@ -119,6 +121,7 @@ class RepositoryPool:
             opened.close()
 
     def _open(self) -> OpenRepository:
+        """Open the repository and read its settings. Raises NotARepository, BadConfig."""
         repo = self._repository()
         try:
             files = [repo.git_dir, repo.common_dir, *config_files(repo.root or repo.git_dir, os.environ)]
@@ -133,8 +136,8 @@ class RepositoryPool:
             raise
 
     def _repository(self) -> Repository:
-        """Open the repository with libgit2 from call LIBRARY_FROM_CALL on, if libgit2 can read it; else with the git
-        binary. Raises NotARepository."""
+        """Open the repository: with libgit2 from call number LIBRARY_FROM_CALL on, if libgit2 can read it; else with
+        the git binary. Raises NotARepository."""
         if self._calls >= LIBRARY_FROM_CALL:
             from gitmem.git.library import open_library  # imports pygit2
 
@@ -146,7 +149,7 @@ class RepositoryPool:
 
 
 def file_states(paths: tuple[Path, ...]) -> FileStates:
-    """The state of each file, to tell whether it has changed since."""
+    """The state of each file, in order. A file whose state is equal later has not changed."""
     states: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:

@@ -1,8 +1,9 @@
-"""The MCP tools: each calls one flow and returns a text in which everything from memory is quoted as data.
+"""The MCP tools: each function takes the arguments of a call and returns a text in which everything from memory is
+quoted as data.
 
-A model reads the text as it stands, so each passage appears once, with its place; a state, withheld lines or a stale
-index are mentioned only if there are any. Texts beside a quotation are one line without markup. Writes pass the gate.
-Only `confirm_fact` commits.
+A model reads the text unchanged, so each passage appears once, with its place; a state, withheld lines or a stale index
+are mentioned only if there are any. Texts beside a quotation are one line without markup. Writes pass the gate. Only
+`confirm_fact` commits.
 """
 
 from __future__ import annotations
@@ -43,11 +44,12 @@ RELATIONS = {"same": "repeats", "replaces": "replaces", "ends": "ends", "conflic
 
 
 class ToolFailed(GitMemError):
-    """An error of the tool `memory`, in the words that models were trained on."""
+    """An error of the tool `memory`. Its message is the answer for the model, in the words that models were trained
+    on."""
 
 
 def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
-    """memory_search: the passages, best first, and remarks on the result as a whole."""
+    """memory_search: the passages that were found, the best first, and remarks on the result as a whole."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.request import SearchRequest, history_mode, query_of
     from gitmem.search.search import search
@@ -57,7 +59,7 @@ def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
         paths=tuple(filter(None, [given.path])), types=tuple(filter(None, [given.type])),
         since=given.since, until=given.until, history=history_mode(given.history),
     )  # fmt: skip
-    with pool.opened() as opened:
+    with pool.lend_open() as opened:
         repo, config = opened.repo, opened.config
         when, began = now(), time.monotonic()
         query = query_of(request, when, repo, forgotten_texts(repo))
@@ -67,7 +69,9 @@ def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
         commit = ""
     else:
         commit = answer.at
-    passages = [_of_commit(hit, query.text) if hit.kind else _of_file(hit, query.text, commit) for hit in answer.hits]
+    passages = [
+        _commit_passage(hit, query.text) if hit.kind else _file_passage(hit, query.text, commit) for hit in answer.hits
+    ]
     said = [block(passages) if passages else "Memory has nothing on that."]
     if passages and not answer.answered:
         said.append("None of these seems to answer the question.")
@@ -78,8 +82,9 @@ def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
     return "\n".join(said)
 
 
-def _of_file(hit: Hit, query: str, commit: str) -> str:
-    """A passage with its path and lines, and with its heading and day if neither text nor path has them."""
+def _file_passage(hit: Hit, query: str, commit: str) -> str:
+    """A passage of a file with its path and lines, and with its heading and day if neither text nor path has them.
+    `commit`: the searched commit, "" for the work tree."""
     from gitmem.search.results import shortened
 
     text = shortened(hit.text, query)
@@ -96,11 +101,11 @@ def _of_file(hit: Hit, query: str, commit: str) -> str:
         trust = ""
     else:
         trust = hit.trust
-    note = _note(under, date, hit.type, hit.note, *map(_place_of_source, hit.sources))
+    note = _note(under, date, hit.type, hit.note, *map(_source_place, hit.sources))
     return passage(text, hit.path, (hit.start_line, hit.end_line), commit=commit, trust=trust, note=note)
 
 
-def _place_of_source(source: SourceLine) -> str:
+def _source_place(source: SourceLine) -> str:
     """The place of the lines that a fact was promoted from. Their text is left out, because the fact repeats it."""
     return f"from {shown_name(source.path)}:{line_range(source.start_line, source.end_line)}"
 
@@ -110,7 +115,8 @@ def _note(*words: str) -> str:
     return "; ".join(one_line(word) for word in words if word)
 
 
-def _of_commit(hit: Hit, query: str) -> str:
+def _commit_passage(hit: Hit, query: str) -> str:
+    """A passage of the history: a line that a commit wrote, with the commit's author, day and subject."""
     from gitmem.search.results import shortened
 
     if hit.by:
@@ -122,7 +128,8 @@ def _of_commit(hit: Hit, query: str) -> str:
 
 
 def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, began: float) -> None:
-    """Record the receipt of a search: its tokens, duration and ids of passages, no text."""
+    """Record the receipt of a search: its tokens, duration and ids of passages, without text. `began`: seconds of the
+    monotonic clock."""
     from gitmem.models.token_count import estimate
     from gitmem.sessions import receipts
 
@@ -132,13 +139,14 @@ def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, bega
 
 
 def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
-    """memory_get: lines of a file. A missing file is a normal result, a line past the end an error."""
+    """memory_get: lines of a file. A missing file is a normal result. Raises UsageError for a first line after the
+    end."""
     from gitmem.git.revision import resolve_at
     from gitmem.memory.show import read
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     path, first, at = given.path, given.from_ or 1, given.at
-    with pool.lent() as (repo, config):
+    with pool.lend() as (repo, config):
         commit = ""
         if at:
             commit = resolve_at(repo, at, now())
@@ -159,7 +167,7 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
 
 
 def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
-    """memory_add: the place of the new line, what was masked in it, and the facts it repeats, replaces or
+    """memory_add: the place of the new line, the masks in it, and the facts that it repeats, replaces or
     contradicts."""
     from gitmem.claims.anchoring import anchors
     from gitmem.memory import writing
@@ -169,31 +177,31 @@ def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
     text, kind, supersedes = given.text, given.type or "note", given.supersedes
     if kind not in TYPES:
         raise UsageError(f"'{one_line(kind)[:40]}' is no type", f"one of {', '.join(TYPES)}")
-    with pool.lent() as (repo, config):
+    with pool.lend() as (repo, config):
         meta, why = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
-        more = (*anchors(repo, _places(given.cites)), *meta)
+        more = (*anchors(repo, _cited_places(given.cites)), *meta)
         line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
         done = writing.add(repo, config, line, now=now())
-    said = [f"Written: {shown_name(done.path)}:{done.line}.{_masked(done.masks)}"]
+    said = [f"Written: {shown_name(done.path)}:{done.line}.{_masks_sentence(done.masks)}"]
     if why:
         said.append(f"A person decides whether it replaces fact {one_line(supersedes)}: {one_line(why)}.")
     elif meta:
         said.append(f"The next promotion replaces fact {one_line(meta[0][1])} by it.")
     if done.differs:
-        said += ["Other facts on this, which all stay:", block([_rival(rival) for rival in done.differs])]
+        said += ["Other facts on this, which all stay:", block([_rival_passage(rival) for rival in done.differs])]
     return "\n".join(said)
 
 
-def _places(cites: Sequence[Any]) -> list[str]:
-    """The code that a call cites, as `path:10-24` or `path#symbol`. Objects, which older versions took, are read
-    too."""
+def _cited_places(cites: Sequence[Any]) -> list[str]:
+    """The code that a call cites, each as `path:10-24` or `path#symbol`. Objects are accepted too, as in older
+    versions."""
     from gitmem.claims.anchoring import places_of
 
     return [place for one in cites for place in ([one] if isinstance(one, str) else places_of([one]))]
 
 
-def _masked(masks: Sequence[Any]) -> str:
-    """A sentence on the values that the gate masked, by rule; "" for none."""
+def _masks_sentence(masks: Sequence[Any]) -> str:
+    """A sentence that counts the values that the gate masked, by rule; "" for none."""
     from gitmem.gate.redaction import mask_counts
 
     counts = mask_counts(masks)
@@ -203,7 +211,7 @@ def _masked(masks: Sequence[Any]) -> str:
     return f" {counted(sum(counts.values()), 'value')} masked ({rules})."
 
 
-def _rival(rival: Rival) -> str:
+def _rival_passage(rival: Rival) -> str:
     """The quotation of a fact that a new line repeats, replaces, ends or contradicts, with its id and the reason."""
     path, fact = rival.old.path, rival.old.fact
     relation = RELATIONS.get(rival.kind, rival.kind)
@@ -212,23 +220,25 @@ def _rival(rival: Rival) -> str:
 
 
 def confirm_fact(pool: RepositoryPool, given: mcp_tools.Confirm) -> str:
-    """memory_confirm: the code that the fact cites from now on, and the commit."""
+    """memory_confirm: a person's agent confirms the code that a fact cites. Returns the citations and the commit."""
     from gitmem.provenance import confirmation
 
     path, line = given.path, given.line
-    with pool.lent() as (repo, config):
-        said = confirmation.Confirmed(tuple(_places(given.cites)), given.quote, given.reason, config.agent or AGENT)
+    with pool.lend() as (repo, config):
+        said = confirmation.Confirmed(
+            tuple(_cited_places(given.cites)), given.quote, given.reason, config.agent or AGENT
+        )
         done = confirmation.confirm(repo, config, path, line, said)
     places = ", ".join(one_line(place) for place in done.places)
     return f"Confirmed: {shown_name(done.path)}:{line} cites {places} (commit {done.commit[:12]})."
 
 
 def explain_line(pool: RepositoryPool, given: mcp_tools.Why) -> str:
-    """memory_why: a line, its commit and sources, whether these bear it out, and the lines that amend it."""
+    """memory_why: a line, its commit and sources, whether the sources support it, and the lines that amend it."""
     from gitmem.provenance.why import why
 
     path = given.path
-    with pool.lent() as (repo, config):
+    with pool.lend() as (repo, config):
         value = json_object(why(repo, config, path, given.line, now=now()))
     support = str(value["support"])
     said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" > ".join(value["trail"])))]
@@ -244,17 +254,18 @@ def explain_line(pool: RepositoryPool, given: mcp_tools.Why) -> str:
     said.append(f"Support: {one_line(support)} ({SUPPORT.get(support, 'see docs')}).")
     if value["problem"]:
         said.append(f"Problem: {one_line(str(value['problem']))}")
-    said += _edit(value["edited"], path, given.line)
-    said += _linked("Source", [{**one, "text": one.get("text") or ""} for one in value["sources"]])
-    said += _linked("Amended by, which holds and not this line", value["amended_by"])
-    said += _linked("It changes", value["supersedes"])
+    said += _edit_lines(value["edited"], path, given.line)
+    said += _linked_lines("Source", [{**one, "text": one.get("text") or ""} for one in value["sources"]])
+    said += _linked_lines("Amended by, which holds and not this line", value["amended_by"])
+    said += _linked_lines("It changes", value["supersedes"])
     for code in value.get("code", ()):
         said.append(f"Code: {one_line(code['cites'])}: {one_line(code['state'])}, {one_line(code['words'])}")
     return "\n".join(said)
 
 
-def _edit(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
-    """Who changed a fact after its promotion, and the old and new texts, quoted; empty without a change."""
+def _edit_lines(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
+    """Who changed a fact after its promotion, and the old and new texts, quoted; [] if it was not changed. `edited`:
+    that part of the JSON of `why`."""
     if edited is None:
         return []
     said = [f"Edited by {one_line(edited['by'])} in commit {one_line(edited['commit'])[:12]}:"]
@@ -269,21 +280,22 @@ def _edit(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
     return said
 
 
-def _linked(title: str, ends: Sequence[dict[str, Any]]) -> list[str]:
-    """A title and the quoted lines below it: sources of a line, or lines that amend it; empty without any."""
+def _linked_lines(title: str, ends: Sequence[dict[str, Any]]) -> list[str]:
+    """A title and the quoted lines `ends` below it: the sources of a line, or lines that amend it; [] if there are
+    none."""
     if not ends:
         return []
     quoted = [
         passage(
-            str(end["text"]), str(end["path"]), (end["start_line"], end["end_line"]), note=_note(*_known(end))
+            str(end["text"]), str(end["path"]), (end["start_line"], end["end_line"]), note=_note(*_link_notes(end))
         )
         for end in ends
     ]  # fmt: skip
     return [f"{title}:", block(quoted)]
 
 
-def _known(end: dict[str, Any]) -> list[str]:
-    """The note beside a linked line, in words."""
+def _link_notes(end: dict[str, Any]) -> list[str]:
+    """The notes beside a linked line: day, reason, and whether it is proposed, moved or not checked."""
     known = [str(end[name]) for name in ("date", "reason") if end.get(name)]
     known += [name for name in ("proposed", "moved") if end.get(name)]
     if end.get("verified") is False:
@@ -292,12 +304,12 @@ def _known(end: dict[str, Any]) -> list[str]:
 
 
 def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
-    """memory_context: the context of a prompt, and what was left out of it."""
+    """memory_context: the context for a prompt, and remarks on what was left out."""
     from gitmem.context.request import build_context as assemble
     from gitmem.context.request import request_of
     from gitmem.sessions import receipts
 
-    with pool.lent() as (repo, config):
+    with pool.lend() as (repo, config):
         began = time.monotonic()
         wanted = given.budget or config.context_budget
         left = receipts.tokens_left(config.context_ceiling, repo.common_dir, pool.session, wanted)
@@ -322,7 +334,8 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
 
 
 def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
-    """memory_changes: each fact gained, changed or lost in a range, quoted; for the first commit all its facts."""
+    """memory_changes: each fact that was added, changed or removed in a range of commits, quoted. If the range is the
+    last commit and that is the first one, all its facts."""
     from gitmem.git.ranges import shallow
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
@@ -330,7 +343,7 @@ def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
     from gitmem.review.commit_diff import fact_changes, without_forgotten
 
     wanted = given.range or LAST_COMMIT
-    with pool.lent() as (repo, config):
+    with pool.lend() as (repo, config):
         head = repo.head() or ""
         first = wanted == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
         base, head, _ = ("", head, "") if first else split_range(repo, wanted, both=True)
@@ -343,11 +356,11 @@ def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
     more = ""
     if left > 0:
         more = f"\n{counted(left, 'more change')}: ask for a shorter range."
-    return block([quoted for change in changes[:MAX_CHANGES] for quoted in _change(change)]) + more
+    return block([quoted for change in changes[:MAX_CHANGES] for quoted in _change_passages(change)]) + more
 
 
-def _change(change: dict[str, Any]) -> list[str]:
-    """The quotations of a fact as it is and as it was, each with its place."""
+def _change_passages(change: dict[str, Any]) -> list[str]:
+    """The quotations of a changed fact: the new text and the old one, each with its place, as far as there is one."""
     words = [str(change[name]) for name in ("op", "type", "date", "author") if change.get(name)]
     words += [f"from {source}" for source in change["sources"]]
     commit, note, parts = str(change["commit"] or ""), _note(*words), []
@@ -364,10 +377,11 @@ def _change(change: dict[str, Any]) -> list[str]:
 
 
 def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
-    """memory: the six file commands of the memory tool, answered in the words that models were trained on."""
+    """memory: the six file commands of the memory tool, answered in the words that models were trained on. Raises
+    ToolFailed."""
     from gitmem.agents.memory_tool import memory_tool
 
-    with pool.lent() as (repo, config):
+    with pool.lend() as (repo, config):
         answer = memory_tool(repo, config, given)
     if answer.is_error:
         raise ToolFailed(answer.text)
@@ -375,21 +389,22 @@ def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
 
 
 def set_value(pool: RepositoryPool, given: mcp_tools.SetValue) -> str:
-    """memory_session_set: the key as it was stored, when the value expires, and what was masked in it."""
+    """memory_session_set: the key as it was stored, when the value expires, and the masks in it. An empty value deletes
+    the key."""
     from gitmem.sessions.automation import store_value
 
-    with pool.lent() as (repo, config), pool.values(repo, config) as store:
+    with pool.lend() as (repo, config), pool.values(repo, config) as store:
         owner = pool.owner(config)
         stored, masks = store_value(store, config, given.key, given.value, now(), given.hours, owner)
     if not stored.text:
         return f"Forgotten: {one_line(stored.key)}."
-    return f"Kept until {stored.until.isoformat(timespec='minutes')}: {one_line(stored.key)}.{_masked(masks)}"
+    return f"Kept until {stored.until.isoformat(timespec='minutes')}: {one_line(stored.key)}.{_masks_sentence(masks)}"
 
 
 def get_values(pool: RepositoryPool, given: mcp_tools.GetValues) -> str:
     """memory_session_get: the values of a key and of the keys below it; without a key all values that have not
     expired."""
-    with pool.lent() as (repo, config), pool.values(repo, config) as store:
+    with pool.lend() as (repo, config), pool.values(repo, config) as store:
         values = store.list(given.key, now(), pool.owner(config))
     if not values:
         return "No working value holds."

@@ -1,4 +1,5 @@
-"""Reads the arguments of a tool call: accepts other spellings, checks types and limits, and words all errors itself.
+"""Read the arguments of a tool call: accept other spellings of their names, check types and limits, and word all
+errors.
 
 An unknown argument is an error that names it and the tool's arguments, because a tool that ignored it would answer
 another question. Errors quote names of arguments but never values, which may be secrets in the wrong field.
@@ -54,10 +55,8 @@ KINDS = {
 
 
 def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by the tool's own names, with the types of its schema. A null argument is left out.
-
-    Raises UsageError that says what to type.
-    """
+    """The arguments of a call as tool argument -> value, with the types of the schema. A null argument is left out;
+    other spellings of a name are replaced by the tool's own. Raises UsageError with a hint."""
     properties: Mapping[str, Schema] = schema.get("properties", {})
     names = spellings(properties)
     given: dict[str, tuple[str, Any]] = {}  # the tool's own name -> the spelling, the value
@@ -82,13 +81,14 @@ def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[st
     for name in schema.get("required", ()):
         if name not in read:
             raise UsageError(
-                f"{tool} needs '{name}'", f"{_wanted(properties[name])}, as in {_example(name, properties[name])}"
+                f"{tool} needs '{name}'", f"{_expected(properties[name])}, as in {_example(name, properties[name])}"
             )
     return read
 
 
 def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
-    """Folded spelling -> the tool's own name for it; the tool's own names come first."""
+    """Folded spelling -> the tool's own name of the argument, for all arguments of a tool. The tool's own names take
+    precedence."""
     own = {folded(name): name for name in properties}
     others = {other: name for name in properties for other in SPELLINGS.get(name, ())}
     has_range = "lines" in properties and ("from" in properties or "first" in properties)
@@ -100,7 +100,8 @@ def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
 
 
 def _with_last_line(read: dict[str, Any], given: Mapping[str, tuple[str, Any]], begins: str) -> dict[str, Any]:
-    """The arguments with `lines` computed from the last line, if that was given. `begins`: name of the first line."""
+    """The arguments with `lines` computed from the number of the last line, if a spelling of LAST_LINE was given.
+    `begins`: name of the argument with the first line. Raises UsageError."""
     if END not in read:
         return read
     last, spelled = read.pop(END), given[END][0]
@@ -113,7 +114,7 @@ def _with_last_line(read: dict[str, Any], given: Mapping[str, tuple[str, Any]], 
 
 
 def folded(name: str) -> str:
-    """A name in lower case without `_` and `-`."""
+    """A name in lower case without `_` and `-`, for comparison."""
     return name.lower().replace("_", "").replace("-", "")
 
 
@@ -131,15 +132,16 @@ def _quoted(names: list[str]) -> str:
 
 
 def _checked(name: str, schema: Schema, value: Any) -> Any:
-    """A value with the type of its schema; numbers, booleans and lists are read from text too. Raises UsageError."""
+    """A value converted to the type of its schema; numbers, booleans and lists are also read from text. Raises
+    UsageError. `name`: of the argument, for errors."""
     schema = plain(schema)
     wanted = schema.get("type")
-    read = _read(wanted, value)
-    if not _is(wanted, read):
+    read = _converted(wanted, value)
+    if not _has_type(wanted, read):
         kind = next((words for kind, words in KINDS.items() if type(value) is kind), "something else")
-        raise UsageError(f"'{name}' takes {_wanted(schema)}, not {kind}", f"as in {_example(name, schema)}")
-    if not all(_keeps(schema, read)):
-        raise UsageError(f"'{name}' takes {_wanted(schema)}", f"as in {_example(name, schema)}")
+        raise UsageError(f"'{name}' takes {_expected(schema)}, not {kind}", f"as in {_example(name, schema)}")
+    if not all(_limits_kept(schema, read)):
+        raise UsageError(f"'{name}' takes {_expected(schema)}", f"as in {_example(name, schema)}")
     if wanted == "array":
         return [_checked(f"{name}[{at}]", schema["items"], item) for at, item in enumerate(read)]
     if wanted == "object":
@@ -148,15 +150,15 @@ def _checked(name: str, schema: Schema, value: Any) -> Any:
 
 
 def plain(schema: Schema) -> Schema:
-    """A schema without its null alternative."""
+    """A schema `X or null` as the schema `X`; any other schema unchanged."""
     choices = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
     if len(choices) == 1:
         return {**schema, **choices[0]}
     return schema
 
 
-def _read(wanted: Any, value: Any) -> Any:
-    """A value converted to the `wanted` type of JSON Schema; unchanged if it cannot be converted."""
+def _converted(wanted: Any, value: Any) -> Any:
+    """A value converted to the JSON Schema type `wanted`; unchanged if it cannot be converted."""
     if wanted == "array" and isinstance(value, str | dict) and not _begins(value, "["):
         return [value]
     if isinstance(value, float) and wanted == "integer" and value.is_integer():
@@ -184,7 +186,8 @@ def _begins(value: Any, sign: str) -> bool:
     return isinstance(value, str) and value.lstrip().startswith(sign)
 
 
-def _is(wanted: Any, value: Any) -> bool:
+def _has_type(wanted: Any, value: Any) -> bool:
+    """Whether a value has the JSON Schema type `wanted`; True for an unknown type."""
     if isinstance(value, bool):
         return wanted in ("boolean", None)
     kinds: dict[Any, type | tuple[type, ...]] = {
@@ -193,8 +196,8 @@ def _is(wanted: Any, value: Any) -> bool:
     return isinstance(value, kinds.get(wanted, object))
 
 
-def _keeps(schema: Schema, value: Any) -> Iterator[bool]:
-    """For each limit of a schema whether a value keeps it. NaN and infinity keep none."""
+def _limits_kept(schema: Schema, value: Any) -> Iterator[bool]:
+    """For each limit of a schema: whether the value keeps it. NaN and infinity keep none."""
     if "enum" in schema:
         yield value in schema["enum"]
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -206,8 +209,8 @@ def _keeps(schema: Schema, value: Any) -> Iterator[bool]:
         yield len(value) <= schema.get("maxItems", len(value))
 
 
-def _wanted(schema: Schema) -> str:
-    """What an argument takes, for an error."""
+def _expected(schema: Schema) -> str:
+    """A phrase that says which values an argument takes, for an error."""
     schema = plain(schema)
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
@@ -236,6 +239,7 @@ def _example(name: str, schema: Schema) -> str:
 
 
 def _example_value(schema: Schema) -> Any:
+    """A value that the schema accepts."""
     schema = plain(schema)
     if "enum" in schema:
         return schema["enum"][0]

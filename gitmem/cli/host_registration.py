@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitmem import system
-from gitmem.agents.host_checks import started_below
+from gitmem.agents.host_checks import subfolder_check
 from gitmem.agents.host_project import is_registered_for_user
 from gitmem.cli.server_check import count_tools
 from gitmem.cli.terminal import escape, say, write, write_json
@@ -23,7 +23,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
 from gitmem.hosts import registration
 from gitmem.hosts.host import Host, RegistrationFile, Setup
-from gitmem.hosts.own_memory import bringing, is_kept_here, kept_here, remembered
+from gitmem.hosts.own_memory import find_own_memory, import_command, is_kept_here, write_folder_setting
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.json_values import json_keys
 from gitmem.plural import counted
@@ -82,12 +82,12 @@ def register(
         raise GitMemError(done[0].problem, done[0].hint)
     if own_memory and not dry_run:
         home = Path(os.path.expanduser("~"))
-        found = filter(None, (remembered(host, home, repo.root) for host in hosts))
-        notes = [f"what it has stays where it is: {bringing(memory)} brings it along" for memory in found]
+        found = filter(None, (find_own_memory(host, home, repo.root) for host in hosts))
+        notes = [f"what it has stays where it is: {import_command(memory)} brings it along" for memory in found]
     _show_all(done, names, setup, dry_run=dry_run, as_json=as_json)
     if not (own_memory or remove or dry_run):
         notes += [note for host in hosts for note in _first_steps(repo.root, host)]
-        notes += [f"{check.detail}; {check.hint}" for host in hosts if (check := started_below(host, repo.root))]
+        notes += [f"{check.detail}; {check.hint}" for host in hosts if (check := subfolder_check(host, repo.root))]
         if not all(each.problem for each in done):
             notes += _server_problem(repo.root, program)
     return _say_notes(done, notes, remove)
@@ -122,7 +122,8 @@ def _with_own_memory(host: Host) -> Host:
     own = host.own_memory
     if own is None or not own.setting:
         return host
-    return replace(host, registration=(*host.registration, RegistrationFile(own.settings, kept_here, names_us=False)))
+    file = RegistrationFile(own.settings, write_folder_setting, names_us=False)
+    return replace(host, registration=(*host.registration, file))
 
 
 def _only_own_memory(host: Host) -> Host:

@@ -33,7 +33,8 @@ mcpServers:
 
 
 def _continue(host: Host, path: str, text: str, setup: Setup) -> str:
-    """The text of Continue's settings file for our server; no other server stands in that file."""
+    """The text of Continue's settings file with our server, "" to remove the file. No other server is in that file.
+    Raises GitMemError for a file that is not ours."""
     if text and not text.startswith(f"name: {NAME}\n"):
         if setup.remove:
             return text

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from gitmem.hosts.entries import summary_turn, time_of, word
+from gitmem.hosts.entries import string_at, summary_turn, time_of
 from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
 from gitmem.hosts.registration import json_server, named_hooks_file
 from gitmem.hosts.transcript import By, Role, Turn
@@ -24,15 +24,16 @@ SOURCES = ("USER_EXPLICIT", "USER_IMPLICIT", "MODEL", "SYSTEM")
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
-    kind, number = word(entry, "type"), entry.get("step_index")
-    if word(entry, "source") not in SOURCES or not isinstance(number, int):
+    """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
+    kind, number = string_at(entry, "type"), entry.get("step_index")
+    if string_at(entry, "source") not in SOURCES or not isinstance(number, int):
         return None
     place = replace(place, id=f"step-{number}", at=time_of(entry.get("created_at")))
-    text = word(entry, "content")
+    text = string_at(entry, "content")
     if kind == "USER_INPUT":
-        return _of_person(entry, text, place)
+        return _person_turn(entry, text, place)
     if kind == "PLANNER_RESPONSE":
-        return _of_model(entry, text, place)
+        return _model_turn(entry, text, place)
     if kind == "CHECKPOINT":
         return summary_turn(text, place)
     if text:
@@ -40,14 +41,14 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     return iter(())
 
 
-def _of_person(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
+def _person_turn(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
     """The turn of the person's request, without the text that Antigravity puts around it."""
     found = REQUEST.search(text)
     if found:
         said = found[1].strip()
     else:
         said = text
-    if word(entry, "source") == "USER_EXPLICIT":
+    if string_at(entry, "source") == "USER_EXPLICIT":
         by = By.SPEAKER
     else:
         by = By.HOST
@@ -55,15 +56,16 @@ def _of_person(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
         yield Turn(place.id, Role.USER, said, place.line, place.at, by=by)
 
 
-def _of_model(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
+def _model_turn(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
+    """The turn of an answer of the model, with the ids of its tool calls."""
     calls = entry.get("tool_calls")
     if isinstance(calls, list):
         made = [call for call in calls if isinstance(call, dict)]
     else:
         made = []
     if text or made:
-        ids = tuple(word(call, "id") for call in made if word(call, "id"))
-        names = ",".join(word(call, "name") for call in made)
+        ids = tuple(string_at(call, "id") for call in made if string_at(call, "id"))
+        names = ",".join(string_at(call, "name") for call in made)
         yield Turn(place.id, Role.ASSISTANT, text, place.line, place.at, ids, "", names)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitmem.hosts import own_memory
-from gitmem.hosts.entries import kept_identity, message_turns, shorten_tool_result, word
+from gitmem.hosts.entries import identity_keys, message_turns, shorten_tool_result, string_at
 from gitmem.hosts.host import (
     EVENT_SECONDS,
     Entries,
@@ -32,14 +32,14 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if entry.get("isMeta") or entry.get("isSidechain") or entry.get("isApiErrorMessage"):
         return iter(())
     message = entry.get("message")
-    if not isinstance(message, dict) or "parts" in message or word(entry, "type") not in ("user", "assistant"):
+    if not isinstance(message, dict) or "parts" in message or string_at(entry, "type") not in ("user", "assistant"):
         return None
     return message_turns(message, place, is_summary=bool(entry.get("isCompactSummary")))
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     said = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": text}}
-    return kept_identity(like, last) | said
+    return identity_keys(like, last) | said
 
 
 HOST = Host(
@@ -50,7 +50,7 @@ HOST = Host(
         {event: event for event in EVENT_SECONDS},
         end_seconds=1, project_variables=("CLAUDE_PROJECT_DIR",), plugin_variable="CLAUDE_PLUGIN_ROOT",
     ),
-    entries=Entries(_read, shorten_tool_result, _summary, is_silent=lambda entry: word(entry, "type") in SILENT),
+    entries=Entries(_read, shorten_tool_result, _summary, is_silent=lambda entry: string_at(entry, "type") in SILENT),
     inserted=InsertedText(
         tags=("system-reminder", "command-[a-z-]+", "local-command-[a-z-]+", "bash-[a-z-]+", "task-notification",
               "user-prompt-submit-hook", "ide_[a-z_]+"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitmem.hosts.entries import role_of, session_of_header, summary_turn, text_of, tool_output, word
+from gitmem.hosts.entries import role_of, session_of_header, string_at, summary_turn, text_of, tool_output
 from gitmem.hosts.host import (
     SKILLS,
     WITH_SUBAGENTS,
@@ -29,7 +29,7 @@ OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_se
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
-    kind, payload = word(entry, "type"), entry.get("payload")
+    kind, payload = string_at(entry, "type"), entry.get("payload")
     if kind == "response_item" and isinstance(payload, dict):
         return _item(payload, place)
     if kind == "compacted" and isinstance(payload, dict):
@@ -42,9 +42,10 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 
 def _item(item: Mapping[str, Any], place: Place) -> Iterator[Turn]:
-    kind = word(item, "type")
+    """The turn of one item: a message, a tool call or its output; nothing for other items."""
+    kind = string_at(item, "type")
     call = str(item.get("call_id") or item.get("id") or "")
-    place = replace(place, id=word(item, "id") or place.id)
+    place = replace(place, id=string_at(item, "id") or place.id)
     if kind == "message":
         role = role_of(item.get("role"))
         content = item.get("content")
@@ -68,7 +69,7 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
-    if word(like, "type") not in ("response_item", "compacted"):
+    if string_at(like, "type") not in ("response_item", "compacted"):
         return message
     if "timestamp" in like:
         stamp = {"timestamp": like["timestamp"]}
@@ -78,19 +79,20 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 
 def _session(entry: Entry) -> str:
+    """The session id that an entry states, "" if none; until September 2025 the first entry had it without a type."""
     before_2025_09 = ""
     if "instructions" in entry:
-        before_2025_09 = word(entry, "id")
+        before_2025_09 = string_at(entry, "id")
     return session_of_header(entry, "session_meta") or before_2025_09
 
 
 def _is_silent(entry: Entry) -> bool:
-    return word(entry, "type") in SILENT or "instructions" in entry or entry.get("record_type") == "state"
+    return string_at(entry, "type") in SILENT or "instructions" in entry or entry.get("record_type") == "state"
 
 
 def _repeats_answer(entry: Entry) -> bool:
-    """Whether the entry is a compaction: the model's answer right before it is the summary (Codex 0.169)."""
-    return word(entry, "type") == "compacted"
+    """Whether the entry is a compaction. Codex 0.169 writes its summary as the model's answer right before it."""
+    return string_at(entry, "type") == "compacted"
 
 
 HOST = Host(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gitmem.hosts.entries import summary_turn, tool_output, word
+from gitmem.hosts.entries import calls_of, string_at, summary_turn, tool_output
 from gitmem.hosts.host import (
     SKILLS,
     WITH_SUBAGENTS,
@@ -32,25 +32,26 @@ OTHERS = ("session.", "assistant.", "tool.", "hook.", "system.", "subagent.", "a
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
-    kind, data = word(entry, "type"), entry.get("data")
+    kind, data = string_at(entry, "type"), entry.get("data")
     if kind not in READ or not isinstance(data, dict):
         return None
     if kind == COMPACTED:
         return summary_turn(data.get("summaryContent"), place)
     if kind == DONE:
-        call = word(data, "toolCallId")
+        call = string_at(data, "toolCallId")
         return iter((Turn(place.id, Role.TOOL, tool_output(data.get("result")), place.line, place.at, (), call),))
     return _turns(SPOKEN[kind], data, place)
 
 
 def _turns(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
+    """The turn of a message; nothing for a subagent's message, and for text that a skill or the host added."""
     requests = [request for request in data.get("toolRequests") or () if isinstance(request, dict)]
-    calls = tuple(word(request, "toolCallId") for request in requests)
+    made = calls_of(requests, "toolCallId")
     if data.get("parentToolCallId") or data.get("source"):
         return  # a subagent, or text that a skill or the host put into the conversation
-    if word(data, "content") or calls:
-        names, answer = ",".join(word(request, "name") for request in requests), word(data, "messageId")
-        yield Turn(place.id, role, word(data, "content"), place.line, place.at, calls, "", names, answer=answer)
+    text, answer = string_at(data, "content"), string_at(data, "messageId")
+    if text or requests:
+        yield Turn(place.id, role, text, place.line, place.at, *made, answer=answer)
 
 
 def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
@@ -67,9 +68,9 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 def _session(entry: Entry) -> str:
     """The session id of the entry that starts a session; "" for any other entry."""
     data = entry.get("data")
-    if word(entry, "type") != "session.start" or not isinstance(data, dict):
+    if string_at(entry, "type") != "session.start" or not isinstance(data, dict):
         return ""
-    return word(data, "sessionId")
+    return string_at(data, "sessionId")
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:
@@ -96,7 +97,7 @@ HOST = Host(
      RegistrationFile(".github/hooks/git-mem.json", hooks_file)),
     hooks=HOOKS,
     entries=Entries(
-        _read, _shorten, _summary, _session, is_silent=lambda entry: word(entry, "type").startswith(OTHERS)
+        _read, _shorten, _summary, _session, is_silent=lambda entry: string_at(entry, "type").startswith(OTHERS)
     ),
     inserted=InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
     transcripts=(".copilot/session-state/*/events.jsonl",),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from gitmem.hosts.entries import kept_identity, message_turns, shorten_tool_result
+from gitmem.hosts.entries import identity_keys, message_turns, shorten_tool_result
 from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, Place, RegistrationFile, settings_in
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Turn
@@ -26,7 +26,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     said = {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}
-    return kept_identity(like, last) | said
+    return identity_keys(like, last) | said
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gitmem.hosts import claude
-from gitmem.hosts.entries import session_of_header, summary_turn, word
+from gitmem.hosts.entries import session_of_header, string_at, summary_turn
 from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entry, Hooks, Host, Place, RegistrationFile, settings_in
 from gitmem.hosts.openclaw import ENTRIES
 from gitmem.hosts.registration import hooks_file, json_server
@@ -20,7 +20,7 @@ SILENT = frozenset(("session_start", "agent_turn_outcome", "todo_state", "sessio
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
-    if word(entry, "type") == "compaction_state":
+    if string_at(entry, "type") == "compaction_state":
         return summary_turn(entry.get("summaryText"), place)
     # all other messages have OpenClaw's form
     if not _is_hidden(entry):
@@ -29,9 +29,9 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 
 def _is_hidden(entry: Entry) -> bool:
-    """Whether a message is only shown on the person's screen, such as a hook's output."""
+    """Whether a message is shown only on the person's screen, such as a hook's output."""
     message = entry.get("message")
-    return isinstance(message, dict) and word(message, "visibility") == "user_only"
+    return isinstance(message, dict) and string_at(message, "visibility") == "user_only"
 
 
 HOST = Host(
@@ -44,7 +44,7 @@ HOST = Host(
     entries=replace(
         ENTRIES, read=_read,
         session=lambda entry: session_of_header(entry, "session_start"),
-        is_silent=lambda entry: word(entry, "type") in SILENT or _is_hidden(entry),
+        is_silent=lambda entry: string_at(entry, "type") in SILENT or _is_hidden(entry),
     ),
     inserted=claude.HOST.inserted,
     transcripts=(".factory/sessions/*/*.jsonl", ".factory/sessions/*.jsonl"),

@@ -1,4 +1,4 @@
-"""Reads the parts of transcript entries that several hosts share: roles, times, messages, results of tools. Pure."""
+"""Read the parts of transcript entries that several hosts share: roles, times, messages, results of tools. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_PATH_CHARS = 500  # a longer path in a tool's input is ignored
 TEXT_PARTS = ("text", "input_text", "output_text")
 
 
-def word(entry: Entry, name: str) -> str:
+def string_at(entry: Entry, name: str) -> str:
     """The value of a key if it is a string, else ""."""
     value = entry.get(name)
     if not isinstance(value, str):
@@ -26,8 +26,8 @@ def word(entry: Entry, name: str) -> str:
     return value
 
 
-def object_of(text: str | None) -> dict[str, Any]:
-    """The object of a JSON text; {} for any other text."""
+def parse_object(text: str | None) -> dict[str, Any]:
+    """The object of a JSON text; {} for any other text and for None."""
     try:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -38,16 +38,16 @@ def object_of(text: str | None) -> dict[str, Any]:
 
 
 def role_of(value: Any) -> Role | None:
-    """The `Role` of a host's word for it; None for an unknown word."""
+    """The role for a host's name of it; None for an unknown name."""
     if not isinstance(value, str):
         return None
     return ROLES.get(value)
 
 
 def time_of(value: Any) -> datetime | None:
-    """The time with its zone, from ISO 8601 or from seconds or milliseconds since 1970.
+    """The time, with the local time zone, from ISO 8601 or from seconds or milliseconds since 1970.
 
-    None for any other value, and for the first and last year of the calendar, where adding a day can fail.
+    None for any other value, and for the first and last years of the calendar, where adding a day can fail.
     """
     at = None
     try:
@@ -63,19 +63,21 @@ def time_of(value: Any) -> datetime | None:
 
 
 def place_of(entry: Entry, line: int) -> Place:
-    """The position of an entry. An entry without an id gets `L` and its line number."""
+    """The position of an entry: its id, its line number and its time. An entry without an id gets `L` and the line
+    number."""
     ident = next((value for value in (entry.get("uuid"), entry.get("id")) if isinstance(value, str)), f"L{line}")
     return Place(ident, line, time_of(entry.get("timestamp") or entry.get("at")))
 
 
 def text_of(parts: Sequence[Any]) -> str:
-    """The texts of a message's parts, joined by line breaks."""
+    """The texts of a message's parts, joined by line breaks; parts of other kinds are left out."""
     typed = (part for part in parts if isinstance(part, dict) and part.get("type") in TEXT_PARTS)
     return "\n".join(text for part in typed if isinstance(text := part.get("text"), str))
 
 
 def tool_output(value: Any) -> str:
-    """The text of a tool's result, which is a string, a list of parts, or an object with one of them."""
+    """The text of a tool's result, which is a string, a list of parts, an object with one of these, or another
+    value."""
     if isinstance(value, dict):
         value = value.get("content", value)
     if isinstance(value, list):
@@ -89,21 +91,22 @@ def tool_output(value: Any) -> str:
 
 def session_of_header(entry: Entry, kind: str) -> str:
     """The session id in an entry of type `kind`, or in its payload; "" for an entry of another type."""
-    if word(entry, "type") != kind:
+    if string_at(entry, "type") != kind:
         return ""
     payload = entry.get("payload")
-    return word(payload if isinstance(payload, dict) else entry, "id")
+    return string_at(payload if isinstance(payload, dict) else entry, "id")
 
 
 def summary_turn(text: Any, place: Place) -> Iterator[Turn]:
-    """The turn of a summary that replaces older turns; no turn if `text` is not a string."""
+    """The turn of a summary that replaces older turns; no turn if `text` is not a string or is empty."""
     if isinstance(text, str) and text:
         yield Turn(place.id, Role.USER, text, place.line, place.at, by=By.SUMMARY)
 
 
 def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool = False) -> Iterator[Turn]:
-    """The turns of a message with a role and a text or a list of parts (Claude Code, OpenClaw, Cursor)."""
-    if word(message, "role") in ("compactionSummary", "branchSummary"):
+    """The turns of a message with a role and a text or a list of parts (the form of Claude Code, OpenClaw, Cursor): the
+    message, then each tool result in it. `is_summary`: the message replaces older turns."""
+    if string_at(message, "role") in ("compactionSummary", "branchSummary"):
         yield from summary_turn(message.get("summary"), place)
         return
     role = role_of(message.get("role"))
@@ -127,7 +130,7 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
         calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
         answer = ""
         if role is Role.ASSISTANT:
-            answer = word(message, "id")
+            answer = string_at(message, "id")
         inputs = [part.get("input") or part.get("arguments") for part in made]
         files = tuple(file for each in inputs if isinstance(each, dict) and (file := file_of(each)))
         yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer, files=files)
@@ -137,8 +140,17 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
             yield Turn(place.id, Role.TOOL, output, place.line, place.at, (), str(part.get("tool_use_id") or ""))
 
 
+def calls_of(
+    calls: Sequence[Mapping[str, Any]], id_key: str = "id", name_key: str = "name"
+) -> tuple[tuple[str, ...], str, str]:
+    """The fields `calls`, `answers` and `name` of a `Turn` that makes these tool calls. `id_key`, `name_key`: the keys
+    of a call's id and of the tool's name."""
+    ids = tuple(string_at(call, id_key) for call in calls)
+    return ids, "", ",".join(string_at(call, name_key) for call in calls)
+
+
 def file_of(given: Mapping[str, Any]) -> FileRead | None:
-    """The file, and its lines if given, in the input of a tool call; None when the input names no file."""
+    """The file in the input of a tool call, with its lines if the input has them; None if the input names no file."""
     path = next((value for key in PATH_KEYS if isinstance(value := given.get(key), str) and value), "")
     first, count = (value if isinstance(value := given.get(key), int) else 0 for key in ("offset", "limit"))
     if not path or len(path) > MAX_PATH_CHARS:
@@ -149,7 +161,7 @@ def file_of(given: Mapping[str, Any]) -> FileRead | None:
 
 
 def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
-    """Replace the result of the tool call `call` by `text`. The result is a part of the entry or all of it."""
+    """Replace the result of the tool call `call` in an entry by `text`."""
     message = entry["message"]
     if role_of(message.get("role")) is Role.TOOL:
         message["content"] = [{"type": "text", "text": text}]
@@ -161,8 +173,9 @@ def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
     entry.pop("toolUseResult", None)  # Claude Code's second copy of the whole output
 
 
-def kept_identity(like: Entry, last: Entry) -> dict[str, Any]:
-    """The keys that tie a summary's entry to its session: those of the entry `like`, and the id of the entry `last`."""
+def identity_keys(like: Entry, last: Entry) -> dict[str, Any]:
+    """The keys that tie a summary's entry to its session: ids and times of the entry `like`, and the id of the entry
+    `last`."""
     names = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
     kept = {name: like[name] for name in names if name in like}
     return kept | {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts import own_memory
-from gitmem.hosts.entries import time_of, tool_output, word
+from gitmem.hosts.entries import calls_of, string_at, time_of, tool_output
 from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, OwnMemory, RegistrationFile, settings_in
 from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
@@ -22,7 +22,7 @@ SILENT = frozenset(("info", "warning"))  # what Gemini CLI tells the person
 
 
 def _whole_session(data: bytes) -> Transcript | None:
-    """A session of either form, None for any other bytes."""
+    """The transcript of a session in either form; None for other bytes."""
     head = data.lstrip()[:HEAD]
     if b'"projectHash"' in head.partition(b"\n")[0] and not _is_object(data):
         return _journal(data)
@@ -38,20 +38,21 @@ def _whole_session(data: bytes) -> Transcript | None:
         messages = value.get("messages")
     if not isinstance(messages, list):
         return None
-    return _transcript(messages, word(value, "sessionId"), 0)
+    return _transcript(messages, string_at(value, "sessionId"), 0)
 
 
 def _is_object(data: bytes) -> bool:
-    """Whether the bytes are one object, the older form: its first line is either all of it or `{` alone."""
+    """Whether the bytes are the older form, one JSON object: its first line is all of it."""
     first, _, rest = data.strip().partition(b"\n")
     return not rest.strip() and b'"messages"' in first
 
 
 def _journal(data: bytes) -> Transcript:
-    """A header, then a line for each message and each change of one: the last line with an id says what it is.
+    """The transcript of the newer form: a header, then a line for each message and for each change of a message. The
+    last line with an id counts.
 
-    `$set` puts a list in the place of all messages, after a resumption or a compaction: what it leaves out was said all
-    the same and stays. `$rewindTo` takes back a message and what followed.
+    `$set` replaces the list of all messages after a resumption or a compaction; messages that it leaves out were said
+    and are kept here. `$rewindTo` removes a message and all later ones.
     """
     messages: dict[str, Mapping[str, Any]] = {}
     session, skipped = "", 0
@@ -67,7 +68,7 @@ def _journal(data: bytes) -> Transcript:
         if not isinstance(entry, dict):
             skipped += 1
             continue
-        session = session or word(entry, "sessionId")
+        session = session or string_at(entry, "sessionId")
         if isinstance(entry.get("$rewindTo"), str):
             ids = list(messages)
             if entry["$rewindTo"] in messages:
@@ -81,13 +82,14 @@ def _journal(data: bytes) -> Transcript:
             listed = changed.get("messages")
         for message in listed if isinstance(listed, list) else ():
             if isinstance(message, dict):
-                messages.setdefault(word(message, "id") or f"L{number}", message)
-        if word(entry, "type"):
-            messages[word(entry, "id") or f"L{number}"] = entry
+                messages.setdefault(string_at(message, "id") or f"L{number}", message)
+        if string_at(entry, "type"):
+            messages[string_at(entry, "id") or f"L{number}"] = entry
     return _transcript(list(messages.values()), session, skipped)
 
 
 def _transcript(messages: Sequence[Any], session: str, skipped: int) -> Transcript:
+    """The transcript of a list of messages. `skipped`: number of lines that could not be read."""
     turns: list[Turn] = []
     for number, entry in enumerate(messages, 1):
         if isinstance(entry, dict):
@@ -98,12 +100,13 @@ def _transcript(messages: Sequence[Any], session: str, skipped: int) -> Transcri
             turns[-1] = replace(turns[-1], by=By.SUMMARY)
             own_turns = [replace(turn, by=By.HOST) for turn in own_turns]
         turns += own_turns
-        skipped += not own_turns and not (isinstance(entry, dict) and word(entry, "type") in SILENT)
+        skipped += not own_turns and not (isinstance(entry, dict) and string_at(entry, "type") in SILENT)
     return Transcript(tuple(turns), session, skipped, lines=False)
 
 
 def _turns(entry: Mapping[str, Any], number: int) -> Iterator[Turn]:
-    role, content = ROLES.get(word(entry, "type")), entry.get("content")
+    """The turns of one message: its text and calls, then each tool result in it."""
+    role, content = ROLES.get(string_at(entry, "type")), entry.get("content")
     if role is None or not isinstance(content, str | list):
         return
     listed: list[Any]
@@ -115,12 +118,11 @@ def _turns(entry: Mapping[str, Any], number: int) -> Iterator[Turn]:
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
     responses = [part["functionResponse"] for part in parts if isinstance(part.get("functionResponse"), dict)]
     calls = [call for call in entry.get("toolCalls") or () if isinstance(call, dict)]
-    ident, at = word(entry, "id") or f"L{number}", time_of(entry.get("timestamp"))
+    ident, at = string_at(entry, "id") or f"L{number}", time_of(entry.get("timestamp"))
     if texts or not responses:
-        ids, names = tuple(word(call, "id") for call in calls), ",".join(word(call, "name") for call in calls)
-        yield Turn(ident, role, "\n".join(texts), number, at, ids, "", names)
+        yield Turn(ident, role, "\n".join(texts), number, at, *calls_of(calls))
     for response in responses:
-        yield Turn(ident, Role.TOOL, tool_output(response.get("response")), number, at, (), word(response, "id"))
+        yield Turn(ident, Role.TOOL, tool_output(response.get("response")), number, at, (), string_at(response, "id"))
 
 
 HOST = Host(

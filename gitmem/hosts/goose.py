@@ -1,8 +1,8 @@
 """goose: a plugin in .agents/plugins/git-mem, ~/.config/goose/config.yaml, sessions in a database (documentation of
 github.com/block/goose: guides/context-engineering/hooks and plugins, guides/config-files; the tables as public readers
-of sessions.db have them). Documented; its program comes from neither npm nor PyPI, and was not run here.
+of sessions.db describe them). From the documentation; its program is neither on npm nor on PyPI, and was not run here.
 
-goose takes no context from a hook: memory reaches it as tools. Its hooks name no transcript: ours reads the session
+goose takes no context from a hook: it gets memory as tools. Its hooks name no transcript: our hook reads the session
 from goose's database.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitmem.hosts.entries import role_of, time_of, word
+from gitmem.hosts.entries import role_of, string_at, time_of
 from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, RegistrationFile, SessionDatabase, StoredSession
 from gitmem.hosts.registration import hooks_file, own_file, yaml_entry
 from gitmem.hosts.session_database import read_session
@@ -35,7 +35,8 @@ EXTENSION = """git-mem:
 DATABASE = ".local/share/goose/sessions/sessions.db"
 
 
-def _stored(connection: Connection) -> Iterator[StoredSession]:
+def _stored_sessions(connection: Connection) -> Iterator[StoredSession]:
+    """The sessions in the database, the earliest first."""
     for session, created, folder in connection.execute(
         "SELECT id, created_at, working_dir FROM sessions ORDER BY created_at"
     ):
@@ -43,7 +44,7 @@ def _stored(connection: Connection) -> Iterator[StoredSession]:
 
 
 def _stored_transcript(connection: Connection, session: str) -> bytes:
-    """A session in the neutral form, without what tools answered."""
+    """A session in the neutral form, without the results of tools."""
     query = "SELECT role, content_json, created_timestamp FROM messages WHERE session_id = ? ORDER BY id"
     rows = []
     for number, (role, content, at) in enumerate(connection.execute(query, (session,)), 1):
@@ -55,24 +56,24 @@ def _stored_transcript(connection: Connection, session: str) -> bytes:
 
 
 def _text(content: Any) -> str:
-    """The texts of a message's parts; "" for what holds none."""
+    """The texts of a message's parts; "" if there are none."""
     try:
         parts = json.loads(content)
     except (TypeError, ValueError, RecursionError):
         return ""
-    if isinstance(parts, list):
-        listed = parts
-    else:
-        listed = []
-    return "\n".join(word(part, "text") for part in listed if isinstance(part, dict) and word(part, "type") == "text")
+    if not isinstance(parts, list):
+        return ""
+    objects = (part for part in parts if isinstance(part, dict))
+    return "\n".join(string_at(part, "text") for part in objects if string_at(part, "type") == "text")
 
 
-SESSIONS = SessionDatabase((DATABASE,), _stored, _stored_transcript)
+SESSIONS = SessionDatabase((DATABASE,), _stored_sessions, _stored_transcript)
 
 
 def _transcript(fields: Mapping[str, Any]) -> bytes | None:
-    """The session that an event names, from the person's database; None where there is none."""
-    path, session = Path.home() / DATABASE, word(fields, "session_id")
+    """The transcript of the session that an event names, from the person's database; None if there is no database or no
+    session id."""
+    path, session = Path.home() / DATABASE, string_at(fields, "session_id")
     if session and path.is_file():
         return read_session(path, SESSIONS, session)
     return None

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gitmem.hosts.entries import word
+from gitmem.hosts.entries import string_at
 from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Hooks, Host, RegistrationFile, Setup
 from gitmem.hosts.registration import dump_json, load_json, own_file, yaml_entry
 
@@ -25,23 +25,23 @@ SERVER = """git-mem:
 
 
 def _root(host: Host, path: str, text: str, setup: Setup) -> str:
-    """The file beside the provider that names the repository."""
+    """The file beside the provider that names the repository; "" to remove it."""
     if setup.remove:
         return ""
     return dump_json({**load_json(path, text), "made_by": "git-mem", "root": setup.root}, text)
 
 
 def _transcript(fields: Mapping[str, Any]) -> bytes | None:
-    """The messages that the provider hands over, in the neutral form."""
+    """The messages that our provider sends, in the neutral form; None if there are none."""
     messages = fields.get("messages")
     if not isinstance(messages, list):
         return None
     rows = [
         {
-            "session": word(fields, "session_id"),
+            "session": string_at(fields, "session_id"),
             "id": f"h{number}",
-            "role": word(row, "role"),
-            "text": word(row, "text"),
+            "role": string_at(row, "role"),
+            "text": string_at(row, "text"),
         }
         for number, row in enumerate(messages, 1)
         if isinstance(row, dict)

@@ -1,4 +1,4 @@
-"""The description of an agent's host (Claude Code, Codex, ...): each hosts/<host>.py fills in one `Host`."""
+"""The description of an agent's host (Claude Code, Codex, ...). Each `hosts/<host>.py` fills in one `Host`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gitmem.hosts.transcript import Transcript, Turn
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-OURS = "git-mem session hook"  # begins the command that we register in a host's hooks
-USER = "--user"  # option of that command in the person's own settings
+HOOK_COMMAND = "git-mem session hook"  # begins the command that we register in a host's hooks
+USER_OPTION = "--user"  # option of that command in the person's own settings
 Entry = Mapping[str, Any]  # one JSON object of a transcript: a line, or a message
-READS = ("instructions", "commands", "agents", "styles", "skills", "imports")  # the keys of `Host.reads`
+READ_KINDS = ("instructions", "commands", "agents", "styles", "skills", "imports")  # the keys of `Host.reads`
 SKILLS = (".agents/skills/", "SKILL.md")  # agentskills.io
 
 # Hook event, by Claude Code's name -> time limit in seconds (Claude Code itself allows SessionEnd 1.5 s).
@@ -30,7 +30,8 @@ WITH_SUBAGENTS = (*COMMON_EVENTS, "SubagentStart")  # of hosts that give context
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position of an entry in a transcript. `line`: 1-based. `at`: its time, None when it has none."""
+    """The position of an entry in a transcript. `id`: of the entry. `line`: 1-based. `at`: its time, None if it has
+    none."""
 
     id: str
     line: int
@@ -39,15 +40,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """How to read and rewrite a transcript with one JSON object in each line.
+    """How to read and rewrite a transcript with one JSON object on each line.
 
-    `read(entry, place)`: the turns of an entry; None for an entry of an unknown form.
-    `shorten(entry, call, text)`: replaces the result of the tool call `call` by `text`, in the entry itself.
-    `summary(like, last, text)`: a new user's entry with `text`, in the form of the dropped entry `like`; `last` is the
-    last dropped entry.
-    `session(entry)`: the session id that an entry states, else "".
-    `is_silent(entry)`: whether a known entry has no turns, such as a status line.
-    `repeats_answer(entry)`: whether the host wrote the agent's message before this entry (a summary, say).
+    `read(entry, place)`: the turns of an entry; None for an entry of an unknown form. `shorten(entry, call, text)`:
+    replaces the result of the tool call `call` by `text`, in the entry itself. `summary(like, last, text)`: a new entry
+    of the user with `text`, in the form of the removed entry `like`; `last` is the last removed entry.
+    `session(entry)`: the session id that an entry states, else "". `is_silent(entry)`: whether an entry is known and
+    has no turns, such as a status line. `repeats_answer(entry)`: whether the host itself wrote the agent's message
+    before this entry, such as a summary.
     """
 
     read: Callable[[Entry, Place], Iterable[Turn] | None]
@@ -60,10 +60,10 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class InsertedText:
-    """Text that a host inserts into a person's messages, such as our context; it is removed when a session is read.
+    """Text that a host inserts into a person's messages, such as our context. It is removed when a session is read.
 
-    `tags`: patterns of tag names around inserted text. `blocks`: patterns of other inserted text; the first match of
-    each is removed. `notes`: beginnings of messages that are the host's as a whole.
+    `tags`: patterns of the names of tags around inserted text. `blocks`: patterns of other inserted text; the first
+    match of each is removed. `notes`: beginnings of messages that are not the person's at all.
     """
 
     tags: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def settings_in(folder: str) -> tuple[str, ...]:
 
 
 def hook_specific_output(event: str, text: str) -> dict[str, Any]:
-    """A hook's answer that adds `text` to the context, in the form of Claude Code that several hosts share."""
+    """A hook's answer that adds `text` to the context, in Claude Code's form, which several hosts read."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
@@ -134,9 +134,9 @@ class Setup:
     """What to write into a host's settings.
 
     `root`: the memory's folder, for a host that starts servers in another folder; "" for the host's own folder.
-    `program`: the name of git-mem on the host's PATH, or an absolute path without spaces.
-    `remove`: take our entries out instead. `user`: write to the person's own settings, for all projects.
-    `posix`: a POSIX shell runs the hooks, so that a command can print a hint when the program is missing.
+    `program`: the name of git-mem on the host's PATH, or an absolute path without spaces. `remove`: remove our entries
+    instead. `user`: write to the person's own settings, for all projects. `posix`: a POSIX shell runs the hooks, so
+    that a command can end with 0 if the program is missing.
     """
 
     root: str = ""
@@ -150,10 +150,10 @@ class Setup:
 class RegistrationFile:
     """A settings file that our entries are written to.
 
-    `path`: from the project's root, or from the home folder with `~/`.
-    `rewrite(host, path, text, setup)`: the text with our entries, or without them for `setup.remove`.
-    `names_us`: a text with our entries contains our name. `only_with`: a folder of the project; without it `install`
-    does not write the file, because the product is not used there; "" to write it always.
+    `path`: from the project's root, or from the home folder with `~/`. `rewrite(host, path, text, setup)`: the text
+    with our entries, or without them for `setup.remove`. `names_us`: a text with our entries contains our name.
+    `only_with`: a folder of the project; if it is missing `install` does not write the file, because the product is not
+    used there; "" to write the file always.
     """
 
     path: str
@@ -164,11 +164,11 @@ class RegistrationFile:
 
 @dataclass(frozen=True, slots=True)
 class OwnMemory:
-    """The memory that a host keeps by itself.
+    """The memory that a host keeps by itself, outside the repository.
 
-    `where(home, root)`: the folder for the project at `root`, None if the host has none for it.
-    `setting`: the key in the file `settings` (a path in the project, private to a person) that names another folder;
-    "" if the host has no such key.
+    `where(home, root)`: the folder for the project at `root`, None if the host has none for it. `setting`: the key in
+    the file `settings` (a path in the project, private to a person) that names another folder; "" if the host has no
+    such key.
     """
 
     where: Callable[[Path, Path], Path | None]
@@ -178,7 +178,8 @@ class OwnMemory:
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A session in a host's database. `project`: the folder it worked in, "" when unknown."""
+    """A session in a host's database. `start`: None if unknown. `project`: the folder that it worked in, "" if
+    unknown."""
 
     id: str
     start: datetime | None
@@ -190,7 +191,8 @@ class SessionDatabase:
     """The SQLite databases in which a host keeps sessions.
 
     `paths`: globs of the files, from the home folder. `sessions(connection)`: the sessions of one database.
-    `transcript(connection, id)`: a session as a transcript; raises OSError with a sentence when it cannot be read.
+    `transcript(connection, id)`: the bytes of a session's transcript; raises OSError with a sentence if it cannot be
+    read.
     """
 
     paths: tuple[str, ...]
@@ -247,10 +249,10 @@ class Host:
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """All files and folders that the host gives its agents."""
-        return tuple(dict.fromkeys(path for what in READS if what != "imports" for path in self.reads[what]))
+        """All files and folders whose texts the host gives to its agents."""
+        return tuple(dict.fromkeys(path for what in READ_KINDS if what != "imports" for path in self.reads[what]))
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files of a project that our entries are written to."""
+        """The files that our entries are written to, in a project or with `~/` in the home folder."""
         return tuple(file.path for file in self.registration)

@@ -1,7 +1,7 @@
-"""Changes values in the text of a JSON file and keeps the rest of the text, with its white space, byte for byte. Pure.
+"""Change values in the text of a JSON file and keep the rest of the text, with its white space, byte for byte. Pure.
 
 Adding a member and removing it again restores the original bytes. An empty object (`{}`) that gets a member begins with
-an empty line, so that it is recognised as the person's own and stays as `{}` when the member is removed.
+an empty line. By this line it is recognised as the person's own, and it stays as `{}` when the member is removed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ INDENT = re.compile(r"\n([ \t]+)\S")
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A value and its place in the text, from `start` up to `end`. `members`: those of an object or a list."""
+    """A JSON value and its place in the text, from `start` up to `end`. `members`: the members of an object or a
+    list."""
 
     value: Any
     start: int
@@ -30,7 +31,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A member of an object or list. `key`: "" in a list. `start`: where the key begins, in a list the value."""
+    """A member of an object or list. `key`: "" in a list. `start`: where the key begins, or in a list the value."""
 
     key: str
     start: int
@@ -38,7 +39,8 @@ class _Member:
 
 
 def edited(text: str, value: Mapping[str, Any]) -> str:
-    """The text of a JSON object, changed so that its value is `value`. Raises ValueError if `text` is no JSON."""
+    """The JSON text changed so that its value is `value`, with the layout kept. Raises ValueError if `text` is not
+    JSON."""
     start = _after_space(text, 0)
     node = _node(text, start)
     indent = INDENT.search(text)
@@ -46,9 +48,9 @@ def edited(text: str, value: Mapping[str, Any]) -> str:
     return text[:start] + _rendered(text, node, value, unit, "\n") + text[node.end :]
 
 
-def is_persons_own(text: str, *keys: str) -> bool:
-    """Whether the object below these keys (without keys the whole) is empty, or was empty before `edited` added a
-    member; False if there is no such object. Raises ValueError if the text is no JSON."""
+def was_empty(text: str, *keys: str) -> bool:
+    """Whether the object below these keys (without keys the whole value) is empty, or was empty before `edited` added a
+    member; False if there is no such object. Raises ValueError if the text is not JSON."""
     node = _node(text, _after_space(text, 0))
     for key in keys:
         found = next((member.node for member in node.members if member.key == key), None)
@@ -66,7 +68,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _node(text: str, at: int) -> _Node:
-    """The value that begins at `at`."""
+    """The value that begins at `at`. Raises ValueError."""
     value, end = json.JSONDecoder().raw_decode(text, at)
     if isinstance(value, (dict, list)) and value:
         return _Node(value, at, end, tuple(_members(text, at, isinstance(value, dict))))
@@ -74,6 +76,7 @@ def _node(text: str, at: int) -> _Node:
 
 
 def _members(text: str, at: int, keyed: bool) -> Iterator[_Member]:
+    """The members of the object or list that begins at `at`. `keyed`: it is an object."""
     while text[at] not in "]}":
         start = value_start = _after_space(text, at + 1)
         key = ""
@@ -119,8 +122,8 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
 
 
 def _around(text: str, node: _Node, member: _Member) -> tuple[str, str]:
-    """The white space before a member, from the comma on, and after it, up to its comma; "" after the last member: that
-    white space belongs to the end of the object."""
+    """(white space before a member, from the comma on; white space after it, up to its comma). The second is "" for the
+    last member, since that white space belongs to the end of the object."""
     at = node.members.index(member)
     start, after = node.start + 1, ""
     if at > 0:
@@ -131,8 +134,8 @@ def _around(text: str, node: _Node, member: _Member) -> tuple[str, str]:
 
 
 def _paired(node: _Node, value: Any) -> Iterator[tuple[_Member | None, str, Any]]:
-    """(old member or None, key, new value) for each member of the new value. Members are paired by key, those of a list
-    by equal values in order."""
+    """(old member or None, key, new value) for each member of the new value. Members of an object are paired by key,
+    those of a list by equal values in order."""
     if isinstance(value, dict):
         known = {member.key: member for member in node.members}
         yield from ((known.get(key), key, new) for key, new in value.items())
@@ -148,5 +151,5 @@ def _paired(node: _Node, value: Any) -> Iterator[tuple[_Member | None, str, Any]
 
 
 def _fresh(value: Any, unit: str, line: str) -> str:
-    """The text of a new value; its lines after the first begin with `line`, if that is a line break."""
+    """The text of a new value. Its lines after the first begin with `line`, if that contains a line break."""
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line if "\n" in line else "\n")

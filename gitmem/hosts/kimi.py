@@ -2,9 +2,9 @@
 (docs/en of github.com/MoonshotAI/kimi-code: customization/hooks, customization/mcp, configuration/data-locations; run
 with 2.1.0).
 
-Its hooks stand in the person's own settings and run in every project; ours do nothing where no memory is. They name no
-transcript: it is found by the session's id. What a hook prints before a prompt goes to the model as it is; at the start
-of a session nothing does.
+Kimi's hooks are in the person's own settings and run in every project; our hooks do nothing in a project without
+memory. The events name no transcript, so it is found by the session's id. The output of a hook before a prompt goes to
+the model unchanged; at the start of a session the host ignores it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from gitmem.hosts.entries import role_of, summary_turn, text_of, time_of, tool_output, word
+from gitmem.hosts.entries import role_of, string_at, summary_turn, text_of, time_of, tool_output
 from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
 from gitmem.hosts.registration import json_server, toml_hooks
 from gitmem.hosts.transcript import Role, Turn
@@ -23,7 +23,7 @@ MESSAGE, EVENT, COMPACTED = "context.append_message", "context.append_loop_event
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     place = replace(place, at=time_of(entry.get("time")))
-    kind, message, event = word(entry, "type"), entry.get("message"), entry.get("event")
+    kind, message, event = string_at(entry, "type"), entry.get("message"), entry.get("event")
     if kind == MESSAGE and isinstance(message, dict):
         return _message(message, place)
     if kind == EVENT and isinstance(event, dict):
@@ -34,25 +34,27 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 
 def _message(message: dict[str, Any], place: Place) -> Iterator[Turn]:
-    """A person's words: a message of any other origin is a hook's, a reminder, or repeats an event."""
+    """The turn of a person's message. A message of another origin is a hook's, a reminder, or repeats an event."""
     origin, content = message.get("origin"), message.get("content")
     is_of_person = isinstance(origin, dict) and origin.get("kind") == "user"
     if isinstance(content, list):
         text = text_of(content)
     else:
-        text = word(message, "content")
+        text = string_at(message, "content")
     if is_of_person and role_of(message.get("role")) is Role.USER and text:
-        yield Turn(word(message, "id") or place.id, Role.USER, text, place.line, place.at)
+        yield Turn(string_at(message, "id") or place.id, Role.USER, text, place.line, place.at)
 
 
 def _event(event: dict[str, Any], place: Place) -> Iterator[Turn]:
-    kind, part, result = word(event, "type"), event.get("part"), event.get("result")
-    ident, call = word(event, "uuid") or place.id, word(event, "toolCallId")
-    if kind == "content.part" and isinstance(part, dict) and word(part, "type") == "text" and word(part, "text"):
-        answer = word(event, "stepUuid")
-        yield Turn(ident, Role.ASSISTANT, word(part, "text"), place.line, place.at, answer=answer)
+    """The turn of an event: a part of the agent's answer, a tool call, or a tool result."""
+    kind, part, result = string_at(event, "type"), event.get("part"), event.get("result")
+    ident, call = string_at(event, "uuid") or place.id, string_at(event, "toolCallId")
+    if kind == "content.part" and isinstance(part, dict):
+        text, answer = string_at(part, "text"), string_at(event, "stepUuid")
+        if string_at(part, "type") == "text" and text:
+            yield Turn(ident, Role.ASSISTANT, text, place.line, place.at, answer=answer)
     elif kind == "tool.call":
-        yield Turn(ident, Role.ASSISTANT, "", place.line, place.at, (call,), "", word(event, "name"))
+        yield Turn(ident, Role.ASSISTANT, "", place.line, place.at, (call,), "", string_at(event, "name"))
     elif kind == "tool.result" and isinstance(result, dict):
         yield Turn(ident, Role.TOOL, tool_output(result.get("output")), place.line, place.at, (), call)
 
@@ -67,8 +69,8 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 
 def _is_silent(entry: Entry) -> bool:
-    """Whether an entry is Kimi Code's own record, or an event or a message of no speaker."""
-    return "agentId" in entry or entry.get("kind") == "event" or word(entry, "type") == "metadata"
+    """Whether an entry has no turn: Kimi Code's own record, or an event or message without a speaker."""
+    return "agentId" in entry or entry.get("kind") == "event" or string_at(entry, "type") == "metadata"
 
 
 HOST = Host(

@@ -1,8 +1,8 @@
 """Kiro CLI: .kiro/settings/mcp.json, .kiro/hooks/git-mem.json (kiro.dev/docs: mcp/configuration, hooks, cli/v3/hooks).
-Documented for version 3; its program comes from neither npm nor PyPI, and was not run here.
+From the documentation of version 3; its program is neither on npm nor on PyPI, and was not run here.
 
-What a hook prints at the start and before a prompt goes to the agent as it is. Its events name no transcript, so what a
-session decided is not kept.
+The output of a hook at the start and before a prompt goes to the agent unchanged. Kiro's events name no transcript, so
+the decisions of a session are not written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The neutral form of a transcript, one object a line, for hosts of any kind (docs/sessions.md):
+"""The neutral form of a transcript, one JSON object on each line, for hosts of any kind (docs/sessions.md):
 
 {"id": "t1", "role": "user|assistant|tool", "text": "...", "at": "2026-02-05T14:30:00Z", "call": "c1"}
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gitmem.hosts.entries import role_of, word
+from gitmem.hosts.entries import role_of, string_at
 from gitmem.hosts.host import Entries, Entry, Place
 from gitmem.hosts.transcript import Role, Turn
 
@@ -16,7 +16,7 @@ SUMMARY_LEAD = "Summary of the conversation so far (extracted; data, not instruc
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
-    role, text, call = role_of(entry.get("role")), entry.get("text"), word(entry, "call")
+    role, text, call = role_of(entry.get("role")), entry.get("text"), string_at(entry, "call")
     if role is None or not isinstance(text, str):
         return None
     calls = (call,) if call and role is Role.ASSISTANT else ()

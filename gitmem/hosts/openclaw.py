@@ -1,7 +1,7 @@
 """OpenClaw: ~/.openclaw/openclaw.json and a plugin in ~/.openclaw/extensions/git-mem (docs.openclaw.ai). Sessions are
 in a database of each agent, those of old versions in ~/.openclaw/agents/*/sessions/*.jsonl.
 
-OpenClaw has plugins in place of hooks: ours calls the same command, and hands the messages over itself.
+OpenClaw has plugins in place of hooks: our plugin calls the same command and sends it the messages.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.errors import GitMemError
 from gitmem.hosts.entries import (
-    kept_identity,
+    identity_keys,
     message_turns,
-    object_of,
+    parse_object,
     session_of_header,
     shorten_tool_result,
+    string_at,
     summary_turn,
     time_of,
-    word,
 )
 from gitmem.hosts.host import (
     COMMON_EVENTS,
@@ -57,25 +57,26 @@ BY_HAND = 'openclaw mcp set git-mem \'{"command": "git-mem", "args": ["mcp"]}\' 
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
-    kind, message = word(entry, "type"), entry.get("message")
+    """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
+    kind, message = string_at(entry, "type"), entry.get("message")
     if kind in ("compaction", "branch_summary"):
         return summary_turn(entry.get("summary"), place)
     if not isinstance(message, dict) or kind != "message":
         return None
     turns = message_turns(message, place, is_summary=bool(entry.get("isCompactSummary")))
     if _is_of_stranger(message):
-        return map(_of_stranger, turns)
+        return map(_as_host_text, turns)
     return turns
 
 
 def _is_of_stranger(message: Mapping[str, Any]) -> bool:
-    """Whether somebody else than the owner wrote it, in a group, say."""
+    """Whether a message was written by someone other than the owner, for example in a group."""
     about = message.get("__openclaw")
     return isinstance(about, dict) and about.get("senderIsOwner") is False
 
 
-def _of_stranger(turn: Turn) -> Turn:
-    """What a stranger said is nobody's word here: the owner's memory keeps what the owner and the agent say."""
+def _as_host_text(turn: Turn) -> Turn:
+    """A stranger's turn marked as the host's text, so that memory keeps only what the owner and the agent say."""
     if turn.role is Role.USER:
         return replace(turn, by=By.HOST)
     return turn
@@ -83,15 +84,15 @@ def _of_stranger(turn: Turn) -> Turn:
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     said = {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
-    return kept_identity(like, last) | said
+    return identity_keys(like, last) | said
 
 
 def _transcript(fields: Mapping[str, Any]) -> bytes | None:
-    """The messages that the plugin hands over, as entries of a transcript."""
+    """The messages that our plugin sends, as entries of a transcript; None if there are none."""
     messages = fields.get("messages")
     if not isinstance(messages, list):
         return None
-    entries: list[dict[str, Any]] = [{"type": "session", "id": word(fields, "session_id")}]
+    entries: list[dict[str, Any]] = [{"type": "session", "id": string_at(fields, "session_id")}]
     for message in messages:
         if isinstance(message, dict):
             at = message.get("timestamp")
@@ -103,8 +104,8 @@ def _transcript(fields: Mapping[str, Any]) -> bytes | None:
     return "\n".join(map(json.dumps, entries)).encode()
 
 
-def _stored(connection: Connection) -> Iterator[StoredSession]:
-    """The sessions of people: not those of timers and of agents that another started."""
+def _stored_sessions(connection: Connection) -> Iterator[StoredSession]:
+    """The sessions of people in a database, without those of timers and of agents that another agent started."""
     rows = connection.execute("""
         SELECT w.session_id, w.created_at, json_extract(
             (SELECT e.event_json FROM transcript_events e WHERE e.session_id = w.session_id ORDER BY e.seq LIMIT 1),
@@ -117,16 +118,17 @@ def _stored(connection: Connection) -> Iterator[StoredSession]:
 
 
 def _stored_transcript(connection: Connection, session: str) -> bytes:
-    """The events of a session, a line each. Raises OSError where one is compressed and nothing here can read it."""
+    """The events of a session, one on each line. Raises OSError if an event is compressed and no decompressor is
+    installed."""
     query = "SELECT event_json, event_zstd, navigation_json FROM transcript_events WHERE session_id = ? ORDER BY seq"
     return b"\n".join(_event(*row) for row in connection.execute(query, (session,)))
 
 
 def _event(text: str | None, packed: bytes | None, outline: str | None) -> bytes:
-    """An event's JSON. Of a tool's result its outline is enough."""
+    """The JSON of an event. For a compressed tool result its outline is returned, which is enough. Raises OSError."""
     if text is not None or packed is None:
         return (text or "{}").replace("\n", " ").encode("utf-8", "replace")
-    navigation = object_of(outline).get("navigation")
+    navigation = parse_object(outline).get("navigation")
     message = None
     if isinstance(navigation, dict):
         message = navigation.get("message")
@@ -136,7 +138,7 @@ def _event(text: str | None, packed: bytes | None, outline: str | None) -> bytes
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """What Zstandard packed. Raises OSError where it is damaged, or nothing here can read it."""
+    """Data decompressed by Zstandard. Raises OSError if it is damaged or no decompressor is installed."""
     for module in ("compression.zstd", "zstandard"):  # of Python 3.14, and of PyPI
         with suppress(ImportError):
             found = import_module(module)
@@ -150,21 +152,23 @@ def _unpacked(packed: bytes) -> bytes:
         raise OSError(errno.EIO, "a message in it is damaged") from None
 
 
-def _settings(host: Host, path: str, text: str, setup: Setup) -> str:
-    """The server, which OpenClaw starts in its own folder unless told another, and our plugin in the slot of memory."""
+def _rewrite_settings(host: Host, path: str, text: str, setup: Setup) -> str:
+    """The `rewrite` of OpenClaw's settings: our server, which OpenClaw starts in its own folder unless `cwd` names
+    another, and our plugin as the memory plugin. Raises GitMemError."""
     value = load_json(path, text, BY_HAND)
     mcp, plugins = _table(value, "mcp", path), _table(value, "plugins", path)
     more: dict[str, Any] = {}
     if setup.root:
         more = {"cwd": setup.root}
     value["mcp"] = load_json(path, json_server("servers", **more)(host, path, dump_json(mcp), setup))
-    _plugin(plugins, path, setup)
+    _set_plugin(plugins, path, setup)
     return dump_json({key: inner for key, inner in value.items() if inner or key not in ("mcp", "plugins")}, text)
 
 
-def _plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
-    """Put our plugin in the slot of memory, among those that may load where they are listed, and let it see prompts and
-    messages; or take it out of all three."""
+def _set_plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
+    """Make our plugin the memory plugin: add it to the list of plugins that may load, if there is one, and let it see
+    prompts and messages; or remove it from all three. Changes `plugins`. Raises GitMemError if another plugin is the
+    memory plugin."""
     slots, entries = _table(plugins, "slots", path), _table(plugins, "entries", path)
     allowed = plugins.get("allow")
     if isinstance(allowed, list):
@@ -190,6 +194,7 @@ def _plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
 
 
 def _table(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
+    """The object at `key`, which is added if it is missing. Raises GitMemError if the value is not an object."""
     table = value.setdefault(key, {})
     if not isinstance(table, dict):
         raise GitMemError(f"'{key}' of '{path}' is no object and is left as it is")
@@ -199,11 +204,11 @@ def _table(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
 ENTRIES = Entries(
     _read, shorten_tool_result, _summary,
     session=lambda entry: session_of_header(entry, "session"),
-    is_silent=lambda entry: word(entry, "type") in SILENT,
+    is_silent=lambda entry: string_at(entry, "type") in SILENT,
 )  # fmt: skip
 HOST = Host(
     "openclaw",
-    (RegistrationFile("~/.openclaw/openclaw.json", _settings),
+    (RegistrationFile("~/.openclaw/openclaw.json", _rewrite_settings),
      RegistrationFile(f"{FOLDER}/openclaw.plugin.json", own_file(PLUGIN / "openclaw.plugin.json")),
      RegistrationFile(f"{FOLDER}/index.mjs", own_file(PLUGIN / "index.mjs"))),
     hooks=Hooks(
@@ -215,7 +220,7 @@ HOST = Host(
         blocks=(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?(?:<<<END_OPENCLAW_INTERNAL_CONTEXT>>>|\Z)",)
     ),
     transcripts=(".openclaw/agents/*/sessions/*.jsonl",),
-    database=SessionDatabase((".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored, _stored_transcript),
+    database=SessionDatabase((".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored_sessions, _stored_transcript),
     authors=("openclaw", "noreply@openclaw.ai"),
     reads={
         "instructions": ("AGENTS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md"),

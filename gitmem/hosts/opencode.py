@@ -1,7 +1,7 @@
-"""opencode: opencode.json, .opencode/plugins/git-mem.js, sessions in a database and as `opencode export` gives them
+"""opencode: opencode.json, .opencode/plugins/git-mem.js, sessions in a database or in the form of `opencode export`
 (opencode.ai/docs).
 
-opencode has plugins in place of hooks: ours calls the same command, and hands the messages over itself.
+opencode has plugins in place of hooks: our plugin calls the same command and sends it the messages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitmem.hosts.entries import object_of, role_of, summary_turn, time_of, tool_output, word
+from gitmem.hosts.entries import calls_of, parse_object, role_of, string_at, summary_turn, time_of, tool_output
 from gitmem.hosts.host import (
     COMMON_EVENTS,
     SKILLS,
@@ -34,10 +34,11 @@ PLUGIN = Path(__file__).with_name("opencode_plugin.js")
 
 
 def typed_message(text: str) -> str:
-    """A message as its person gave it to `opencode run`, which puts an argument that has a space in quotation marks and
-    a backslash before each `"` in it, and what standard input holds behind a line break; any other text as it is.
+    """A message as the person typed it for `opencode run`; any other text unchanged.
 
-    Several arguments, and a message with something behind it, are left: a `"` in them may be the person's own.
+    The host puts quotation marks around an argument with a space, and a backslash before each `"` in it; text from
+    standard input follows after a line break. A message of several arguments, or with text after it, is unchanged,
+    since a `"` in it may be the person's own.
     """
     inner = text.rstrip("\n").removeprefix('"')
     if not text.startswith('"') or " " not in inner or not inner.endswith('"'):
@@ -49,7 +50,8 @@ def typed_message(text: str) -> str:
 
 
 def _whole_session(data: bytes) -> Transcript | None:
-    """A session as one object: what it is in `info`, and its messages, each with its own `info` and parts."""
+    """The transcript of an exported session: one JSON object with `info` and a list of messages, each with `info` and
+    parts. None for other bytes."""
     if b'"messages"' not in data or b'"info"' not in data:
         return None
     try:
@@ -68,10 +70,11 @@ def _whole_session(data: bytes) -> Transcript | None:
             turns += _turns(message["info"], message.get("parts"), number)
         else:
             skipped += 1
-    return Transcript(tuple(turns), word(info, "id"), skipped, lines=False)
+    return Transcript(tuple(turns), string_at(info, "id"), skipped, lines=False)
 
 
 def _turns(info: Mapping[str, Any], listed: Any, number: int) -> Iterator[Turn]:
+    """The turns of a message: its text and tool calls, then the result of each tool."""
     role = role_of(info.get("role"))
     if isinstance(listed, list):
         parts = [part for part in listed if isinstance(part, dict)]
@@ -81,44 +84,43 @@ def _turns(info: Mapping[str, Any], listed: Any, number: int) -> Iterator[Turn]:
     at = None
     if isinstance(times, dict):
         at = time_of(times.get("created"))
-    place = Place(word(info, "id") or f"L{number}", number, at)
-    said = [part for part in parts if word(part, "type") == "text" and not part.get("synthetic")]
-    texts = [word(part, "text") for part in said if word(part, "text")]
+    place = Place(string_at(info, "id") or f"L{number}", number, at)
+    said = [part for part in parts if string_at(part, "type") == "text" and not part.get("synthetic")]
+    texts = [string_at(part, "text") for part in said if string_at(part, "text")]
     text = "\n".join(map(typed_message, texts) if role is Role.USER else texts)
     if info.get("summary") is True:
         yield from summary_turn(text, place)
         return
-    tools = [part for part in parts if word(part, "type") == "tool"]
+    tools = [part for part in parts if string_at(part, "type") == "tool"]
     if role in (Role.USER, Role.ASSISTANT) and (text or tools):
-        ids, names = tuple(word(part, "callID") for part in tools), ",".join(word(part, "tool") for part in tools)
-        yield Turn(place.id, role, text, number, at, ids, "", names)
+        yield Turn(place.id, role, text, number, at, *calls_of(tools, "callID", "tool"))
     for part in tools:
         state = part.get("state")
         if isinstance(state, dict):
             output = tool_output(state.get("output"))
-            yield Turn(place.id, Role.TOOL, output, number, at, (), word(part, "callID"), word(part, "tool"))
+            yield Turn(place.id, Role.TOOL, output, number, at, (), string_at(part, "callID"), string_at(part, "tool"))
 
 
-def _stored(connection: Connection) -> Iterator[StoredSession]:
-    """The sessions of people: not those of agents that another started."""
+def _stored_sessions(connection: Connection) -> Iterator[StoredSession]:
+    """The sessions of people in a database, without those of agents that another agent started."""
     query = "SELECT id, time_created, directory FROM session WHERE parent_id IS NULL ORDER BY time_created"
     for session, created, folder in connection.execute(query):
         yield StoredSession(str(session), time_of(created), folder if isinstance(folder, str) else "")
 
 
 def _stored_transcript(connection: Connection, session: str) -> bytes:
-    """A session as `opencode export` gives it, without what tools answered."""
+    """A session in the form of `opencode export`, without the results of tools."""
     messages: dict[str, dict[str, Any]] = {}
     query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
     for ident, data in connection.execute(query, (session,)):
-        messages[ident] = {"info": {**object_of(data), "id": ident}, "parts": []}
+        messages[ident] = {"info": {**parse_object(data), "id": ident}, "parts": []}
     query = """
         SELECT message_id, json_remove(data, '$.state') FROM part WHERE session_id = ? AND json_valid(data)
         AND json_extract(data, '$.type') IN ('text', 'tool') ORDER BY time_created, id
     """
     for ident, data in connection.execute(query, (session,)):
         if ident in messages:
-            messages[ident]["parts"].append(object_of(data))
+            messages[ident]["parts"].append(parse_object(data))
     return json.dumps({"info": {"id": session}, "messages": list(messages.values())}).encode()
 
 
@@ -133,7 +135,7 @@ HOST = Host(
         prompt_text=typed_message,
     ),
     whole=_whole_session,
-    database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored, _stored_transcript),
+    database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored_sessions, _stored_transcript),
     settings=("opencode.json", "opencode.jsonc", ".opencode/plugin/**", ".opencode/plugins/**"),
     authors=("opencode", "noreply@opencode.ai"),
     reads={

@@ -1,4 +1,5 @@
-"""Hosts that git mem registers with nowhere: which of their files the gate and the review look at all the same."""
+"""Files, settings and authors of hosts that `git mem install` does not support. The gate and the review look at these
+files too."""
 
 from __future__ import annotations
 

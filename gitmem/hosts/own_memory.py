@@ -1,7 +1,7 @@
-"""Finds the memory that a host keeps by itself for a project, beside ours.
+"""Find the memory that a host keeps by itself for a project, outside the repository.
 
-The host's model writes those files without a gate, and `git mem forget` does not reach them. This module reads file
-names and sizes only; `git mem import notes` brings the contents through the gate.
+The host's model writes these files without a gate, and `git mem forget` does not reach them. This module reads file
+names and sizes, and whether a file is empty; `git mem import notes` imports the contents through the gate.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ MAX_SLUG_CHARS = 200  # Claude Code cuts a longer folder name
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """A host's own memory of a project. `folder`: where it is. `files`: how many files in it are not empty."""
+class FoundMemory:
+    """A host's own memory of a project. `host`: name of the host. `folder`: absolute path. `files`: number of files
+    with content."""
 
     host: str
     folder: Path
     files: int
 
 
-def remembered(host: Host, home: Path, root: Path) -> Remembered | None:
-    """The host's own memory of the project at `root`; None when it is empty or missing."""
+def find_own_memory(host: Host, home: Path, root: Path) -> FoundMemory | None:
+    """The host's own memory of the project at `root`; None if it is empty or missing. `home`: the person's home
+    folder."""
     folder = None
     if host.own_memory is not None:
         folder = host.own_memory.where(home, root.resolve())
@@ -46,18 +48,20 @@ def remembered(host: Host, home: Path, root: Path) -> Remembered | None:
     for number, path in enumerate(sorted(folder.rglob("*.md"))):
         if number >= MAX_FILES:
             break
-        count += _says_something(folder, path.relative_to(folder).as_posix())
+        count += _has_content(folder, path.relative_to(folder).as_posix())
     if not count:
         return None
-    return Remembered(host.name, folder, count)
+    return FoundMemory(host.name, folder, count)
 
 
-def bringing(found: Remembered) -> str:
+def import_command(found: FoundMemory) -> str:
     """The command that imports a host's own memory through the gate."""
     return f"git mem import notes {quote(str(found.folder))} --into {found.host}"
 
 
-def _says_something(folder: Path, name: str) -> bool:
+def _has_content(folder: Path, name: str) -> bool:
+    """Whether the file `name` has text; an INDEX file counts only if it has a list item, since some hosts create it
+    empty."""
     try:
         data = read_bytes(folder, name, MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
@@ -68,7 +72,7 @@ def _says_something(folder: Path, name: str) -> bool:
 
 
 def folder_here(host: Host, root: Path) -> Path:
-    """The folder of our memory in which a host can keep its own."""
+    """The folder of our memory in which a host can keep its own memory."""
     return root / "memory" / host.name
 
 
@@ -84,11 +88,12 @@ def is_kept_here(host: Host, root: Path) -> bool:
     return isinstance(value, dict) and value.get(own.setting) == str(folder_here(host, root))
 
 
-def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
-    """The text of the host's settings with `folder_here` as the folder of its own memory, or without that setting.
+def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
+    """The text of the host's settings with `folder_here` as the folder of its own memory, or without that setting for
+    `setup.remove`.
 
-    The `rewrite` of a RegistrationFile. Another folder that a person chose stays. Raises GitMemError for a file that is
-    not a JSON object.
+    The function is the `rewrite` of a RegistrationFile. Another folder that a person chose stays. Raises GitMemError
+    for a file that is not a JSON object, and if it names another folder.
     """
     own = host.own_memory
     assert own is not None and own.setting
@@ -122,12 +127,13 @@ def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def slug(root: Path) -> str:
-    """The folder name that Claude Code and Qwen Code make of a path."""
+    """The folder name that Claude Code and Qwen Code make from a path."""
     return re.sub(r"[^a-zA-Z0-9]", "-", str(root))
 
 
 def claude(home: Path, root: Path) -> Path | None:
-    """~/.claude/projects/SLUG/memory for the repository's root (Claude Code 2.1)."""
+    """~/.claude/projects/SLUG/memory for the project at `root`; None if there is none for a very long path (Claude Code
+    2.1)."""
     projects, name = home / ".claude/projects", slug(root)
     if len(name) <= MAX_SLUG_CHARS:
         return projects / name / "memory"
@@ -135,12 +141,13 @@ def claude(home: Path, root: Path) -> Path | None:
 
 
 def qwen(home: Path, root: Path) -> Path | None:
-    """~/.qwen/projects/SLUG/memory for the repository's root (Qwen Code 0.24)."""
+    """~/.qwen/projects/SLUG/memory for the project at `root` (Qwen Code 0.24)."""
     return home / ".qwen/projects" / slug(root) / "memory"
 
 
 def gemini(home: Path, root: Path) -> Path | None:
-    """~/.gemini/tmp/NAME/memory; ~/.gemini/projects.json maps the folder of the start to NAME (Gemini CLI 0.61)."""
+    """~/.gemini/tmp/NAME/memory for the project at `root`; ~/.gemini/projects.json maps the folder in which Gemini was
+    started to NAME (Gemini CLI 0.61). None if there is no NAME."""
     try:
         projects = json.loads(read_bytes(home / ".gemini", "projects.json", MAX_FILE_BYTES))["projects"]
         name: str = projects[str(root)]

@@ -1,9 +1,9 @@
-"""Removes from a turn the text that its speaker did not write: pasted pages, files, quotations, and our own contexts.
+"""Remove from a turn the text that its speaker did not write: pasted pages, files, quotations, and our own contexts.
 
 Pure, in linear time. Removed are fenced blocks, quotations, tables, text inside tags (`<fetched url=...>`), our
 contexts in any wrapping, and texts to be translated, corrected or summed up ("Translate:"). A pasted text may contain
-the mark that ends its block, so that its rest looks like the person's. So a passage is `doubtful` when it stands
-between two blocks of one kind, or after an unclosed tag on a line of its own.
+the mark that ends its block, so that the rest of the pasted text looks like the person's. So a passage is `doubtful` if
+it is between two blocks of one kind, or after an unclosed tag on a line of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitmem.text.languages import LANGUAGES
 
 
 class OwnPassage(NamedTuple):
-    """Lines of a turn that its speaker wrote. `doubtful`: they may still belong to a pasted text."""
+    """Lines of a turn that its speaker wrote. `doubtful`: they may belong to a pasted text."""
 
     text: str
     doubtful: bool = False
@@ -36,7 +36,7 @@ VOID = frozenset(("hr", "img", "input", "wbr"))  # tags of HTML that never have 
 
 
 def _reflowed(text: str) -> str:
-    """A pattern of the text, however a host broke its lines or escaped them."""
+    """A pattern that matches the text with any line breaks or escaped line breaks between its words."""
     return r"(?:\s|\\n)+".join(map(re.escape, text.split()))
 
 
@@ -63,16 +63,14 @@ KEEP_THIS = lazy("|".join(each.KEEP_THIS for each in LANGUAGES), re.I)
 _REMEMBER_THAT = "|".join(each.REMEMBER_THAT for each in LANGUAGES)
 REMEMBER_THAT = lazy(rf"^\W*(?:{_REMEMBER_THAT})\W*$", re.I)
 # The same at the end of a statement, after a comma, a dash or the end of a quotation.
-REMEMBER_BEHIND = lazy(rf"[,;，、–—\"”’」』»)-]\s*(?:{_REMEMBER_THAT})\W*$", re.I)
+REMEMBER_AT_END = lazy(rf"[,;，、–—\"”’」』»)-]\s*(?:{_REMEMBER_THAT})\W*$", re.I)
 QUOTED_WORDS, QUOTED_LETTERS = 4, 10  # of a quotation that may be a statement; letters where a script has no spaces
 CUT = "\0"  # marks where text was removed, until the text is split there
 
 
 def without_pasted_text(text: str) -> list[OwnPassage]:
-    """The passages of a turn that its speaker wrote, in order; none when all of it is pasted.
-
-    A block that is never closed ends with the turn.
-    """
+    """The passages of a turn that its speaker wrote, in order; [] if all of it is pasted. A block that is never closed
+    ends with the turn."""
     passages = []
     for outer in _without_elements(without_memory(text.replace(CUT, " "))):
         for inner in _without_fences(outer.text):
@@ -85,8 +83,8 @@ def without_pasted_text(text: str) -> list[OwnPassage]:
 
 
 def _without_texts_to_work_on(text: str) -> Iterator[OwnPassage]:
-    """The text before a text to be translated, corrected or summed up; the part after its first paragraph is
-    doubtful."""
+    """The passage before a text to be translated, corrected or summed up, then the part after the first paragraph of
+    that text, which is doubtful."""
     asked = TEXT_WORK.search(text)
     yield OwnPassage(text[: asked.start()] if asked else text)
     if asked:
@@ -101,12 +99,12 @@ def asks_to_remember(sentence: str) -> bool:
 
 
 def without_quoted_statements(sentence: str) -> str:
-    """A sentence without quotations that may be statements: `She wrote "We decided that it is red."`.
+    """A sentence without quotations that may be statements: `She wrote "We decided that it is red."` gives `She wrote`.
 
     Quoted names, words and labels stay (`the crane "Big Red"`). A sentence that asks to remember its quotation stays
     whole.
     """
-    if KEEP_THIS.search(sentence) or REMEMBER_BEHIND.search(sentence):
+    if KEEP_THIS.search(sentence) or REMEMBER_AT_END.search(sentence):
         return sentence
     kept, position = [], 0
     for start, end in _quotations(sentence):
@@ -117,15 +115,15 @@ def without_quoted_statements(sentence: str) -> str:
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each quotation with its marks, in order, without nested ones. An apostrophe or an unclosed mark
-    opens no quotation."""
+    """(start, end) of each quotation including its marks, in order, without nested ones. An apostrophe or an unclosed
+    mark does not begin a quotation."""
     position = 0
     while position < len(text):
         closing = QUOTATIONS.get(text[position], "")
         opens = closing and (text[position] not in "\"'‘»" or not text[max(0, position - 1) : position].isalnum())
         end = -1
         if opens:
-            end = _closing(text, position, closing)
+            end = _quotation_end(text, position, closing)
         if end > 0:
             yield position, end
             position = end
@@ -133,8 +131,9 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
             position += 1
 
 
-def _closing(text: str, start: int, closing: str) -> int:
-    """The end of the quotation that opens at `start`, after its closing mark; -1 when it is not closed."""
+def _quotation_end(text: str, start: int, closing: str) -> int:
+    """The index after the closing mark of the quotation that opens at `start`; -1 if it is not closed. `closing`: the
+    marks that close it."""
     for at in range(start + 1, len(text)):
         if text[at] in closing and not (text[at] in "'’" and text[at + 1 : at + 2].isalnum()):
             return at + 1
@@ -142,6 +141,8 @@ def _closing(text: str, start: int, closing: str) -> int:
 
 
 def _may_be_statement(text: str) -> bool:
+    """Whether a quotation is long enough for a statement: QUOTED_WORDS words, or QUOTED_LETTERS letters of a script
+    without spaces."""
     spaceless = sum("\u3040" <= letter <= "\u30ff" or "\u3400" <= letter <= "\u9fff" for letter in text)
     return len(text.split()) >= QUOTED_WORDS or spaceless >= QUOTED_LETTERS
 
@@ -167,10 +168,11 @@ def without_quotation_marks(text: str) -> str:
 
 
 def without_memory(text: str) -> str:
-    """The text without our contexts and our MCP server's instructions, each replaced by CUT.
+    """The text without our contexts and our MCP server's instructions, each replaced by CUT; a text without them is
+    unchanged.
 
-    A context reaches from its first line or quotation to its end mark. Without an end mark it reaches to the end of the
-    text; without a first line it begins with the text. A text without contexts is returned unchanged.
+    A context extends from its first line or quotation to its end mark. Without an end mark it extends to the end of the
+    text; without a first line it begins with the text.
     """
     text = TOLD.sub(CUT, text)
     starts = [match.start() for pattern in (OPENED, LISTED) if (match := pattern.search(text))]
@@ -222,11 +224,12 @@ def _is_empty(tag: re.Match[str]) -> bool:
 
 
 def _begins_a_line(text: str, at: int) -> bool:
+    """Whether only white space precedes the index `at` on its line."""
     return not text[text.rfind("\n", 0, at) + 1 : at].strip()
 
 
 def _without_fences(text: str) -> Iterator[OwnPassage]:
-    """The passages outside of fenced blocks; those between the first and the last block are doubtful."""
+    """The passages outside of fenced blocks; passages between the first and the last block are doubtful."""
     position, blocks, opened = 0, 0, ""
     for match in FENCE.finditer(text):
         if opened:

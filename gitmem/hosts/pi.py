@@ -1,8 +1,8 @@
 """pi: .pi/mcp.json, .pi/extensions/git-mem.js, ~/.pi/agent/sessions/*/*.jsonl (docs of @earendil-works/pi-coding-agent:
 extensions, mcp, security, session-format; run with 1.6.0).
 
-pi has extensions in place of hooks: ours calls the same command, and names the session's file. OpenClaw's old sessions
-have the same form.
+pi has extensions in place of hooks: our extension calls the same command and names the session's file. OpenClaw's old
+sessions have the same form.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gitmem.hosts.entries import word
+from gitmem.hosts.entries import string_at
 from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entry, Hooks, Host, RegistrationFile
 from gitmem.hosts.openclaw import ENTRIES
 from gitmem.hosts.registration import json_server, own_file
@@ -20,16 +20,16 @@ SILENT = frozenset(("usage", "context_edit"))
 
 
 def _is_silent(entry: Entry) -> bool:
-    """Whether an entry says nothing: what pi keeps for itself, and the system prompt, which it writes as a message."""
+    """Whether an entry has no turn: a record of pi itself, or the system prompt, which pi writes as a message."""
     message = entry.get("message")
     is_prompt = isinstance(message, dict) and message.get("role") == "system"
-    return is_prompt or word(entry, "type") in SILENT or ENTRIES.is_silent(entry)
+    return is_prompt or string_at(entry, "type") in SILENT or ENTRIES.is_silent(entry)
 
 
 HOST = Host(
     "pi",
     (RegistrationFile(".pi/mcp.json", json_server("mcpServers", exposure="direct")),  # else hidden from the model
-     RegistrationFile(".pi/extensions/git-mem.js", own_file(EXTENSION))),
+     RegistrationFile(".pi/extensions/git-mem.js", own_file(EXTENSION, {"OPENCODE": "PI", "opencode": "pi"}))),
     hooks=Hooks({event: event for event in COMMON_EVENTS}, project_variables=("PI_PROJECT_DIR",)),
     entries=replace(ENTRIES, is_silent=_is_silent),
     transcripts=(".pi/agent/sessions/*/*.jsonl",),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitmem.hosts import own_memory
-from gitmem.hosts.entries import kept_identity, summary_turn, tool_output, word
+from gitmem.hosts.entries import calls_of, identity_keys, string_at, summary_turn, tool_output
 from gitmem.hosts.host import (
     COMMON_EVENTS,
     SKILLS,
@@ -29,53 +29,54 @@ SPOKEN = ("", "mid_turn_user_message", "realtime_message")  # subtypes of a pers
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     message, payload = entry.get("message"), entry.get("systemPayload")
-    if word(entry, "subtype") == COMPRESSED and isinstance(payload, dict):
+    if string_at(entry, "subtype") == COMPRESSED and isinstance(payload, dict):
         return _compressed(payload, place)
     if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
         return None
-    role = ROLES.get(word(entry, "type"))
+    role = ROLES.get(string_at(entry, "type"))
     if role is None:
         return iter(())
     return _turns(role, entry, message["parts"], place)
 
 
 def _turns(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterator[Turn]:
+    """The turns of a message: its text and tool calls, or each tool result in it."""
     parts = [part for part in listed if isinstance(part, dict)]
     if role is Role.TOOL:
         for part in parts:
             response = part.get("functionResponse")
             if isinstance(response, dict):
                 output = _output(response.get("response"))
-                yield Turn(
-                    place.id, role, output, place.line, place.at, (), word(response, "id"), word(response, "name")
-                )
+                call, name = string_at(response, "id"), string_at(response, "name")
+                yield Turn(place.id, role, output, place.line, place.at, (), call, name)
         return
     text = ""
     if role is Role.USER:
-        text = _text_of_person(entry)
-    text = text or "\n".join(word(part, "text") for part in parts if word(part, "text") and not part.get("thought"))
+        text = _typed_text(entry)
+    texts = [string_at(part, "text") for part in parts if not part.get("thought")]
+    text = text or "\n".join(filter(None, texts))
     calls = [part["functionCall"] for part in parts if isinstance(part.get("functionCall"), dict)]
     if text or calls:
-        if role is Role.USER and word(entry, "subtype") not in SPOKEN:
+        if role is Role.USER and string_at(entry, "subtype") not in SPOKEN:
             by = By.HOST
         else:
             by = By.SPEAKER
-        ids, names = tuple(word(call, "id") for call in calls), ",".join(word(call, "name") for call in calls)
-        yield Turn(place.id, role, text, place.line, place.at, ids, "", names, by)
+        yield Turn(place.id, role, text, place.line, place.at, *calls_of(calls), by)
 
 
-def _text_of_person(entry: Entry) -> str:
-    """What a person typed, where the entry says so beside what a hook put behind it; else ""."""
+def _typed_text(entry: Entry) -> str:
+    """The text that the person typed, if the entry has it apart from a hook's context; else ""."""
     payload = entry.get("systemPayload")
     has_context = isinstance(payload, dict) and isinstance(payload.get("hookContext"), str)
     if isinstance(payload, dict) and has_context:
-        return word(payload, "displayText")
+        return string_at(payload, "displayText")
     return ""
 
 
 def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
-    """The summary: the texts of the first entry in the history that replaces the conversation."""
+    """The summary of a compaction: the texts of the first entry in the history that replaces the conversation."""
     history = payload.get("compressedHistory")
     if isinstance(history, list) and history:
         first = history[0]
@@ -86,11 +87,12 @@ def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
         parts = first.get("parts")
     if not isinstance(parts, list):
         parts = []
-    texts = [word(part, "text") for part in parts if isinstance(part, dict)]
+    texts = [string_at(part, "text") for part in parts if isinstance(part, dict)]
     return summary_turn("\n".join(text for text in texts if text), place)
 
 
 def _output(response: Any) -> str:
+    """The text of a tool's response."""
     if isinstance(response, dict):
         value = response.get("output", response)
     else:
@@ -109,7 +111,7 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
-    return kept_identity(like, last) | {"type": "user", "message": {"role": "user", "parts": [{"text": text}]}}
+    return identity_keys(like, last) | {"type": "user", "message": {"role": "user", "parts": [{"text": text}]}}
 
 
 HOST = Host(
@@ -119,7 +121,7 @@ HOST = Host(
         {event: event for event in COMMON_EVENTS},
         project_variables=("QWEN_PROJECT_DIR",), prompt_fields=("submitted_prompt", "prompt"),
     ),
-    entries=Entries(_read, _shorten, _summary, is_silent=lambda entry: word(entry, "type") == "system"),
+    entries=Entries(_read, _shorten, _summary, is_silent=lambda entry: string_at(entry, "type") == "system"),
     transcripts=(".qwen/projects/*/chats/*.jsonl",),
     inserted=InsertedText(tags=("qwen:[a-z-]+",)),
     settings=settings_in(".qwen"),

@@ -1,9 +1,9 @@
-"""Writes our entries into the settings files of agents' hosts: the MCP server and the hooks. Texts in, texts out.
+"""Write our entries into the settings files of agents' hosts: the MCP server and the hooks. Texts in, texts out.
 
 Our entries are one server named `git-mem` and hook commands that begin with `git-mem session hook`; uninstalling
 removes exactly these. A project's settings are committed, and not everybody who checks them out has git-mem: a hook's
-command then ends with 0 and prints nothing. All other text of a file stays as it is. A file of an unexpected form is
-refused. Each host's module names its files and their forms.
+command then ends with 0 and prints nothing. All other text of a file stays. A file of an unexpected form is refused
+with GitMemError. Each host's module names its files and their forms.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.host import EVENT_SECONDS, OURS, USER, Hooks, Host, RegistrationFile, Setup
-from gitmem.hosts.json_editing import edited, is_persons_own
+from gitmem.hosts.host import EVENT_SECONDS, HOOK_COMMAND, USER_OPTION, Hooks, Host, RegistrationFile, Setup
+from gitmem.hosts.json_editing import edited, was_empty
 from gitmem.json_values import json_keys
 
 NAME = "git-mem"
 SERVER = {"command": NAME, "args": ["mcp"]}
-PERSONAL_SERVER = {"command": NAME, "args": ["mcp", USER]}  # it offers no tools in a project without memory
-OUR_COMMAND = re.compile(rf"(?:/\S*/)?{OURS}\b")
+PERSONAL_SERVER = {"command": NAME, "args": ["mcp", USER_OPTION]}  # it offers no tools in a project without memory
+OUR_COMMAND = re.compile(rf"(?:/\S*/)?{HOOK_COMMAND}\b")
 # The end of a hook's command in a POSIX shell or fish. Gemini CLI refuses the prompt when a hook ends with 127, and
 # shows the standard error of a hook that ends with 0.
 HARMLESS = " 2>/dev/null || exit 0"
 START, END = "# >>> git-mem >>>", "# <<< git-mem <<<"
+INCLUDE = re.compile(r"^// include ([\w.]+)\n", re.M)  # a line of a plugin, replaced by another file's text
 MARKDOWN_START, MARKDOWN_END = "<!-- >>> git-mem >>> -->", "<!-- <<< git-mem <<< -->"
 Rewrite = Callable[[Host, str, str, Setup], str]  # as in `host.RegistrationFile`
 
@@ -35,25 +36,25 @@ Rewrite = Callable[[Host, str, str, Setup], str]  # as in `host.RegistrationFile
 @json_keys("path text?")
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file to write. `path`: from the project's root, or from home with `~/`. `text`: its new text, "" to remove
-    it."""
+    """A file to write. `path`: from the project's root, or from the home folder with `~/`. `text`: its new text, "" to
+    remove it."""
 
     path: str
     text: str
 
 
 def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[Host] = ()) -> list[Change]:
-    """The files that registering with a host changes.
+    """The changes of files that register a host, or with `setup.remove` unregister it; [] if nothing changes.
 
     `texts`: path -> current text, "" for a missing file. `staying`: other registered hosts, whose entries in shared
     files stay when this host is removed. Raises GitMemError for a file of an unexpected form, or one with another
-    server under our name.
+    server of our name.
     """
     changes = []
     for file in host.registration:
         old = texts.get(file.path, "")
         if setup.remove:
-            new = _left(host, file, old, setup, staying)
+            new = _without_host(host, file, old, setup, staying)
         else:
             new = file.rewrite(host, file.path, old, setup)
         if new != old:
@@ -61,8 +62,8 @@ def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[H
     return changes
 
 
-def _left(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: Sequence[Host]) -> str:
-    """The file's text without this host's entries, and with those that the `staying` hosts need."""
+def _without_host(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: Sequence[Host]) -> str:
+    """The file's text without this host's entries, but with the entries that the `staying` hosts need."""
     if file.names_us and NAME not in text:
         return text
     put_back = replace(setup, remove=False)
@@ -78,14 +79,14 @@ def _left(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: 
 
 
 def command_option(host: Host) -> str:
-    """The option of a hook's command that names the host; "" for Claude Code."""
+    """The option of a hook's command that names the host, such as ` --host codex`; "" for Claude Code."""
     if host.name == "claude":
         return ""
     return f" --host {host.name}"
 
 
 def load_json(path: str, text: str, hint: str = "add the server by hand (docs/agents.md)") -> dict[str, Any]:
-    """The object of a JSON file; {} for an empty text. Raises GitMemError with `hint` for any other text."""
+    """The object of a JSON file; {} for an empty text. Raises GitMemError, with `hint`, for any other text."""
     if not text.strip():
         return {}
     try:
@@ -98,9 +99,9 @@ def load_json(path: str, text: str, hint: str = "add the server by hand (docs/ag
 
 
 def dump_json(value: Mapping[str, Any], like: str = "") -> str:
-    """The text `like` edited so that it says `value`, with its layout kept (`json_editing`).
+    """The JSON text of `value`, in the layout of the text `like` (`json_editing`).
 
-    An empty `value` gives "", or `{}` if the file was `{}` before our entries.
+    An empty `value` gives "", or `{}` if the file was `{}` before our entries were added.
     """
     if not like.strip():
         if not value:
@@ -108,14 +109,15 @@ def dump_json(value: Mapping[str, Any], like: str = "") -> str:
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     before, _, after = like.partition(like.strip())
     if not value:
-        if not is_persons_own(like):
+        if not was_empty(like):
             return ""
         return f"{before}{{}}{after}"
     return edited(like, value)
 
 
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A `rewrite` for a JSON file with our server below the key `table`.
+    """A `rewrite` for a JSON file with our server below the key `table`. `server`: the entry to write; `more`: further
+    keys.
 
     An existing entry of ours keeps a person's changes. It gets the current program, and the keys of `more` that it
     lacks: without them the host starts the server in another folder or hides its tools.
@@ -127,7 +129,7 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
         if not isinstance(servers, dict):
             raise GitMemError(f"'{table}' of '{path}' is no object and is left as it is")
         present = servers.get(NAME)
-        ours = isinstance(present, dict) and _starts_us(present.get("command"))
+        ours = isinstance(present, dict) and _is_our_program(present.get("command"))
         if present is not None and not ours and not setup.remove:
             raise GitMemError(f"'{path}' has a git-mem server of another kind", "remove it, or leave it as it is")
         if setup.remove and ours:
@@ -140,20 +142,20 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
             else:
                 given["command"] = setup.program
             servers[NAME] = given
-        if not servers and not _is_persons_own(text, table):
+        if not servers and not _was_empty(text, table):
             del value[table]
         return dump_json(value, text)
 
     return rewrite
 
 
-def _is_persons_own(text: str, key: str) -> bool:
-    """Whether the object below `key` was there, empty, before our entries."""
-    return bool(text.strip()) and is_persons_own(text, key)
+def _was_empty(text: str, key: str) -> bool:
+    """Whether the object below `key` was there and empty before our entries were added."""
+    return bool(text.strip()) and was_empty(text, key)
 
 
-def _starts_us(command: Any) -> bool:
-    """Whether a server's command (a program, or a list that begins with it) starts git-mem."""
+def _is_our_program(command: Any) -> bool:
+    """Whether a server's command (a program, or a list that begins with one) starts git-mem."""
     if isinstance(command, list) and command:
         program = command[0]
     else:
@@ -182,7 +184,7 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
             hooks.pop(name, None)
     if hooks and not form.grouped:
         value = {"version": 1, **value}
-    if not hooks and not _is_persons_own(text, "hooks"):
+    if not hooks and not _was_empty(text, "hooks"):
         del value["hooks"]
         if not form.grouped and value == {"version": 1}:
             value = {}
@@ -190,13 +192,14 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A `rewrite` for one settings file with the server (below `mcpServers`) and the hooks."""
+    """A `rewrite` for a settings file that contains both the server (below `mcpServers`) and the hooks."""
     rewrite = json_server("mcpServers", server, **more)
     return lambda host, path, text, setup: hooks_file(host, path, rewrite(host, path, text, setup), setup)
 
 
 def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A `rewrite` for a file of named groups of hooks: a group of our name. A person's `enabled` stays."""
+    """A `rewrite` for a JSON file with named groups of hooks: our hooks are a group of our name. A person's `enabled`
+    in it stays."""
     form = host.hooks
     assert form is not None
     value = load_json(path, text)
@@ -265,7 +268,7 @@ def hook_script(event: str) -> Rewrite:
 def yaml_entry(table: str, entry: str) -> Rewrite:
     """A `rewrite` for a YAML file: a marked block with our entry of the mapping `table`.
 
-    `entry`: YAML without indentation. The mapping must be in block style; a missing mapping is added with the block.
+    `entry`: YAML without indentation. The mapping must be in block style; a missing mapping is added inside the block.
     """
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
@@ -292,7 +295,8 @@ def yaml_entry(table: str, entry: str) -> Rewrite:
 
 
 def _without_block(path: str, text: str) -> str:
-    """The YAML text without our block, and without the line break that was added for a block at the margin."""
+    """The YAML text without our block, and without the line break that was added before a block at the margin. Raises
+    GitMemError if the block has no end."""
     found = re.search(rf"(^|\n)([ \t]*){re.escape(START)}\n.*?{re.escape(END)}(?:\n|\Z)", text, re.DOTALL)
     if found is None:
         if START in text:
@@ -306,7 +310,7 @@ def _without_block(path: str, text: str) -> str:
 
 
 def markdown_block(block: str) -> Rewrite:
-    """A `rewrite` for a Markdown file: our marked block at its end."""
+    """A `rewrite` for a Markdown file: our marked block at its end. `block`: Markdown that ends with a line break."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(MARKDOWN_START)
@@ -323,7 +327,10 @@ def markdown_block(block: str) -> Rewrite:
 
 
 def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
-    words = f"{setup.program}{OURS.removeprefix(NAME)} {event}{command_option(host)}{f' {USER}' if setup.user else ''}"
+    """The entry of our hook for an event, in the form of the host."""
+    words = f"{setup.program}{HOOK_COMMAND.removeprefix(NAME)} {event}{command_option(host)}"
+    if setup.user:
+        words = f"{words} {USER_OPTION}"
     command: dict[str, Any] = {"command": words + (HARMLESS if setup.posix else "")}
     if event == "SessionEnd":
         seconds = form.end_seconds
@@ -338,7 +345,7 @@ def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
 
 
 def _without_ours(row: Any) -> Any:
-    """A hook command or a group of commands without ours; None when nothing is left."""
+    """A hook command or a group of commands without our commands; None if nothing is left."""
     commands = None
     if isinstance(row, dict):
         commands = row.get("hooks", [row])
@@ -355,14 +362,18 @@ def _without_ours(row: Any) -> Any:
 
 
 def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
-    """A `rewrite` for a file that is all ours: the text of `source`, whose first line names us.
+    """A `rewrite` for a file that is all ours: the text of `source`, whose first line names git-mem.
 
-    The program `"git-mem"` in it is replaced by the one of the setup. `names`: further words to replace, for a host
-    that runs another host's extension.
+    A line `// include NAME` in it is replaced by the text of the file NAME in the same folder. The program `"git-mem"`
+    is replaced by the one of the setup. `names`: further words to replace, for a host that runs another host's plugin.
+    Raises GitMemError for a file that is not ours.
     """
 
+    def included(line: re.Match[str]) -> str:
+        return source.with_name(line[1]).read_text(encoding="utf-8")
+
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
-        ours = source.read_text(encoding="utf-8")
+        ours = INCLUDE.sub(included, source.read_text(encoding="utf-8"))
         for old, new in (names or {}).items():
             ours = ours.replace(old, new)
         ours = ours.replace(f'spawn("{NAME}"', f"spawn({json.dumps(setup.program)}")
@@ -378,6 +389,7 @@ def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
 
 
 def _is_toml(text: str) -> bool:
+    """Whether the text is valid TOML."""
     import tomllib
 
     try:
@@ -388,7 +400,7 @@ def _is_toml(text: str) -> bool:
 
 
 def toml_block(block: str) -> Rewrite:
-    """A `rewrite` for a TOML file: our marked block at its end."""
+    """A `rewrite` for a TOML file: our marked block at its end. `block`: TOML that ends with a line break."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(START)

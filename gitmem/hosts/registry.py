@@ -1,4 +1,5 @@
-"""The agents' hosts by name, in the order help and `install` name them; each module is imported when it is asked for.
+"""The agents' hosts by name, in the order of help texts and `install`. Each host's module is imported when it is
+needed.
 
 hosts/host.py describes the fields of `HOST`; docs/contributing.md lists what else a new host needs.
 """

@@ -1,4 +1,4 @@
-"""Reads sessions from a host's SQLite database, each as the bytes of a transcript. Never writes.
+"""Read sessions from a host's SQLite database, each as the bytes of a transcript. Never writes.
 
 The database belongs to another program that may be running: each call opens it, reads and closes it.
 """
@@ -21,13 +21,13 @@ LOCK_WAIT_SECONDS = 5.0  # while the host writes
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file is an SQLite database. Raises OSError when it cannot be read."""
+    """Whether a file is an SQLite database. Raises OSError if it cannot be read."""
     return read_start(path, len(MAGIC))[0] == MAGIC
 
 
 def stored_sessions(path: Path, form: SessionDatabase) -> list[StoredSession]:
-    """The sessions of a database; [] for a database with other tables. Raises OSError when it cannot be read."""
-    with _opened(path) as connection:
+    """The sessions of a database; [] for a database with other tables. Raises OSError if it cannot be read."""
+    with _open_database(path) as connection:
         try:
             return list(form.sessions(connection))
         except sqlite3.OperationalError as error:
@@ -37,13 +37,13 @@ def stored_sessions(path: Path, form: SessionDatabase) -> list[StoredSession]:
 
 
 def read_session(path: Path, form: SessionDatabase, session: str) -> bytes:
-    """One session as a transcript. Raises OSError when it cannot be read."""
-    with _opened(path) as connection:
+    """The bytes of the transcript of one session. Raises OSError if it cannot be read."""
+    with _open_database(path) as connection:
         return form.transcript(connection, session)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open_database(path: Path) -> Iterator[sqlite3.Connection]:
     """The database, opened for reading. Errors of SQLite are raised as OSError."""
     try:
         with closing(

@@ -1,4 +1,5 @@
-"""A conversation with an agent as turns, the same for every host. `transcript_parser` makes it from a transcript."""
+"""A conversation with an agent as turns, in the same form for every host. `transcript_parser` makes it from a host's
+file."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ class Role(StrEnum):
 
 
 class By(StrEnum):
-    """Who wrote the words of a turn: its speaker, the host (reminders, instruction files, output of a local command),
-    or a summary that replaced older turns."""
+    """The author of a turn's text: its speaker, the host (reminders, instruction files, output of a local command), or
+    a summary that replaced older turns."""
 
     SPEAKER = "speaker"
     HOST = "host"
@@ -27,8 +28,8 @@ class By(StrEnum):
 
 
 class FileRead(NamedTuple):
-    """A file that a tool call read or edited. `path`: as the host spells it. The lines are 0 when the call names
-    none."""
+    """A file that a tool call read or edited. `path`: as the host spells it. `first`, `last`: its lines, 0 if the call
+    names none."""
 
     path: str
     first: int = 0
@@ -37,11 +38,12 @@ class FileRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing said. `calls` are ids of the tool calls it makes, `answers` the one it answers; `line` is 1-based.
+    """One message of a conversation, or one tool result. `id`: of the entry. `line`: 1-based line in the transcript.
+    `at`: time, None if unknown. `calls`: ids of the tool calls that it makes. `answers`: id of the tool call whose
+    result it is, else "". `name`: name of the tool, or of the called tools separated by commas.
 
-    `answer` is the same for the parts of one answer that a host writes as entries of their own. `by` tells what a
-    person or the agent said from what the host put in their mouths. `files` are those its calls read or edited, as far
-    as the host's calls name them.
+    `by`: who wrote the text. `answer`: an id that is equal for the parts of one answer that a host writes as several
+    entries, "" if unknown. `files`: the files that its tool calls read or edited, if the calls name them.
     """
 
     id: str
@@ -59,9 +61,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The turns in order, the session's id, and how many lines were not understood, `too_long` of them for their
-    length. `unheard`: how many further lines lost the words of a person or an agent to their length. Without `lines` it
-    is one object, whose turns have no line of their own: it can be read, not rewritten."""
+    """A conversation. `turns`: in order. `session`: the session's id, "" if unknown. `skipped`: number of lines that
+    were not understood. `too_long`: number of these that were too long. `unheard`: number of further lines that lost
+    the words of a person or an agent because a text was too long. `lines`: each turn is on a line of its own; False for
+    a transcript that is one object, which can be read but not rewritten."""
 
     turns: tuple[Turn, ...]
     session: str = ""
@@ -71,12 +74,13 @@ class Transcript:
     unheard: int = 0
 
     def spoken(self) -> list[Turn]:
-        """What people and the agent said: neither tool output nor words of the host."""
+        """The turns of people and agents with text: no tool output and no text of the host."""
         return [turn for turn in self.turns if turn.role is not Role.TOOL and turn.text and turn.by is By.SPEAKER]
 
 
 def since(transcript: Transcript, start: datetime | None) -> Transcript:
-    """The turns from `start` on; one without a time goes with the turn before it, and the first ones stay."""
+    """The transcript without the turns before `start`; None for all turns. A turn without a time counts like the turn
+    before it; turns before the first time stay."""
     if start is None:
         return transcript
     kept: list[Turn] = []
@@ -90,15 +94,16 @@ def since(transcript: Transcript, start: datetime | None) -> Transcript:
 
 
 def first_time(turns: Iterable[Turn]) -> datetime | None:
-    """When the first turn that has a time was said; None where none has."""
+    """The time of the first turn that has one; None if none has."""
     return next((turn.at for turn in turns if turn.at is not None), None)
 
 
 def dated(turns: Sequence[Turn], otherwise: datetime, now: datetime, zone: tzinfo | None = None) -> list[Turn]:
-    """The turns, each with the time at which it was said, never later than `now`.
+    """The turns, each with a time, never later than `now`.
 
-    One without a time has that of the turn before it, the first ones that of the first that has one, else `otherwise`.
-    In `zone`; None is that of this machine, which knows what its offset was on each day.
+    A turn without a time gets that of the turn before it; turns before the first time get the first time, or
+    `otherwise` if no turn has one. `zone`: time zone of the results; None for the local zone, with the offset of each
+    day.
     """
     when = first_time(turns) or otherwise
     timed = []

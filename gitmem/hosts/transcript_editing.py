@@ -1,7 +1,7 @@
-"""Edits a host's JSONL transcript: removes entries, shortens tool results, masks texts. Pure.
+"""Edit a host's JSONL transcript: remove entries, shorten tool results, mask texts. Pure.
 
-An entry that is not edited keeps its line, byte for byte. A shortened tool result is the same entry with a shorter
-text; the summary of removed entries is one entry in the host's own form.
+A line that is not edited stays byte for byte. A shortened tool result is the same entry with a shorter text; the
+summary of removed entries is one entry in the host's own form.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.hosts.transcript_parser import form_of
 
 
-def compacted(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
-    """The transcript without the lines whose turns are all in `dropped`; an entry with `summary` is where the first of
-    them was. `turns`: the turns that stay. No summary is added if it is "".
+def compact_transcript(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
+    """The transcript without the lines whose turns are all in `dropped`. In place of the first of them is an entry with
+    `summary`, unless that is "". `turns`: the turns that stay.
 
     The summary has the id of the last removed entry before the first remaining turn, so that it is that turn's parent.
     """
@@ -50,7 +50,7 @@ def _object(line: bytes) -> Mapping[str, Any]:
     return entry
 
 
-def pruned(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
+def prune_transcript(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
     """The transcript with the tool results shortened as in `after`, which has the same turns as `before`."""
     lines = data.split(b"\n")
     for old, new in zip(before, after, strict=True):
@@ -60,12 +60,14 @@ def pruned(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
 
 
 def _shortened(line: bytes, call: str, text: str) -> bytes:
+    """The line with the result of the tool call `call` replaced by `text`."""
     entry = json.loads(line)
     form_of(entry).shorten(entry, call, text)
     return _line(entry)
 
 
 def _line(entry: Any) -> bytes:
+    """An entry as a line of JSON."""
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -76,11 +78,11 @@ STRUCTURAL_KEY = re.compile(
 MIN_TEXT_CHARACTERS = 6  # a shorter text is not masked
 
 
-def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
+def mask_transcript(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
     """(the transcript with `clean` applied to every text, number of changed lines). An unchanged line stays byte for
     byte.
 
-    Texts are the JSON strings except the values of STRUCTURAL_KEY. A line that is no JSON is one text.
+    Texts are the JSON strings except the values of STRUCTURAL_KEY. A line that is not JSON is one text.
     """
     lines = data.split(b"\n")
     changed = 0
@@ -110,7 +112,7 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
 
 
 def _with_texts(value: Any, cleaned: Callable[[str], str], key: str = "") -> Any:
-    """A JSON value with `cleaned` applied to its texts; `key`: the key of the value in its object."""
+    """A JSON value with `cleaned` applied to its texts. `key`: the key of the value in its object."""
     if isinstance(value, str) and not STRUCTURAL_KEY.fullmatch(key):
         return cleaned(value)
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Parses the bytes of a transcript, in the form of any known host or the neutral form, into turns. Pure.
+"""Parse the bytes of a transcript, in the form of any known host or the neutral form, into turns. Pure.
 
-Hosts change their formats without notice: an unknown entry is skipped and counted, and never an error.
+Hosts change their formats without notice: an unknown entry is skipped and counted, and is never an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ SESSION_KEYS = ("sessionId", "session_id", "session")  # of any line, in any for
 
 
 def parse(data: bytes) -> Transcript:
-    """The transcript of these bytes, in any known form; never raises."""
+    """The transcript of these bytes, in the form of any known host. Never raises; bytes that are not a transcript give
+    no turns."""
     for host in all_hosts():
         whole = host.whole and host.whole(data)
         if whole is not None:
@@ -49,7 +50,7 @@ def parse(data: bytes) -> Transcript:
             continue
         session = session or _session(entry)
         if turns and any(form.repeats_answer(entry) for form in forms()):
-            turns[-1] = _of_host(turns[-1])
+            turns[-1] = _as_host_text(turns[-1])
         own_turns = [as_spoken(turn) for turn in _turns(entry, number)]
         turns += own_turns
         unheard += lost and not any(turn.text or turn.role is Role.TOOL for turn in own_turns)
@@ -57,8 +58,9 @@ def parse(data: bytes) -> Transcript:
     return Transcript(tuple(turns), session, skipped, too_long, unheard=unheard)
 
 
-def unread_words(conversation: Transcript) -> Message | str:
-    """The message about entries of a transcript that were too long to be read, "" for none. It quotes no text."""
+def too_long_message(conversation: Transcript) -> Message | str:
+    """A message that counts the entries of a transcript that were too long to be read, "" for none. It quotes no
+    text."""
     if conversation.too_long:
         entries = counted(conversation.too_long, "entry", "entries")
         return Message("not read, longer than {} MiB without its long strings: {}", LINE_LIMIT >> 20, entries)
@@ -72,8 +74,8 @@ def unread_words(conversation: Transcript) -> Message | str:
 
 
 def _without_long_strings(line: bytes) -> tuple[bytes, bool]:
-    """(the entry with each JSON string over STRING_LIMIT emptied, whether one of these had words). The words beside a
-    large picture stay. An encoded picture has no spaces, and so counts as without words."""
+    """(the line with each JSON string over STRING_LIMIT emptied, whether one of these strings had words). Words beside
+    a large picture stay. An encoded picture has no spaces, and so counts as having no words."""
     emptied: list[bytes] = []
 
     def short(found: re.Match[bytes]) -> bytes:
@@ -101,17 +103,18 @@ def _entry(line: bytes) -> Entry | None:
 
 @cache
 def forms() -> tuple[Entries, ...]:
-    """The forms of entries of all hosts, the neutral one last. An entry is read by the first form that accepts it."""
+    """The forms of entries of all hosts, the neutral form last. An entry is read by the first form that accepts it."""
     return (*(host.entries for host in all_hosts() if host.entries is not None), ENTRIES)
 
 
 def form_of(entry: Entry) -> Entries:
-    """The form that accepts an entry, the neutral one if none does."""
+    """The first form that accepts an entry, the neutral form if none does."""
     place = place_of(entry, 0)
     return next((form for form in forms() if form.read(entry, place) is not None), ENTRIES)
 
 
 def _turns(entry: Entry, line: int) -> Sequence[Turn]:
+    """The turns of an entry, by the first form that accepts it; () if none does."""
     place = place_of(entry, line)
     for form in forms():
         turns = form.read(entry, place)
@@ -121,6 +124,7 @@ def _turns(entry: Entry, line: int) -> Sequence[Turn]:
 
 
 def _session(entry: Entry) -> str:
+    """The session id that an entry states, "" if none."""
     for key in SESSION_KEYS:
         value = entry.get(key)
         if isinstance(value, str):
@@ -128,7 +132,7 @@ def _session(entry: Entry) -> str:
     return next((session for form in forms() if (session := form.session(entry))), "")
 
 
-def _of_host(turn: Turn) -> Turn:
+def _as_host_text(turn: Turn) -> Turn:
     """An agent's turn with the host as its author; any other turn unchanged."""
     if turn.role is Role.ASSISTANT and turn.text and turn.by is By.SPEAKER:
         return replace(turn, by=By.HOST)
@@ -136,11 +140,13 @@ def _of_host(turn: Turn) -> Turn:
 
 
 def _is_silent(entry: Entry) -> bool:
+    """Whether some host knows the entry as one without turns."""
     return any(form.is_silent(entry) for form in forms())
 
 
 class _Inserted(NamedTuple):
-    """Patterns of text that hosts insert into turns: tagged elements, blocks, and the beginnings of whole notes."""
+    """Patterns of text that hosts insert into turns. `tagged`: text inside tags. `blocks`: other text. `notes`:
+    beginnings of messages that are inserted as a whole."""
 
     tagged: re.Pattern[str]
     blocks: tuple[re.Pattern[str], ...]
@@ -160,7 +166,7 @@ def _inserted() -> _Inserted:
 
 
 def spoken_text(text: str) -> str:
-    """The person's own words in a text that a host records as the person's; "" if all of it was inserted."""
+    """The person's own words in a text that a host recorded as the person's; "" if all of it was inserted."""
     turn = as_spoken(Turn("", Role.USER, text, 0))
     if turn.by is not By.SPEAKER:
         return ""
@@ -168,8 +174,8 @@ def spoken_text(text: str) -> str:
 
 
 def as_spoken(turn: Turn) -> Turn:
-    """A turn without the text that its host inserted. A turn that is only inserted text is returned whole, with the
-    host as its author; one that begins with SUMMARY_LEAD becomes a summary."""
+    """The turn without the text that its host inserted. A turn that is only inserted text is returned whole, with the
+    host as its author; a person's turn that begins with SUMMARY_LEAD becomes a summary."""
     if SURROGATE.search(turn.text):
         turn = replace(turn, text=SURROGATE.sub("\ufffd", turn.text))
     if turn.role is Role.TOOL or turn.by is not By.SPEAKER or not turn.text:

@@ -11,8 +11,8 @@ from gitmem.hosts.registration import command_option, hooks_file, json_server
 
 
 def _hooks(host: Host, path: str, text: str, setup: Setup) -> str:
-    """Copilot CLI's own hooks do the same for both and have the end of a session too: where they are, they stay, and
-    those of an older version become its present ones."""
+    """The `rewrite` of the hooks that VS Code shares with Copilot CLI. If Copilot CLI's hooks are in the file, they
+    stay and are brought to the current form: they do the same for both and also report the end of a session."""
     if not setup.remove and command_option(copilot.HOST) in text:
         return hooks_file(copilot.HOST, path, text, setup)
     return hooks_file(host, path, text, setup)

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from gitmem.errors import UsageError
 from gitmem.exchange.service_archives import ARCHIVE, files_named
-from gitmem.hosts.entries import role_of, text_of, time_of, word
+from gitmem.hosts.entries import role_of, string_at, text_of, time_of
 from gitmem.hosts.transcript import Role, Transcript, Turn, first_time
 from gitmem.hosts.transcript_parser import as_spoken
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, by_start
@@ -174,7 +174,7 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
         raise OSError(errno.EINVAL, NO_JSON) from None
     if TURNS_IN[service] not in value:
         return "", Transcript((), "", lines=False)
-    ident = word(value, "uuid") or word(value, "conversation_id") or word(value, "id")
+    ident = string_at(value, "uuid") or string_at(value, "conversation_id") or string_at(value, "id")
     turns = tuple(as_spoken(turn) for turn in _with_times(SERVICES[service](value), value))
     return ident, Transcript(turns, ident, lines=False)
 
@@ -223,9 +223,9 @@ def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn
     author, content, metadata = (_object(message.get(name)) for name in ("author", "content", "metadata"))
     role = role_of(author.get("role"))
     hidden = metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message")
-    if role is None or hidden or word(content, "content_type") not in ("text", "multimodal_text"):
+    if role is None or hidden or string_at(content, "content_type") not in ("text", "multimodal_text"):
         return
-    if role is Role.ASSISTANT and word(message, "recipient") not in ("", "all"):
+    if role is Role.ASSISTANT and string_at(message, "recipient") not in ("", "all"):
         return  # a request to a tool
     parts = content.get("parts")
     text = "\n".join(filter(None, map(_part_text, parts if isinstance(parts, list) else [])))
@@ -240,7 +240,7 @@ def _part_text(part: Any) -> str:
     spoken = _object(part)
     if spoken.get("content_type") != "audio_transcription":
         return ""
-    return word(spoken, "text")
+    return string_at(spoken, "text")
 
 
 def _claude_turns(value: Conversation) -> Iterator[Turn]:
@@ -251,10 +251,10 @@ def _claude_turns(value: Conversation) -> Iterator[Turn]:
         if not isinstance(message, dict):
             continue
         role, content = role_of(message.get("sender")), message.get("content")
-        text = text_of(content if isinstance(content, list) else []) or word(message, "text")
+        text = text_of(content if isinstance(content, list) else []) or string_at(message, "text")
         if role is not None and text.strip():
             at = time_of(message.get("created_at"))
-            yield Turn(word(message, "uuid") or f"L{number}", role, text, number, at)
+            yield Turn(string_at(message, "uuid") or f"L{number}", role, text, number, at)
 
 
 def _object(value: Any) -> Conversation:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.hosts.entries import word
+from gitmem.hosts.entries import string_at
 from gitmem.hosts.host import SessionDatabase
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.hosts.session_database import is_database, read_session, stored_sessions
@@ -177,7 +177,7 @@ def _project(head: bytes) -> str:
         else:
             inner = []
         inner += [value for part in inner[1:] if isinstance(part, dict) for value in part.values()]
-        folder = next((where for part in inner if isinstance(part, dict) and (where := word(part, "cwd"))), "")
+        folder = next((where for part in inner if isinstance(part, dict) and (where := string_at(part, "cwd"))), "")
         if folder:
             return folder
     return ""

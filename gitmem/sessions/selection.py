@@ -17,7 +17,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.pasted_text import REMEMBER_BEHIND, asks_to_remember, without_pasted_text, without_quoted_statements
+from gitmem.hosts.pasted_text import REMEMBER_AT_END, asks_to_remember, without_pasted_text, without_quoted_statements
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.log_lines import passages_of
@@ -218,7 +218,7 @@ def _with_requests(said: Sequence[Sentence]) -> list[Sentence]:
     kept: list[Sentence] = []
     for each in said:
         if not asks_to_remember(each.text):
-            wanted = REMEMBER_BEHIND.search(each.text) is not None
+            wanted = REMEMBER_AT_END.search(each.text) is not None
             kept.append(replace(each, wanted=wanted))
         elif kept and not kept[-1].text.endswith(("?", "？")):
             kept[-1] = replace(kept[-1], own=kept[-1].text, wanted=True)

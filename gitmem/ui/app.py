@@ -138,7 +138,7 @@ def _call_page(site: Site, name: str, request: Request, show: Callable[[View], R
 
 @contextmanager
 def _view_of(site: Site, name: str, request: Request) -> Iterator[View]:
-    with site.pool.opened() as opened:
+    with site.pool.lend_open() as opened:
         moment = now()
         shown = snapshot(opened.repo, request.query_params.get("at", "") or site.at, moment)
         yield View(
@@ -153,7 +153,7 @@ def _error_page(site: Site, name: str, request: Request, error: Exception) -> Re
     name and navigation."""
     status, words, hint = _error_words(site, error)
     try:
-        with site.pool.opened() as opened:
+        with site.pool.lend_open() as opened:
             view = View(
                 site, opened, Snapshot(), name, {}, {}, language_of(request.headers.get("accept-language", "")),
                 Unmasked(request.state.nonce), False, now(),

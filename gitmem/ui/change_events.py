@@ -71,7 +71,7 @@ def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
     """(the current state, the ids of all facts, or None when the state is `last`). (`last`, None) when the repository
     cannot be read."""
     try:
-        with site.pool.opened() as opened:
+        with site.pool.lend_open() as opened:
             current = state(opened.repo, opened.config)
             if current == last:
                 return current, None

@@ -53,7 +53,7 @@ def site_of(
     Raises NotARepository, BadConfig, and UnknownRevision when `at` names no revision.
     """
     pool = RepositoryPool(folder)
-    with pool.lent() as (repo, _):
+    with pool.lend() as (repo, _):
         snapshot(repo, at, now())
         visit = last_visit(repo.common_dir)
         if not read_only:
@@ -78,7 +78,7 @@ class _Server(uvicorn.Server):
 
 def _warm(site: Site) -> None:
     """Read the facts in advance, while the reader looks at the first page."""
-    with suppress(GitMemError, OSError), site.pool.lent() as (repo, config):
+    with suppress(GitMemError, OSError), site.pool.lend() as (repo, config):
         shown = snapshot(repo, site.at, now())
         site.facts.of(repo, config, shown.commit, (shown.when or now()).date())
 

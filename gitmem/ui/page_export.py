@@ -94,7 +94,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
             raise UsageError(f"'{folder}' is not empty", "name a folder that is not there yet")
         for name in STATIC_FILES:
             _write_file(folder / name, (STATIC / name).read_bytes())
-        with site.pool.opened() as opened:
+        with site.pool.lend_open() as opened:
             shown = snapshot(opened.repo, site.at or "HEAD", moment)
             while target := next((target for target in targets if target.file not in done), None):
                 done.add(target.file)

@@ -115,7 +115,7 @@ def _in_background(view: View, name: str, key: object, until: float, *, first: b
     else its progress. `first`: before all other parts."""
 
     def work(progress: Progress) -> None:
-        with view.site.pool.opened() as opened:
+        with view.site.pool.lend_open() as opened:
             own_view = replace(view, opened=opened)
             view.site.cache.get(name, key, lambda: PARTS[name].made(own_view, progress))
 

@@ -26,16 +26,17 @@ FIELDS: dict[str, dict[str, Any]] = {
 HOOK = """
 import os, sys, time
 import gitmem.context.request
-from gitmem.agents import host_events
+from gitmem.agents import event_contexts, event_input, host_events
 from gitmem.cli.host_hooks import carry_out
 seconds, share, event, host, file = sys.argv[1:]
-host_events.EVENT_SECONDS = dict.fromkeys(host_events.EVENT_SECONDS, int(seconds))
-host_events.WAIT_SHARE = float(share)
-lock = host_events.locked
+for module in (event_contexts, event_input, host_events):
+    module.EVENT_SECONDS = dict.fromkeys(module.EVENT_SECONDS, int(seconds))
+event_input.WAIT_SHARE = float(share)
+lock = event_input.locked
 def locked(folder, name, wait):
     print("waits", file=sys.stderr, flush=True)
     return lock(folder, name, wait)
-host_events.locked = locked
+event_input.locked = locked
 build = gitmem.context.request.build_context
 def first(*args, **names):
     made = build(*args, **names)

@@ -176,10 +176,10 @@ def test_a_call_that_its_client_cancelled_is_not_answered(repo: Repo, monkeypatc
 
     methods = {"slow": mcp_protocol.Method(slow, slow=True)}
     connection = mcp_protocol.Connection(mcp_protocol.Server("a", "A", "1", "", methods), sent.append)
-    connection.take({"jsonrpc": "2.0", "id": 1, "method": "slow"})
+    connection.receive({"jsonrpc": "2.0", "id": 1, "method": "slow"})
     assert begun.wait(60)
-    connection.take({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-    connection.take({"jsonrpc": "2.0", "id": 2, "method": "ping"})
+    connection.receive({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    connection.receive({"jsonrpc": "2.0", "id": 2, "method": "ping"})
     go_on.set()
     connection.finish()
     assert [message["id"] for message in sent] == [2]
@@ -265,9 +265,9 @@ def test_a_list_at_the_end_of_the_input_is_answered_and_its_calls_can_be_cancell
     connection = mcp_protocol.Connection(mcp_protocol.Server("a", "A", "1", "", methods), sent.append)
     connection.version = "2025-03-26"
     calls = [{"jsonrpc": "2.0", "id": 1, "method": "slow"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]
-    connection.take(calls)
+    connection.receive(calls)
     assert started.wait(60)
-    connection.take({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    connection.receive({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
     cancelled.set()
     connection.finish()
     assert sent == [[{"jsonrpc": "2.0", "id": 2, "result": {}}]]

@@ -239,7 +239,7 @@ def test_a_client_that_asks_for_it_hears_that_a_long_call_goes_on(
             pytest.fail("nothing heard")
         return explained(*given, **named)
 
-    monkeypatch.setattr("gitmem.agents.mcp_protocol.BEAT", 0.01)
+    monkeypatch.setattr("gitmem.agents.mcp_protocol.PROGRESS_SECONDS", 0.01)
     monkeypatch.setattr(why, "why", answer_once_heard)
 
     async def steps(client: Client) -> Any:

@@ -23,10 +23,10 @@ def memory(repo: Repo) -> Repo:
 
 def test_a_call_finds_the_repository_open_and_commits_of_others(memory: Repo) -> None:
     pool = RepositoryPool(memory.path)
-    with pool.lent() as (repo, _):
+    with pool.lend() as (repo, _):
         first, head = repo, repo.head()
     memory.commit("two", {"memory/x.md": "- x\n"})
-    with pool.lent() as (repo, _):
+    with pool.lend() as (repo, _):
         assert repo is first and repo.head() not in (None, head) and repo.blobs("HEAD", ["memory/x.md"])
 
 
@@ -34,7 +34,7 @@ def test_a_setting_that_changes_is_in_force_at_the_next_call(memory: Repo) -> No
     pool = RepositoryPool(memory.path)
 
     def agent() -> str:
-        with pool.lent() as (_, config):
+        with pool.lend() as (_, config):
             return config.agent
 
     assert agent() == ""
@@ -45,7 +45,7 @@ def test_a_setting_that_changes_is_in_force_at_the_next_call(memory: Repo) -> No
     memory.git("config", "--global", "--unset", "mem.agent")
     assert agent() == ""
     memory.write(".gitmem.toml", "[promote]\nmax-facts = 3\n")
-    with pool.lent() as (_, config):
+    with pool.lend() as (_, config):
         assert config.max_facts == 3
 
 
@@ -56,36 +56,36 @@ def test_an_included_file_of_settings_is_watched_too(memory: Repo) -> None:
     pool = RepositoryPool(memory.path)
     for name in ("one", "second"):
         more.write_text(f"[mem]\n\tagent = {name}\n")
-        with pool.lent() as (_, config):
+        with pool.lend() as (_, config):
             assert config.agent == name
 
 
 def test_another_repository_at_the_same_place_is_opened_anew(memory: Repo) -> None:
     pool = RepositoryPool(memory.path)
-    with pool.lent() as (repo, _):
+    with pool.lend() as (repo, _):
         head = repo.head()
     shutil.rmtree(memory.path / ".git")
-    with pytest.raises(GitMemError), pool.lent():
+    with pytest.raises(GitMemError), pool.lend():
         pass
     memory.git("init", "-q")
     memory.commit("other", {"MEMORY.md": "- Something else.\n"})
-    with pool.lent() as (repo, _):
+    with pool.lend() as (repo, _):
         assert repo.head() not in (None, head)
 
 
 def test_calls_at_once_share_nothing_and_one_that_failed_leaves_nothing(memory: Repo) -> None:
     pool = RepositoryPool(memory.path)
-    with pool.lent() as (one, _), pool.lent() as (two, _):
+    with pool.lend() as (one, _), pool.lend() as (two, _):
         assert one is not two
-    with pytest.raises(ValueError), pool.lent() as (broken, _):
+    with pytest.raises(ValueError), pool.lend() as (broken, _):
         raise ValueError
-    with pool.lent() as (repo, _):
+    with pool.lend() as (repo, _):
         assert repo is not broken
     heads: list[str | None] = []
 
     def ask() -> None:
         for _ in range(20):
-            with pool.lent() as (repo, _):
+            with pool.lend() as (repo, _):
                 heads.append(repo.head())
 
     threads = [threading.Thread(target=ask) for _ in range(6)]
@@ -103,7 +103,7 @@ def test_working_values_of_another_process_are_seen_and_forgotten_ones_are_gone(
     now = datetime.now().astimezone()
 
     def value() -> str:
-        with pool.lent() as (repo, config), pool.values(repo, config) as store:
+        with pool.lend() as (repo, config), pool.values(repo, config) as store:
             found = store.get("ticket:4711", now)
             return found.text if found else ""
 
@@ -123,7 +123,7 @@ def test_a_process_that_goes_on_reads_over_libgit2_what_others_commit_and_repack
         memory.commit("more", {"memory/x.md": text})
         if at % 4 == 0:
             memory.git("gc", "--quiet", "--prune=now")
-        with pool.lent() as (repo, _):
+        with pool.lend() as (repo, _):
             assert isinstance(repo, LibraryRepository) is (at >= LIBRARY_FROM_CALL)
             (oid,) = [entry.oid for entry in repo.entries("HEAD") if entry.path == "memory/x.md"]
             assert repo.read(oid) == text.encode()
@@ -139,6 +139,6 @@ def test_what_libgit2_cannot_open_is_read_by_the_git_binary(tmp_path: Path) -> N
     for path in (sha256.path, tmp_path / "partial"):
         pool = RepositoryPool(path)
         for _ in range(LIBRARY_FROM_CALL + 1):
-            with pool.lent() as (repo, _):
+            with pool.lend() as (repo, _):
                 assert not isinstance(repo, LibraryRepository)
                 assert [entry.path for entry in repo.entries("HEAD")] == ["MEMORY.md"]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts.host import EVENT_SECONDS, READS
+from gitmem.hosts.host import EVENT_SECONDS, READ_KINDS
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.hosts.transcript import By, Role
-from gitmem.hosts.transcript_editing import compacted, pruned
+from gitmem.hosts.transcript_editing import compact_transcript, prune_transcript
 from gitmem.hosts.transcript_parser import parse
 from gitmem.paths import agents_read
 from gitmem.review.settings_changes import decides
@@ -49,11 +49,11 @@ def test_a_shortened_result_and_a_summary_are_in_the_hosts_own_form(host: str) -
     data = data_of(host)
     found = parse(data)
     shorter = [replace(turn, text="short") if turn.role is Role.TOOL else turn for turn in found.turns]
-    after = pruned(data, found.turns, shorter)
+    after = prune_transcript(data, found.turns, shorter)
     assert b"a long result" not in after and [turn.text for turn in parse(after).turns if turn.role is Role.TOOL] == [
         "short"
     ]
-    short = parse(compacted(data, found.turns[-1:], found.turns[:-1], "- user: invoices"))
+    short = parse(compact_transcript(data, found.turns[-1:], found.turns[:-1], "- user: invoices"))
     summary, last = short.turns
     assert summary.by is By.SUMMARY and summary.text.endswith("- user: invoices") and last.text == "Done."
     assert short.skipped <= 1
@@ -90,5 +90,5 @@ def test_what_a_host_reads_in_a_project_is_scanned_or_told_first_in_a_review() -
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_host_says_of_every_kind_what_it_reads(name: str) -> None:
     reads = host_named(name).reads
-    assert tuple(reads) == READS, "() where its documentation names nothing"
+    assert tuple(reads) == READ_KINDS, "() where its documentation names nothing"
     assert reads["instructions"] and set(reads["imports"]) <= set(reads["instructions"])

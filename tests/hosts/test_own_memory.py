@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts.own_memory import MAX_SLUG_CHARS, bringing, is_kept_here, remembered, slug
+from gitmem.hosts.own_memory import MAX_SLUG_CHARS, find_own_memory, import_command, is_kept_here, slug
 from gitmem.hosts.registry import all_hosts, host_named
 from tests.cli.test_host_registration import ANSWERS, files, on_path
 from tests.harness import Repo
@@ -43,17 +43,17 @@ def test_the_hosts_that_remember_by_themselves_are_known() -> None:
 def test_only_what_says_something_is_something(host: str, tmp_path: Path) -> None:
     home, root = tmp_path / "home", tmp_path / "내 기억"
     root.mkdir()
-    assert remembered(host_named(host), home, root) is None
+    assert find_own_memory(host_named(host), home, root) is None
     folder = keep(host, home, root)
     (folder / "MEMORY.md").write_text("# Managed Auto-Memory Index\n\nNothing yet.\n")
     (folder / "empty.md").write_text(" \n")
     (folder / "meta.json").write_text("{}")
-    assert remembered(host_named(host), home, root) is None
+    assert find_own_memory(host_named(host), home, root) is None
     (folder / "MEMORY.md").write_text("# Index\n\n- [Crane](크레인.md)\n")
     (folder / "크레인.md").write_text(NOTE)
-    found = remembered(host_named(host), home, root)
+    found = find_own_memory(host_named(host), home, root)
     assert found is not None and (found.folder, found.files) == (folder, 2)
-    assert remembered(host_named(host), home, tmp_path) is None
+    assert find_own_memory(host_named(host), home, tmp_path) is None
 
 
 def test_names_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
@@ -64,17 +64,17 @@ def test_names_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
     (secret / "a.md").write_text(NOTE)
     folder = keep("claude", home, root)
     (folder / "a.md").symlink_to(secret / "a.md")
-    assert remembered(host_named("claude"), home, root) is None
+    assert find_own_memory(host_named("claude"), home, root) is None
     folder.joinpath("a.md").unlink()
     folder.rmdir()
     folder.symlink_to(secret)
-    assert remembered(host_named("claude"), home, root) is None
+    assert find_own_memory(host_named("claude"), home, root) is None
     keep("gemini", home, root)
     for name in ("../../secret", "/etc", "", 3):
         (home / ".gemini/projects.json").write_text(json.dumps({"projects": {str(root): name}}))
-        assert remembered(host_named("gemini"), home, root) is None
+        assert find_own_memory(host_named("gemini"), home, root) is None
     (home / ".gemini/projects.json").write_text("[" * 100_000)
-    assert remembered(host_named("gemini"), home, root) is None
+    assert find_own_memory(host_named("gemini"), home, root) is None
 
 
 def test_claude_cuts_the_name_of_a_long_path(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_claude_cuts_the_name_of_a_long_path(tmp_path: Path) -> None:
     folder = tmp_path / ".claude/projects" / f"{slug(root)[:MAX_SLUG_CHARS]}-x1y2z3/memory"
     folder.mkdir(parents=True)
     (folder / "a.md").write_text(NOTE)
-    found = remembered(host_named("claude"), tmp_path, root)
+    found = find_own_memory(host_named("claude"), tmp_path, root)
     assert found is not None and found.folder == folder
 
 
@@ -96,7 +96,7 @@ def test_doctor_names_it_until_it_was_brought_along_through_the_gate(host: str, 
     before = files(isolated)
     said = memory.mem("doctor", check=False).stdout
     assert f"ok     own memory of {host}: {host} keeps a memory of its own" in said and "2 files" in said
-    command = bringing(remembered(host_named(host), isolated, memory.path))  # type: ignore[arg-type]
+    command = import_command(find_own_memory(host_named(host), isolated, memory.path))  # type: ignore[arg-type]
     assert command in said
     assert (f"git mem install --agent {host} --own-memory" in said) == (host == "claude")
     memory.mem(*command.removeprefix("git mem ").split(), check=False)

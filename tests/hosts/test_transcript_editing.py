@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gitmem.hosts.transcript import Role
-from gitmem.hosts.transcript_editing import compacted, pruned
+from gitmem.hosts.transcript_editing import compact_transcript, prune_transcript
 from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions.compaction import compact, prune
 from gitmem.sessions.rolling_summary import RollingSummary, add_turns, render
@@ -37,7 +37,7 @@ def test_the_oldest_turns_become_one_entry_that_the_host_reads(host) -> None:  #
     data = host(20)
     found = parse(data)
     done = compact(found.turns)
-    short = compacted(data, done.kept, done.dropped, render(add_turns(RollingSummary(), done.dropped)))
+    short = compact_transcript(data, done.kept, done.dropped, render(add_turns(RollingSummary(), done.dropped)))
     again = parse(short)
     assert len(again.turns) == 9 and again.turns[0].role is Role.USER and "deploys" in again.turns[0].text
     assert [t.text for t in again.turns[1:]] == [t.text for t in done.kept]
@@ -51,7 +51,7 @@ def test_a_pruned_result_is_the_same_entry_with_less_text() -> None:
         turns.append({"type": "user", "uuid": f"r{n}", "toolUseResult": {"stdout": BIG}, "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{n}", "content": BIG}]}})  # fmt: skip
     data = lines(*turns)
     found = parse(data)
-    short = pruned(data, found.turns, prune(found.turns, now=NOW))
+    short = prune_transcript(data, found.turns, prune(found.turns, now=NOW))
     again = parse(short)
     assert [t.id for t in again.turns] == [t.id for t in found.turns] and len(short) < len(data) - 25_000
     assert [len(t.text) for t in again.turns if t.role is Role.TOOL][-3:] == [9000] * 3
@@ -60,5 +60,7 @@ def test_a_pruned_result_is_the_same_entry_with_less_text() -> None:
 def test_nothing_to_do_is_byte_for_byte_the_same() -> None:
     found = parse(CLAUDE)
     done = compact(found.turns)
-    assert compacted(CLAUDE, done.kept, done.dropped, render(add_turns(RollingSummary(), done.dropped))) == CLAUDE
-    assert pruned(CLAUDE, found.turns, prune(found.turns, now=NOW)) == CLAUDE
+    assert (
+        compact_transcript(CLAUDE, done.kept, done.dropped, render(add_turns(RollingSummary(), done.dropped))) == CLAUDE
+    )
+    assert prune_transcript(CLAUDE, found.turns, prune(found.turns, now=NOW)) == CLAUDE

@@ -242,8 +242,8 @@ def test_words_that_are_too_long_to_be_read_are_counted(monkeypatch: pytest.Monk
     picture = row(role="user", text="", picture="QUJD" * 1000)
     read = parse(row(role="user", text="The gate is oiled.") + words + output + picture)
     assert (read.too_long, read.unheard) == (0, 1)
-    assert "the words of 1 entry" in transcript_parser.unread_words(read)
-    assert transcript_parser.unread_words(parse(output + picture)) == ""
+    assert "the words of 1 entry" in transcript_parser.too_long_message(read)
+    assert transcript_parser.too_long_message(parse(output + picture)) == ""
 
 
 def test_half_an_emoji_is_a_replacement_character() -> None:

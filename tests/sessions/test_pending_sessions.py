@@ -60,9 +60,11 @@ def fire_held(repo: Repo, lock: str, event: str, host: str, **given: Any) -> Non
     """Fire an event, the end of a session in the process of its own, while another process holds a lock; what waits for
     it gives up soon."""
     script = f"""
-import gitmem.agents.host_events as events, gitmem.git.transaction as transaction, gitmem.sessions.lifecycle as lifecycle
+import gitmem.agents.event_contexts as contexts, gitmem.agents.event_input as inputs, gitmem.agents.host_events as events
+import gitmem.git.transaction as transaction, gitmem.sessions.lifecycle as lifecycle
 from gitmem.environment import opened
-events.EVENT_SECONDS = dict.fromkeys(events.EVENT_SECONDS, 2)
+for module in (contexts, inputs, events):
+    module.EVENT_SECONDS = dict.fromkeys(module.EVENT_SECONDS, 2)
 if {event!r} == "SessionEnd":
     events.DETACHED = "PATH"
 transaction.WRITE_WAIT = lifecycle.end_session.__kwdefaults__["wait"] = 0.3

@@ -17,7 +17,7 @@ def test_the_state_changes_with_files_and_with_commits(memory: Repo, browse: Bro
     site = browse(memory).site
 
     def now() -> str:
-        with site.pool.opened() as there:
+        with site.pool.lend_open() as there:
             return state(there.repo, there.config)
 
     first = now()

@@ -62,7 +62,7 @@ def test_one_thread_makes_a_value_and_the_others_wait_for_it() -> None:
 
 def test_a_file_that_stays_is_examined_once(memory: Repo) -> None:
     examined = FileFindings()
-    with RepositoryPool(memory.path).lent() as (repo, _):
+    with RepositoryPool(memory.path).lend() as (repo, _):
         first = contents(repo, TODAY)
         assert examined.unread(first) == sum(len(blob.data) for blob in first.blobs) > 0
         assert first.scanned(examined) == first.scanned() and examined.unread(first) == 0

@@ -56,7 +56,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
         indexer.refresh(repo, config)
         checks = doctor.examine(repo, config)
     checks += doctor.unfinished(repo)
-    checks += host_checks.examine(repo, now())
+    checks += host_checks.all_checks(repo, now())
     checks += setup_checks.gate_checks(repo, config, hooks_folder(repo), now().date())
     checks.append(_endings(repo, config))
     checks += _unread_folders(repo, config)

@@ -22,7 +22,7 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import Transcript
-from gitmem.hosts.transcript_parser import parse, unread_words
+from gitmem.hosts.transcript_parser import parse, too_long_message
 from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, writable_file
@@ -65,7 +65,7 @@ def read(path: Path) -> tuple[bytes, Transcript]:
     conversation = parse(data)
     if conversation.skipped and not conversation.turns:
         say(f"git mem: nothing in {escape(str(path), keep='')} is a turn of a known host (docs/sessions.md)")
-    if problem := unread_words(conversation):
+    if problem := too_long_message(conversation):
         say(f"git mem: {problem}")
     return data, conversation
 
@@ -324,7 +324,7 @@ def compact_command(**given: Any) -> None:
     They are flushed first. The last turns stay verbatim and every tool call keeps its result. Writes to standard output
     or -o, never over the host's file unless told with --in-place.
     """
-    from gitmem.hosts.transcript_editing import compacted
+    from gitmem.hosts.transcript_editing import compact_transcript
     from gitmem.sessions.automation import end_due_sessions, session_model
     from gitmem.sessions.compaction import compact, compaction_reason
     from gitmem.sessions.lifecycle import Source, flush
@@ -352,7 +352,7 @@ def compact_command(**given: Any) -> None:
     compaction = compact(transcript.turns, keep=options.keep)
     so_far = summary(repo.common_dir, transcript, options.session, keep=options.keep)
     text = render(so_far, focus=options.focus)
-    rewritten = compacted(data, compaction.kept, compaction.dropped, text)
+    rewritten = compact_transcript(data, compaction.kept, compaction.dropped, text)
     put(rewritten, options.transcript, options.target, options.in_place)
     gone = counted(len(compaction.dropped), "turn")
     say(f"git mem: {gone} summed up, {len(compaction.kept)} kept ({reason or 'forced'})")
@@ -371,13 +371,13 @@ def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: in
 
     The last three turns of the assistant keep theirs.
     """
-    from gitmem.hosts.transcript_editing import pruned
+    from gitmem.hosts.transcript_editing import prune_transcript
     from gitmem.sessions.compaction import prune
 
     data, conversation = read(transcript)
     rewritable(conversation)
     after = prune(conversation.turns, now=now(), ttl=timedelta(seconds=min(ttl, MAX_AGE_SECONDS)), hard=hard)
-    put(pruned(data, conversation.turns, after), transcript, target, in_place)
+    put(prune_transcript(data, conversation.turns, after), transcript, target, in_place)
 
 
 def rewritable(conversation: Transcript) -> None:
@@ -391,11 +391,11 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
     UsageError for options that do not go together, GitMemError if it cannot be written."""
     from gitmem.gate.policy import Policy
     from gitmem.gate.redaction import redact
-    from gitmem.hosts.transcript_editing import masked
+    from gitmem.hosts.transcript_editing import mask_transcript
 
     if in_place and (target or str(source) == "-"):
         raise UsageError("--in-place replaces TRANSCRIPT itself", "leave -o away, and name a file")
-    data, changed = masked(data, lambda text: redact(text, "transcript", Policy(), only_secrets=True))
+    data, changed = mask_transcript(data, lambda text: redact(text, "transcript", Policy(), only_secrets=True))
     if changed:
         say(f"git mem: a secret was masked in {changed} of its entries")
     place = source if in_place else target

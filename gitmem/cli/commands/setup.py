@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from gitmem.agents.host_checks import own_memories
+from gitmem.agents.host_checks import own_memory_checks
 from gitmem.cli.commands.install import promoted
 from gitmem.cli.host_registration import hosts_on_path, is_registered
 from gitmem.cli.options import json_option
@@ -24,7 +24,7 @@ from gitmem.gate.setup_checks import Check
 from gitmem.git import hook_files
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import shown_url
-from gitmem.hosts.own_memory import is_kept_here, remembered
+from gitmem.hosts.own_memory import find_own_memory, is_kept_here
 from gitmem.hosts.registry import HOSTS, host_named
 from gitmem.paths import is_memory, layout_of
 
@@ -300,7 +300,7 @@ def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
     repo = _repo(choices.folder)
     named: list[tuple[str, Check]] = []
     if repo is not None:
-        named = [(name, check) for check in own_memories(repo) if (name := check.name.rpartition(" ")[2]) in hosts]
+        named = [(name, check) for check in own_memory_checks(repo) if (name := check.name.rpartition(" ")[2]) in hosts]
     if not named:
         return Step("memories", (), "no host has a memory of its own that is not here")
     if not choices.asks or "memories" in choices.skip:
@@ -310,7 +310,7 @@ def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
     for name, check in named:
         host = host_named(name)
         assert repo is not None and repo.root is not None
-        has = remembered(host, home, repo.root)
+        has = find_own_memory(host, home, repo.root)
         assert has is not None and host.own_memory is not None
         question, answers = f"{check.detail}. Bring it along", ["along", "leave"]
         if host.own_memory.setting and not is_kept_here(host, repo.root):

@@ -23,7 +23,7 @@ except ImportError:  # outside of Hermes, in a test
 
 
 def root() -> str:
-    """The repository, as `install` wrote it beside this file; "" where it is gone."""
+    """The repository, as `install` wrote it beside this file; "" if it is gone."""
     try:
         value = json.loads(Path(__file__).with_name("root.json").read_text(encoding="utf-8"))["root"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -34,7 +34,8 @@ def root() -> str:
 
 
 def spawn(program: str) -> str:
-    """The program that is started: `install` writes its whole path where it is not on the PATH."""
+    """The program to start. `install` replaces the name in the call by an absolute path if git-mem is not on the
+    PATH."""
     return program
 
 
@@ -42,7 +43,7 @@ PROGRAM = spawn("git-mem")
 
 
 def call(event: str, fields: dict[str, Any]) -> str:
-    """What memory says to an event; "" where it says nothing, or the program is missing, late or fails."""
+    """The context that git-mem gives for an event; "" if there is none, or the program is missing, late or fails."""
     folder = root()
     if not folder or shutil.which(PROGRAM) is None:
         return ""
@@ -61,7 +62,7 @@ def call(event: str, fields: dict[str, Any]) -> str:
 
 
 def said(messages: Any) -> list[dict[str, str]]:
-    """What people and the agent said: what tools answered is not needed and may be large."""
+    """The messages of people and the agent, without the results of tools, which may be large."""
     rows = []
     for message in messages if isinstance(messages, list) else []:
         if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
@@ -79,7 +80,8 @@ def said(messages: Any) -> list[dict[str, str]]:
 
 
 class GitMem(MemoryProvider):  # type: ignore[misc]
-    """The provider. `started`: whether the session was given the context of its start."""
+    """The memory provider. `started`: the session was given the context of its start. `is_primary`: the agent was not
+    started by another one. `messages`: of the session. `running`: threads that call git-mem."""
 
     def __init__(self) -> None:
         self.session = ""
@@ -138,7 +140,7 @@ class GitMem(MemoryProvider):  # type: ignore[misc]
             thread.join(timeout=SECONDS["Stop"])
 
     def _write(self, event: str, session: str, messages: list[dict[str, str]]) -> None:
-        """Call in a thread: Hermes waits for no write. The calls of a session keep their order."""
+        """Call git-mem in a thread, because Hermes waits for no write. The calls of a session keep their order."""
         if not (self.is_primary and messages):
             return
         before = self.running[-1:]

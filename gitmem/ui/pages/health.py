@@ -221,7 +221,7 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
     for check in checks:
         words = GOOD_WORDS.get(check.name) or check.detail or "nothing is wrong"
         yield _check_row(view, check, words, _state(bad=False, note=bool(check.hint)))
-    host_results = host_checks.examine(view.repo, view.now)
+    host_results = host_checks.all_checks(view.repo, view.now)
     yield from (_check_row(view, check, check.detail, "note") for check in host_results)
     if not any(check.wrong for check in host_results):
         words = view.t("no failure was logged in {count} days", count=host_checks.LOG_DAYS)
