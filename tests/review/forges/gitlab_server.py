@@ -75,7 +75,7 @@ class GitLabServer(LoopbackForge):
             and query.get("target_branch", row["target_branch"]) == row["target_branch"]
         ]
 
-    def lend_open(self, request: Request) -> Reply:
+    def opened(self, request: Request) -> Reply:
         value = request.value
         for row in self.merge_requests:
             same = (row["source_branch"], row["target_branch"]) == (value["source_branch"], value["target_branch"])

@@ -51,7 +51,7 @@ class ForgejoServer(LoopbackForge):
         self.pulls.append(row)
         return row
 
-    def lend_open(self, request: Request) -> Reply:
+    def opened(self, request: Request) -> Reply:
         value = request.value
         for row in self.pulls:
             ends = (row["head"]["repo"]["full_name"], row["head"]["ref"], row["base"]["ref"])
