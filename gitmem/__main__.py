@@ -30,9 +30,9 @@ def run() -> NoReturn:
 
         gc.set_threshold(100_000)  # garbage collection took half of the time of a short hook
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
-        from gitmem.cli.terminal import open_missing
+        from gitmem.cli.terminal import open_closed_streams
 
-        open_missing()
+        open_closed_streams()
     prints_report = sys.argv[3:] in (["--gone"], ["--cited"])  # for a person, after a commit
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH_HOOKS and not prints_report:
         from gitmem.cli.index_hooks import main as refresh
@@ -48,9 +48,9 @@ def run() -> NoReturn:
 
         code = search(sys.argv[2:])
         if code is not None:
-            from gitmem.cli.exits import leave
+            from gitmem.cli.exits import exit_now
 
-            leave(code)
+            exit_now(code)
     if sys.argv[1:3] == ["session", "hook"]:
         _without_garbage_collection()
         from gitmem.cli.host_hooks import main as host_hook
@@ -61,9 +61,9 @@ def run() -> NoReturn:
 
         code = serve(sys.argv[2:])
         if code is not None:
-            from gitmem.cli.exits import leave
+            from gitmem.cli.exits import exit_now
 
-            leave(code)
+            exit_now(code)
     if sys.argv[1:2] == ["why"]:
         _without_garbage_collection()
     from gitmem.cli.main import main as cli

@@ -1,4 +1,4 @@
-"""Facts that changed between two commits as lines for a person; `changes` and `bisect` print them."""
+"""Print facts that changed between two commits as lines for a person; for `changes` and `bisect`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ STYLE = {
 }
 
 
-def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
-    """One line for each file's path and, below it, one for each change, with its author and commit. `on`: in colour.
+def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
+    """One line for the path of each file and, below it, one for each change, with its author and commit. `on`: in
+    colour.
 
-    An edited fact has the changed words marked in its line; where old and new text have little in common, the old text
-    is a line of its own above it. Changed keys of the fact's comment are named.
+    The changed words of an edited fact are marked in its line; if old and new text have little in common, the old text
+    is on a line of its own above. Changed keys of the fact's comment are named.
     """
     path = ""
     for change in changes:
@@ -51,7 +52,7 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
             if apart(pieces):
                 yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
             else:
-                text = "".join(marked(piece, on) for piece in pieces)
+                text = "".join(marked_piece(piece, on) for piece in pieces)
         moved = ""
         if change.old_path not in ("", change.path):
             moved = f" (from {escape(change.old_path, '')})"
@@ -62,8 +63,9 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
         yield f"  {sign} {text}{moved}  {paint(escape(tail, ''), 'dim', on)}\n"
 
 
-def marked(piece: Piece, on: bool) -> str:
-    """A piece of a word difference, marked as `git diff --word-diff` marks it: `[-removed-]`, `{+added+}`."""
+def marked_piece(piece: Piece, on: bool) -> str:
+    """A piece of a word difference, marked in the style of `git diff --word-diff`: `[-removed-]`, `{+added+}`. `on`: in
+    colour."""
     text = escape(piece.text, "")
     if piece.sign == "=":
         return text

@@ -1,7 +1,7 @@
 """Shell completion of a command's words: memory files, revisions, types, tags, settings, agents.
 
 Each function takes click's context and parameter and the beginning of a word, and returns the words that begin with it.
-A completion never prints and never raises: it returns fewer words where a repository or a file cannot be read.
+A completion never prints and never raises: it returns fewer words if a repository or a file cannot be read.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ Completer = Callable[["click.Context", "click.Parameter", str], list[str]]
 
 
 def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Completer:
+    """Decorate a function (repository, settings, beginning of the word) -> words as a completion for click."""
+
     @wraps(words)
     def complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         from gitmem.environment import opened  # every command imports this module, and few complete a word
@@ -123,6 +125,7 @@ def settings(ctx: click.Context, parameter: click.Parameter, incomplete: str) ->
 
 
 def _files(repo: Repository, config: Config) -> list[str]:
+    """The paths of the memory files of the work tree, sorted; [] in a bare repository."""
     from gitmem.memory.snapshot import read_work_tree
 
     if repo.root is None:
@@ -131,6 +134,7 @@ def _files(repo: Repository, config: Config) -> list[str]:
 
 
 def _refs(repo: Repository) -> list[str]:
+    """HEAD and the short names of branches, tags and remote branches."""
     names = [name for name, _ in repo.refs("refs/")]
     short = [
         re.sub(r"^refs/(?:heads|tags|remotes)/", "", name) for name in names if not name.startswith("refs/gitmem/")

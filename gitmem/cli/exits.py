@@ -30,7 +30,7 @@ HINTS = {  # errno -> the hint to print where the error has none
 }  # fmt: skip
 
 
-def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
+def run_command(run: Callable[[], int | None], command: str = "git mem") -> int:
     """Run a command, print its error if it fails, and return its exit code. Never raises.
 
     `command`: the command that a hint names, such as "git mem add".
@@ -69,7 +69,7 @@ def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
 
 
 def _quoted(path: str) -> str:
-    """A space and the path in quotation marks, cut at `MAX_PATH_CHARACTERS`; "" for no path."""
+    """A space and the path in quotation marks, cut after MAX_PATH_CHARACTERS; "" for no path."""
     if len(path) > MAX_PATH_CHARACTERS:
         path = f"{path[:MAX_PATH_CHARACTERS]}..."
     if path:
@@ -78,7 +78,7 @@ def _quoted(path: str) -> str:
 
 
 def _hint(error: GitMemError, command: str) -> str:
-    """The hint for an error that has none of its own; "" for a refusal, whose message says enough."""
+    """The hint for an error that has no hint of its own; "" for a refusal, whose message is enough."""
     if isinstance(error, UsageError):
         return f"'{command} -h' shows its options."
     if isinstance(error.__context__, OSError) and error.__context__.errno in HINTS:
@@ -89,11 +89,12 @@ def _hint(error: GitMemError, command: str) -> str:
 
 
 def _bug(error: Exception) -> int:
+    """Print that a bug occurred, with the path of the crash log; returns the exit code."""
     say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
     return Exit.BUG
 
 
-def leave(code: int) -> NoReturn:
+def exit_now(code: int) -> NoReturn:
     """Flush the output and end the process at once, without the interpreter's own shutdown, which takes 10 ms."""
     try:
         sys.stdout.flush()

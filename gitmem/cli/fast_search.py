@@ -1,4 +1,4 @@
-"""Runs `git mem search` without click, whose import takes a fifth of the time of a cold search.
+"""Run `git mem search` without click, whose import takes a fifth of the time of a cold search.
 
 Only plain spellings are read (OPTIONS, each value as a word of its own), with the same result as click's; a test
 compares the two. Everything else (`--opt=value`, `-n5`, `--`, an invalid value, `-h`) is left to click.
@@ -30,8 +30,9 @@ OPTIONS: dict[str, tuple[str, str]] = {
 LIMITS = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # (least, most) of each number
 
 
-def read(words: Sequence[str]) -> dict[str, Any] | None:
-    """The options that these words set, as `search_output.request_of` takes them; None where click must read them."""
+def options_of(words: Sequence[str]) -> dict[str, Any] | None:
+    """The options that these words set, by parameter name, as `search_output.request_of` takes them; None if click must
+    read the words."""
     query: list[str] = []
     values: dict[str, Any] = {}
     rest = iter(words)
@@ -63,11 +64,11 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
 
 
 def search(words: Sequence[str]) -> int | None:
-    """Run `git mem search WORDS` and return its exit code; None if click must read them, and nothing was done."""
-    given = read(words)
+    """Run `git mem search WORDS` and return its exit code; None, with nothing done, if click must read the words."""
+    given = options_of(words)
     if given is None:
         return None
-    from gitmem.cli.exits import ending
+    from gitmem.cli.exits import run_command
 
     def run() -> None:
         from gitmem.environment import look_up, opened
@@ -84,4 +85,4 @@ def search(words: Sequence[str]) -> int | None:
         finally:
             repo.close()
 
-    return ending(run, "git mem search")
+    return run_command(run, "git mem search")

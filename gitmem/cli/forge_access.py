@@ -1,4 +1,5 @@
-"""The client for a forge's API, with the token of the environment, else the token of the `gh` program."""
+"""The client for a forge's API (GitHub, GitLab, Forgejo), with the token of the environment, else the token of the `gh`
+program."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 GH_SECONDS = 10  # time limit of `gh auth token`, which only reads a file or a key ring
 
 
-def client_here(forge: Forge) -> Client | None:
-    """The client for a forge's API, None without a token. `gh` is asked for a token at a terminal only: an agent or a
-    job has to be given one in the environment."""
+def forge_client(forge: Forge) -> Client | None:
+    """The client for a forge's API, None without a token. `gh` is asked for a token only at a terminal: an agent or a
+    CI job gets one from the environment."""
     from gitmem.review.forges.location import client_of, token_of
 
     return client_of(forge, token_of(forge, os.environ, gh_token), time.sleep)

@@ -1,8 +1,8 @@
-"""Run one Git hook; the lines in Git's hook files call this. A gate returns 0 or refuses the commit or push, and the
-hook file turns every refusal into exit code 1. All other hooks return 0.
+"""Run one Git hook; the lines in Git's hook files call this. A gate hook returns 0 or refuses the commit or push, and
+the hook file turns every refusal into exit code 1. All other hooks return 0.
 
-It starts without click, since every commit waits for it, and each hook imports inside its function what the other hooks
-do not need. `git mem hook` (`commands/hook.py`) calls the same `run`.
+The module starts without click, since every commit waits for it, and each hook imports inside its function what the
+other hooks do not need. `git mem hook` (`commands/hook.py`) calls the same `run`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from gitmem.cli import index_hooks
-from gitmem.cli.exits import ending
+from gitmem.cli.exits import run_command
 from gitmem.cli.terminal import escape, printable, say
 from gitmem.config import Config
 from gitmem.config.loading import load
@@ -53,7 +53,7 @@ def run(argv: list[str]) -> int:
     if argv:
         name = argv[0]
     words = tuple(word for word in argv[1:] if word != "--")
-    return ending(lambda: run_hook(name, words))
+    return run_command(lambda: run_hook(name, words))
 
 
 def run_hook(name: str, words: tuple[str, ...]) -> int:
@@ -103,14 +103,14 @@ class GateRun:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate found. `hook`: the hook that the output names, which may be another than the one that ran."""
+    """The report of a gate. `hook`: the hook that the output names, which may differ from the hook that ran."""
 
     hook: str
     report: Report
 
 
 def gate(name: str, words: tuple[str, ...]) -> int:
-    """Scan what the hook guards and print the findings on stderr. Returns 1 if one of them blocks, else 0.
+    """Scan the content that the hook guards and print the findings on stderr. Returns 1 if a finding blocks, else 0.
 
     A refusal is recorded, so that `git mem status` can show it. Raises UsageError for an unknown name, GitMemError if
     the scan could not run.
@@ -139,7 +139,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
 
 
 def gate_staged(run: GateRun) -> GateResult:
-    """Scan what is staged, and what is pushed if the pre-commit framework runs the hook at its pre-push stage.
+    """Scan the staged content, and the pushed commits if the pre-commit framework runs the hook at its pre-push stage.
 
     The result then names the hook "pre-push" if a finding in the pushed commits blocks.
     """
@@ -154,7 +154,7 @@ def gate_staged(run: GateRun) -> GateResult:
 
 
 def gate_message(run: GateRun) -> GateResult:
-    """Scan the commit message. The hook commit-msg also scans what is staged if the hook pre-commit may not run.
+    """Scan the commit message. The hook commit-msg also scans the staged content if the hook pre-commit may not run.
 
     Raises UsageError if Git names no file of the message.
     """
@@ -179,7 +179,7 @@ def gate_push(run: GateRun) -> GateResult:
 
 
 def gate_received(run: GateRun) -> GateResult:
-    """On the server: scan what was pushed."""
+    """Scan the pushed commits, on the server."""
     return GateResult(run.hook, scan_received(run.repo, run.today))
 
 
@@ -195,7 +195,7 @@ GATE_OF_HOOK: dict[str, Callable[[GateRun], GateResult]] = {
 
 
 def broken_hooks(repo: Repository) -> frozenset[str]:
-    """The names of the installed hooks that are missing, and of those that were changed; empty if none is missing."""
+    """The names of the installed hooks that are missing or were changed; empty if none is missing."""
     from gitmem.gate.setup_checks import hook_faults
 
     if not remembered(repo.common_dir):
@@ -207,7 +207,7 @@ def broken_hooks(repo: Repository) -> frozenset[str]:
 
 
 def report_broken_hooks(repo: Repository, broken: frozenset[str]) -> None:
-    """Print on stderr what is wrong with the hooks; nothing if `broken` is empty."""
+    """Print on stderr which hooks are broken; nothing if `broken` is empty."""
     if not broken:
         return
     from gitmem.gate.setup_checks import hook_check
@@ -237,7 +237,7 @@ def report_cited_facts(repo: Repository) -> None:
 
 
 def scan_staged(repo: Repository, today: date, *, paths: Sequence[str] = (), merging: bool = False) -> Report:
-    """Scan what is staged. `paths`: files whose staged content is scanned too, changed or not (the framework's
+    """Scan the staged content. `paths`: files whose staged content is scanned too, changed or not (the framework's
     --all-files). `merging`: the commit will be a merge."""
     from gitmem.gate.changes.staging import merge_heads
     from gitmem.gate.files_before import files_before
@@ -306,8 +306,8 @@ def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
 
 
 def scan_push(repo: Repository, today: date, *, remote: str) -> Report:
-    """Scan the commits of a push that the remote lacks, and its annotated tags and notes. `remote`: the remote's name
-    or address, "" if Git gives none."""
+    """Scan the commits of a push that the remote does not have, and its annotated tags and notes. `remote`: the
+    remote's name or address, "" if Git gives none."""
     from gitmem.gate.pushed_commits import push_updates, pushed_commits
     from gitmem.gate.tree_policies import pushed_policy
 
@@ -321,7 +321,8 @@ def scan_push(repo: Repository, today: date, *, remote: str) -> Report:
 def scan_new_commits(
     repo: Repository, refs: Iterable[NewCommits], policy_of: Callable[[str, str], Policy]
 ) -> list[Report]:
-    """Scan the new commits of each ref; one report a ref. `policy_of`: returns the policy for a base and a tip."""
+    """Scan the new commits of each ref; one report for each ref. `policy_of`: returns the policy for a base and a
+    tip."""
     from gitmem.gate.commit_files import files_of_commits
 
     reports = []
@@ -332,8 +333,8 @@ def scan_new_commits(
 
 
 def scan_tags_and_notes(repo: Repository, today: date, updates: list[RefUpdate]) -> Report:
-    """Scan the annotated tags and the notes of a push, by the policy of HEAD's tree, since they have no tree of their
-    own; by the default policy without HEAD."""
+    """Scan the annotated tags and the notes of a push by the policy of HEAD's tree, since they have no tree of their
+    own; by the default policy if there is no HEAD. `updates`: as in `push_updates`."""
     from gitmem.gate.tags_and_notes import pushed_tags_and_notes
     from gitmem.gate.tree_policies import tree_policy
 
@@ -345,8 +346,8 @@ def scan_tags_and_notes(repo: Repository, today: date, updates: list[RefUpdate])
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
-    """Scan the range that the pre-commit framework names, and all other commits of local branches that the remote
-    lacks: the framework names only the first ref of a push, and none at the first push to a remote."""
+    """Scan the range that the pre-commit framework names, and all other commits of local branches that the remote does
+    not have: the framework names only the first ref of a push, and none at the first push to a remote."""
     from gitmem.gate.pushed_commits import unpushed_commits
     from gitmem.gate.tree_policies import pushed_policy
 
@@ -362,7 +363,7 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
 
 
 def scan_named_range(repo: Repository, today: date) -> Report:
-    """Scan the range that the pre-commit framework names; without a start, all commits up to its end."""
+    """Scan the range that the pre-commit framework names; if it names no start, all commits up to its end."""
     from gitmem.gate.commit_files import files_of_new_commits
     from gitmem.gate.tree_policies import pushed_policy
 
@@ -376,8 +377,8 @@ def scan_named_range(repo: Repository, today: date) -> Report:
 
 
 def scan_received(repo: Repository, today: date) -> Report:
-    """On the server: scan what was pushed, with the settings and exceptions of the ref before the push, so that a push
-    cannot add an exception for itself."""
+    """Scan the pushed commits, on the server, with the settings and exceptions of the ref before the push, so that a
+    push cannot add an exception for itself."""
     from gitmem.gate.pushed_commits import received_commits, received_updates
     from gitmem.gate.tree_policies import range_policy
     from gitmem.git.revision import CommitRange

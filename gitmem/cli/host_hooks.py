@@ -1,7 +1,7 @@
 """Run `git mem session hook EVENT [--host HOST]` without click, since a host waits for it before every prompt.
 
-The exit code is always 0. Every error, even one of a broken installation, becomes a line of the log; so what may fail
-to import is imported inside functions.
+The exit code is always 0. Every error, even of a broken installation, becomes a line of the log; so modules whose
+import may fail are imported inside functions.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.git.opening import Repository
 
-USER = "--user"  # equal to hosts.host.USER, whose module takes long to import
+USER = "--user"  # equal to hosts.host.USER_OPTION, whose module takes long to import
 EVENTS_WITH_CONTEXT = ("SessionStart", "UserPromptSubmit", "SubagentStart")  # events that are answered with memory
 
 
 def run(words: Sequence[str]) -> bool:
     """Handle the event that the words name: `EVENT` or `EVENT --host HOST`, either with `--user`. Never raises.
 
-    Returns False, with nothing done, for other words: click has to read those.
+    Returns False, with nothing done, for other words, which click has to read.
     """
     match [word for word in words if word != USER]:
         case [event]:
@@ -41,15 +41,15 @@ def run(words: Sequence[str]) -> bool:
     if event.startswith("-"):
         return False
     try:
-        carry_out(event, host, user=USER in words)
+        handle_event(event, host, user=USER in words)
     except Exception as error:  # noqa: BLE001 - an error of ours must not stop the host's turn
         _log(event, error)
     return True
 
 
-def carry_out(event: str, host: str, *, user: bool = False) -> None:
+def handle_event(event: str, host: str, *, user: bool = False) -> None:
     """Handle the event; print a line on stderr if the host has no event of that name, because an error's exit code
-    would stop the host's turn. `user`: the hook stands in the person's own settings."""
+    would stop the host's turn. `user`: the hook is in the person's own settings."""
     from gitmem.agents.host_events import EVENTS, handle
     from gitmem.hosts.registry import HOSTS, host_named
 
@@ -73,8 +73,8 @@ def _opened(event: str) -> tuple[Repository, Config]:
 
 
 def _log(event: str, error: Exception) -> None:
-    """Write the error's type to the log of the project that the host names, else of the current folder. Writes only
-    where the repository has our state folder, so that none is created elsewhere."""
+    """Write the error's type to the log of the project that the host names, else of the current folder. Writes only if
+    the repository has our state folder, so that no such folder is created elsewhere."""
     named = (path for name, path in os.environ.items() if name.endswith("_PROJECT_DIR") and os.path.isdir(path))
     command = ["git", "-C", next(named, "."), "rev-parse", "--path-format=absolute", "--git-common-dir"]
     try:

@@ -1,5 +1,5 @@
-"""Register with agents' hosts and leave them (`git mem install --agent`, `git mem uninstall`): write our MCP server,
-hooks and instructions into their files, or take them out. Entries of others are never changed."""
+"""Register git-mem with agents' hosts and unregister it (`git mem install --agent`, `git mem uninstall`): write our MCP
+server, hooks and instructions into the hosts' files, or remove them. Entries of others are never changed."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ VALIDATOR_SECONDS = 60  # time limit of the command by which a host checks its o
 @json_keys("agent=host dry_run files=changes problem?")
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What registering with one host, or leaving it, changed or would change.
+    """The result of registering with one host, or unregistering.
 
-    `changes`: the files with their new texts. `problem`: why a file was not changed, "" without one. `hint`: what to
-    type about the problem.
+    `changes`: the files with their new texts. `problem`: why a file was not changed, "" if there was no problem.
+    `hint`: what to type about the problem.
 
     JSON: `files`: the files that changed; `text` is the new content, null for a removed file. `problem`: why
     nothing was changed.
@@ -56,11 +56,11 @@ def register(
     repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False,
     own_memory: bool = False,
 ) -> int:  # fmt: skip
-    """Register with the named hosts in this project, or with `remove` leave them, and print what changed.
+    """Register with the named hosts in this project, or with `remove` unregister, and print the changes.
 
-    `own_memory`: only set the setting by which a host keeps its own memory in memory/HOST here; leaving a host takes it
-    back. A host with a problem does not stop the others. Returns 3 if a host had a problem, else 0. Raises GitMemError
-    in a bare repository and for the problem of a single host, UsageError if no host is named or found.
+    `own_memory`: only set the setting by which a host keeps its own memory in memory/HOST here; unregistering removes
+    it. A host with a problem does not stop the others. Returns 3 if a host had a problem, else 0. Raises GitMemError in
+    a bare repository and for the problem of a single host, UsageError if no host is named or found.
     """
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
@@ -70,7 +70,7 @@ def register(
     staying: list[Host] = []
     if remove:
         leaving = {host.name for host in hosts}
-        staying = [host for host in all_hosts() if host.name not in leaving and _is_here(repo.root, host)]
+        staying = [host for host in all_hosts() if host.name not in leaving and _is_registered_here(repo.root, host)]
     if own_memory:
         hosts = [_only_own_memory(host) for host in hosts]
     elif remove:
@@ -96,9 +96,9 @@ def register(
 def _show_all(
     done: Sequence[Registration], names: Sequence[str], setup: Setup, *, dry_run: bool, as_json: bool
 ) -> None:
-    """Print what changed for each host.
+    """Print the changes for each host.
 
-    The JSON is the host's object for a single result unless FOUND was named; else an object whose `agents` lists them.
+    For a single result the JSON is the host's object, unless FOUND was named; else an object whose `agents` lists them.
     """
     if not as_json:
         for each in done:
@@ -108,7 +108,7 @@ def _show_all(
 
 
 def _say_notes(done: Sequence[Registration], notes: Sequence[str], remove: bool) -> int:
-    """Print the notes, unless hosts were left (`remove`), and return the exit code."""
+    """Print the notes, unless the hosts were unregistered (`remove`), and return the exit code."""
     if not remove:
         for note in notes:
             say(escape(f"note: {note}"))
@@ -118,7 +118,7 @@ def _say_notes(done: Sequence[Registration], notes: Sequence[str], remove: bool)
 
 
 def _with_own_memory(host: Host) -> Host:
-    """The host, with the setting by which it keeps its own memory here among its files, if it has one."""
+    """The host, with the setting by which it keeps its own memory here added to its files, if it has such a setting."""
     own = host.own_memory
     if own is None or not own.setting:
         return host
@@ -135,18 +135,18 @@ def _only_own_memory(host: Host) -> Host:
     return replace(host, registration=_with_own_memory(host).registration[-1:])
 
 
-def agents_for_user(names: Sequence[str]) -> Sequence[str]:
-    """The hosts named with `--user`. Raises UsageError if none is named."""
+def require_agents(names: Sequence[str]) -> Sequence[str]:
+    """The names, unchanged. Raises UsageError if there is none, since `--user` needs `--agent`."""
     if not names:
         raise UsageError("--user goes with --agent", "git mem install --agent claude --user")
     return names
 
 
 def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False) -> int:
-    """Register with the named hosts in the person's own settings, for all projects, or with `remove` leave them there.
+    """Register with the named hosts in the person's own settings, for all projects, or with `remove` unregister there.
 
-    Prints what changed. Returns 3 if a host had a problem, else 0. Raises UsageError for a host that is not registered
-    in a person's settings, GitMemError for the problem of a single host.
+    Prints the changes. Returns 3 if a host had a problem, else 0. Raises UsageError for a host that cannot be
+    registered in a person's settings, GitMemError for the problem of a single host.
     """
     known = {host.name: host for host in all_hosts() if host.personal}
     if remove:
@@ -170,17 +170,17 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
     return _say_notes(done, notes, remove)
 
 
-def leave_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
-    """Take our entries out of every host's files in this project: MCP servers, hooks, the block of AGENTS.md, and the
-    setting by which a host keeps its own memory here. Files in the person's home stay (`leave_home`). Returns one entry
-    for each host that changes or has a problem. `dry_run`: change nothing."""
+def unregister_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
+    """Remove our entries from every host's files in this project: MCP servers, hooks, the block of AGENTS.md, and the
+    setting by which a host keeps its own memory here. Files in the person's home stay (`unregister_home`). Returns one
+    entry for each host that changes or has a problem. `dry_run`: change nothing."""
     if repo.root is None:
         return []
     setup = Setup(str(repo.root), _program()[0], remove=True, posix=system.POSIX)
     done = []
     for host in map(_with_own_memory, all_hosts()):
         here = tuple(file for file in host.registration if not file.path.startswith("~/"))
-        if is_kept_here(host, repo.root) or any(_holds_us(repo.root, file.path) for file in here):
+        if is_kept_here(host, repo.root) or any(_names_us(repo.root, file.path) for file in here):
             done.append(_register(repo.root, replace(host, registration=here), setup, dry_run))
     seen: set[str] = set()  # paths; a dry run finds an entry that hosts share once for each host
     for at, each in enumerate(done):
@@ -189,21 +189,21 @@ def leave_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
     return [each for each in done if each.changes or each.problem]
 
 
-def leave_home(*, dry_run: bool) -> list[Registration]:
-    """Take our entries out of every host's files in the person's home, which serve all projects. Returns one entry for
-    each host that changes or has a problem. `dry_run`: change nothing."""
+def unregister_home(*, dry_run: bool) -> list[Registration]:
+    """Remove our entries from every host's files in the person's home, which apply to all projects. Returns one entry
+    for each host that changes or has a problem. `dry_run`: change nothing."""
     home = Path(os.path.expanduser("~"))
     setup = Setup("", _program()[0], remove=True, posix=system.POSIX, user=True)
     done = []
     for host in all_hosts():
         own = tuple(file for file in (*host.registration, *host.personal) if file.path.startswith("~/"))
-        if any(_holds_us(home, file.path) for file in own):
+        if any(_names_us(home, file.path) for file in own):
             done.append(_register(home, replace(host, registration=own), setup, dry_run))
     return [each for each in done if each.changes or each.problem]
 
 
-def show_left(done: Registration, dry_run: bool) -> None:
-    """Print what leaving a host changed, or would change."""
+def show_unregistered(done: Registration, dry_run: bool) -> None:
+    """Print the changes for one host that was, or would be, unregistered."""
     take, remove = ("would take", "would remove") if dry_run else ("took", "removed")
     for change in done.changes:
         if change.text:
@@ -216,11 +216,11 @@ def show_left(done: Registration, dry_run: bool) -> None:
 
 
 def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
-    """The named hosts, each once. FOUND stands for the hosts whose program is on the PATH, with `remove` for the hosts
-    that are registered here. Raises UsageError if there is none."""
+    """The named hosts, each once. FOUND means the hosts whose program is on the PATH, or with `remove` the hosts that
+    are registered here. Raises UsageError if there is none."""
     found = dict.fromkeys(name for name in names if name != FOUND)
     if FOUND in names:
-        registered = (host.name for host in all_hosts() if any(_holds_us(root, path) for path in host.paths))
+        registered = (host.name for host in all_hosts() if any(_names_us(root, path) for path in host.paths))
         found.update(dict.fromkeys(registered if remove else hosts_on_path()))
     if not found:
         where = "is on the PATH"
@@ -230,26 +230,27 @@ def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
     return list(found)
 
 
-def _holds_us(root: Path, path: str, words: str = registration.NAME) -> bool:
-    """Whether a host's file names git mem, or holds other `words`; False if it cannot be read."""
+def _names_us(root: Path, path: str, words: str = registration.NAME) -> bool:
+    """Whether a host's file contains `words` (default: our name); False if it cannot be read."""
     try:
         return words in _read(root, path)
     except GitMemError:
         return False
 
 
-def _is_here(root: Path, host: Host) -> bool:
-    """Whether a host is registered here: a file that only this host reads names us, or a shared file has a command with
-    the host's name."""
+def _is_registered_here(root: Path, host: Host) -> bool:
+    """Whether a host is registered in the project: a file that only this host reads names us, or a shared file has a
+    command with the host's name."""
     shared = {path for other in all_hosts() if other is not host for path in other.paths}
     option = registration.command_option(host)
-    own = any(_holds_us(root, path) for path in host.paths if path not in shared)
-    return own or (bool(option) and any(_holds_us(root, path, option) for path in host.paths))
+    own = any(_names_us(root, path) for path in host.paths if path not in shared)
+    return own or (bool(option) and any(_names_us(root, path, option) for path in host.paths))
 
 
 def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequence[Host] = ()) -> Registration:
     """Write the changes for one host, unless `dry_run`. If one of its files cannot be changed, nothing is written; when
-    a host is left, its other files are still changed. `staying`: hosts whose entries in shared files are kept."""
+    a host is unregistered, its other files are still changed. `staying`: hosts whose entries in shared files are
+    kept."""
     parts = [host]
     if setup.remove:
         parts = [replace(host, registration=(file,)) for file in host.registration]
@@ -307,7 +308,7 @@ def hosts_on_path() -> list[str]:
 
 
 def _changes(root: Path, host: Host, setup: Setup, staying: Sequence[Host] = ()) -> list[registration.Change]:
-    """The files of a host that registering, or leaving it, changes. Raises GitMemError for a file that cannot be
+    """The changes of files that register a host, or unregister it. Raises GitMemError for a file that cannot be
     changed."""
     texts = {path: _read(root, path) for path in host.paths}
     used = [file for file in host.registration if _is_used(root, file, texts[file.path])]
@@ -315,12 +316,13 @@ def _changes(root: Path, host: Host, setup: Setup, staying: Sequence[Host] = ())
 
 
 def _is_used(root: Path, file: RegistrationFile, text: str) -> bool:
-    """Whether a host's file matters here: the product that reads it is used in the project, or it names us already."""
+    """Whether a host's file is relevant here: the product that reads it is used in the project, or the file names us
+    already."""
     return not file.only_with or (root / file.only_with).is_dir() or registration.NAME in text
 
 
 def _program() -> tuple[str, list[str]]:
-    """(the program that a host is told to start, notes about it for the person)."""
+    """(program that hosts start, notes about it for the person)."""
     if shutil.which("git-mem") is not None:
         return "git-mem", []
     here = Path(sys.executable).with_name("git-mem")
@@ -357,14 +359,14 @@ def _server_problem(root: Path, program: str) -> list[str]:
 
 
 def _place(root: Path, path: str) -> tuple[Path, str]:
-    """(folder, path in it): the home folder for `~/...`, else the work tree. No link may lead out of either."""
+    """(folder, path in it) of a host's file: the home folder for `~/...`, else the work tree."""
     if path.startswith("~/"):
         return Path(os.path.expanduser("~")), path[2:]
     return root, path
 
 
 def _read(root: Path, path: str) -> str:
-    """The text of a host's file, "" without one. Raises GitMemError if it cannot be read."""
+    """The text of a host's file, "" if there is none. Raises GitMemError if it cannot be read."""
     folder, name = _place(root, path)
     try:
         return read_bytes(folder, name).decode("utf-8")
@@ -375,8 +377,8 @@ def _read(root: Path, path: str) -> str:
 
 
 def _write(root: Path, change: registration.Change) -> None:
-    """Write a host's file, executable if it is a script; without a text remove it, and the folders that become
-    empty."""
+    """Write a host's file, executable if it is a script. If the change has no text, remove the file and the folders
+    that become empty."""
     folder, name = _place(root, change.path)
     if change.text:
         write_atomic(folder, name, change.text.encode())

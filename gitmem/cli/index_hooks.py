@@ -1,8 +1,8 @@
 """Git hooks that bring the search index up to date. The hook returns at once; a child process does the work.
 
-One such process works at a time. A hook that runs meanwhile leaves a mark file, and the process then starts over, so
-that the index has the last of many commits. Every error becomes a line in `gitmem/hooks.log`; the next search repairs
-the index. Imports are inside functions because Git waits for the import of this module.
+Only one such process works at a time. A hook that runs meanwhile leaves a mark file, and the process then starts over,
+so that the index includes the last of many commits. Every error becomes a line in `gitmem/hooks.log`; the next search
+repairs the index. Imports are inside functions because Git waits for the import of this module.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> NoReturn:
 
 
 def run(name: str, words: Sequence[str]) -> None:
-    """Bring the index up to date, and start the promotion that `--promote=MODE` of a post-commit hook asks for."""
+    """Bring the index up to date, and start the promotion that `--promote=MODE` of a post-commit hook requests."""
     start_refresh(name)
     mode = next((word.removeprefix("--promote=") for word in words if word.startswith("--promote=")), "")
     if name == "post-commit" and mode:
@@ -105,12 +105,15 @@ def _refresh_detached(name: str) -> None:
 
 
 def _opened() -> tuple[Repository, Config]:
+    """The repository of the current folder and its settings."""
     from gitmem.environment import opened
 
     return opened(stay=True)
 
 
 def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: float, make: bool = True) -> None:
+    """Bring the index up to date within `budget` seconds and log what is unfinished. `wait`: seconds to wait for
+    another process that writes the index. `make`: create the state folder if it is missing."""
     from gitmem.index import indexer
 
     work = indexer.refresh(repo, config, bounds=indexer.Bounds(budget, wait, make))
@@ -136,7 +139,8 @@ def errors_logged(name: str) -> Iterator[None]:
 
 
 def log(name: str, error: BaseException) -> None:
-    """Write one line to `gitmem/hooks.log` in the Git directory; nothing if that cannot be written."""
+    """Write one line about an error to `gitmem/hooks.log` in the Git directory; does nothing if that cannot be
+    written."""
     from gitmem.errors import GitMemError
 
     line = type(error).__name__

@@ -54,7 +54,7 @@ def terminal_width() -> int:
     return 0
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap_text(text: str, width: int) -> str:
     """`text` with each line wrapped to `width` columns; unchanged if `width` is 0."""
     if not width:
         return text
@@ -62,6 +62,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _wrapped_line(line: str, width: int) -> Iterator[str]:
+    """The lines into which one line is wrapped."""
     if columns_of(line) <= width:
         yield line
         return

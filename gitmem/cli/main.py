@@ -15,7 +15,7 @@ import click
 
 from gitmem import __version__
 from gitmem.cli.command_registry import COMMANDS, EVERYDAY, MEANT, SECTIONS, SUMMARIES
-from gitmem.cli.exits import ending
+from gitmem.cli.exits import run_command
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
 
@@ -37,6 +37,7 @@ class Commands(click.Group):
         return sorted(name for name in COMMANDS if importlib.util.find_spec(COMMANDS[name]))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name, imported now; None if the name is unknown or its module is not installed."""
         module = COMMANDS.get(name)
         if module is None or importlib.util.find_spec(module) is None:
             return None
@@ -46,6 +47,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """click's, but the error for an unknown command suggests the one that was probably meant."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             commands = self.list_commands(ctx)
@@ -67,6 +69,7 @@ class Commands(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
+        """click's, but every usage error names its command."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -124,7 +127,7 @@ def run(argv: list[str] | None = None) -> int:
     command = "git mem"
     if words and words[0] in COMMANDS:
         command = f"git mem {words[0]}"
-    return ending(lambda: _run_click(argv), command)
+    return run_command(lambda: _run_click(argv), command)
 
 
 def _run_click(argv: list[str] | None) -> int:

@@ -10,7 +10,7 @@ from types import FrameType
 
 from gitmem.agents.mcp_protocol import serve
 from gitmem.agents.mcp_server import build, without_memory
-from gitmem.cli.exits import ending
+from gitmem.cli.exits import run_command
 from gitmem.cli.terminal import say_warnings
 from gitmem.environment import look_up, opened
 
@@ -18,19 +18,20 @@ FLAGS = frozenset(("--read-only", "--user"))  # options that are read here; clic
 
 
 def run(words: Sequence[str]) -> int | None:
-    """Serve until the client closes the connection, and return the exit code. None, with nothing done, if `words` hold
-    an option that click has to read."""
+    """Serve until the client closes the connection, and return the exit code. None, with nothing done, if `words`
+    contain an option that click has to read."""
     given = frozenset(words)
     if not given <= FLAGS:
         return None
-    return ending(lambda: serve_here(read_only="--read-only" in given, user="--user" in given), "git mem mcp")
+    return run_command(lambda: serve_here(read_only="--read-only" in given, user="--user" in given), "git mem mcp")
 
 
 def serve_here(*, read_only: bool = False, session: str = "", user: bool = False) -> None:
-    """Serve the memory of this repository or of the profile in force.
+    """Serve the memory of this repository or of the active profile.
 
-    `session`: the session whose working values the tools read and write, "" for the project's. `user`: serve no tools
-    where there is no memory. Raises GitMemError, and BrokenPipeError if the client closed the connection early.
+    `session`: the session whose working values the tools read and write, "" for the values of the project. `user`:
+    serve no tools in a project without memory. Raises GitMemError, and BrokenPipeError if the client closed the
+    connection early.
     """
     signal.signal(signal.SIGINT, _end_at_once)
     if user:
@@ -43,8 +44,8 @@ def serve_here(*, read_only: bool = False, session: str = "", user: bool = False
 
 
 def _folder(session: str) -> Path:
-    """The folder of the repository. Warnings about settings and errors of a session's name come now, not at every
-    call."""
+    """The root folder of the repository. Warnings about settings, and the error for an invalid session name, occur now
+    and not at every call."""
     repo, config = opened(here=look_up())
     say_warnings(config.warnings)
     if session:

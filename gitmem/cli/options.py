@@ -43,12 +43,24 @@ def since_option(help: str) -> Decorator:
     return click.option("--since", metavar="REV|DATE", shell_complete=completions.revisions, default="", help=help)
 
 
-def branch_option() -> Decorator:
-    """`--branch NAME`, "" without the option; `git.branch_worktree` commits on that branch."""
+def day_option(name: str, help: str) -> Decorator:
+    """An option `name` DATE ("--since" or "--until"), "" without it; `text.named_times` reads the date."""
+    return click.option(name, default="", shell_complete=completions.days, metavar="DATE", help=help)
+
+
+def range_option(help: str) -> Decorator:
+    """`--range A..B`, passed as the parameter `span`, "" without the option; `gate.sources.span` reads it."""
     return click.option(
-        "--branch", metavar="NAME", shell_complete=completions.branches, default="",
-        help="Commit on branch NAME, from a temporary work tree.",
+        "--range", "span", default="", shell_complete=completions.ranges, metavar="A..B", help=help
     )  # fmt: skip
+
+
+def branch_option(
+    help: str = "Commit on branch NAME, from a temporary work tree.", name: str = "--branch", metavar: str = "NAME"
+) -> Decorator:
+    """An option for the name of a branch, "" without it. `name`: the option's own name; `metavar`: what the help
+    prints for the branch. By default it is `--branch NAME`, which `git.branch_worktree` reads."""
+    return click.option(name, default="", shell_complete=completions.branches, metavar=metavar, help=help)
 
 
 def cites_option() -> Decorator:
@@ -63,8 +75,8 @@ def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).
     return click.option("--keep", type=click.Choice(["pii"]), help=help)
 
 
-def keeping(config: Config, keep: str | None) -> Config:
-    """The settings with the option `--keep` applied: personal data is then written without a mask."""
+def with_kept_data(config: Config, keep: str | None) -> Config:
+    """The settings with the option `--keep` applied: with "pii" personal data is written without a mask."""
     if keep:
         return config._replace(on_personal="keep")
     return config
@@ -82,10 +94,10 @@ def open_here(
 ) -> tuple[Repository, Config]:
     """The repository and settings of `environment.opened`; the repository is closed when the command ends.
 
-    `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: do not go to the
-    repository of the profile in force; so do the commands of HERE, and every command with `--profile`, which has gone
-    there already. `here`: a lookup that `environment.look_up` began. Warnings about settings are printed to standard
-    error.
+    `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: open the
+    repository of the current folder even if a profile is active. The commands of HERE do the same, and so does every
+    command with `--profile`, which has changed to the profile's folder already. `here`: a lookup that
+    `environment.look_up` began. Warnings about settings are printed on standard error.
     """
     context = click.get_current_context(silent=True)
     profile, command = "", ""
@@ -104,8 +116,8 @@ def open_here(
     return repo, config
 
 
-def own_commits(repo: Repository) -> str:
-    """The range for a command that was given none (`git.upstream.default_range`); it is printed to standard error."""
+def default_span(repo: Repository) -> str:
+    """The range for a command that was given none (`git.upstream.default_range`); it is printed on standard error."""
     from gitmem.git.upstream import default_range  # few commands take a range
 
     span = default_range(repo)
@@ -123,14 +135,15 @@ def commit_at(repo: Repository, at: str, moment: datetime) -> str:
 
 
 def say_if_detached(repo: Repository, commit: str) -> None:
-    """Say that no branch has the new commit, where no branch is checked out. `commit`: its oid, "" for none."""
+    """Print a note that no branch contains the new commit, if no branch is checked out. `commit`: its oid, "" for
+    none."""
     if commit and repo.branch() is None:
         say("note: no branch is checked out, so none holds this commit")
         say(f"hint: git branch NAME {commit[:12]}")
 
 
 def _current_folder() -> str:
-    """The current folder, "" where it was removed. Entering a profile's repository changes it."""
+    """The path of the current folder, "" if it was removed. Changing to a profile's repository changes it."""
     try:
         return os.getcwd()
     except OSError:

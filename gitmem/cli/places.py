@@ -1,4 +1,5 @@
-"""Read and write `PATH:LINE` and `PATH:A-B`. Typed paths are relative to the current folder."""
+"""Parse and write places in memory files: `PATH:LINE` and `PATH:A-B`. Typed paths are relative to the current
+folder."""
 
 from __future__ import annotations
 
@@ -13,18 +14,19 @@ from gitmem.memory.fact import parse_span
 from gitmem.plural import line_range
 
 
-def place(repo: Repository, typed: str) -> tuple[str, int]:
-    """(repository path, line) of `PATH:LINE`. Raises UsageError for text without one line, OutsideRepository."""
-    path, first, last = lines(repo, typed)
+def parse_place(repo: Repository, typed: str) -> tuple[str, int]:
+    """(repository path, line) of `PATH:LINE`. Raises UsageError for text that names no single line,
+    OutsideRepository."""
+    path, first, last = parse_lines(repo, typed)
     if not first or first != last:
         raise UsageError(f"'{typed}' names no line", "write PATH:LINE, for example MEMORY.md:17")
     return path, first
 
 
-def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
+def parse_lines(repo: Repository, typed: str) -> tuple[str, int, int]:
     """(repository path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; both lines are 0 for `PATH`.
 
-    A source in a fact's comment (`PATH#LA-LB@blob`) is read too; its lines count in the file as it is now. Raises
+    A source in a fact's comment (`PATH#LA-LB@blob`) is accepted too; its lines are those of the current file. Raises
     UsageError for an empty path or a range that ends before it begins, OutsideRepository.
     """
     source = parse_span(typed)
@@ -40,14 +42,14 @@ def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
     return _path(repo, match["path"]), first, last
 
 
-def place_of(span: Span) -> str:
-    """A span as `PATH:A-B`, or `PATH:A` for one line; `git mem show` reads it."""
+def place_text(span: Span) -> str:
+    """A span as `PATH:A-B`, or `PATH:A` for one line; `parse_lines` reads it."""
     return f"{span.path}:{line_range(span.start_line, span.end_line)}"
 
 
 def _path(repo: Repository, typed: str) -> str:
-    """The repository path of a typed path: relative to the current folder if a file is there, else to the repository's
-    root, as our own output spells paths."""
+    """The repository path of a typed path. The path is relative to the current folder if there is such a file, else to
+    the repository's root, as in our own output."""
     if repo.root is None:
         return typed
     here = relative(repo.root, typed, Path.cwd())

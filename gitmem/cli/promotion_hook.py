@@ -1,4 +1,4 @@
-"""Promotion after a commit, in a detached process with a time limit. Its result is recorded for `git mem status`.
+"""Promotion after a commit, in a detached process with a time limit. The result is recorded for `git mem status`.
 
 The commit never waits for the promotion and never fails because of it.
 """
@@ -80,6 +80,7 @@ def run(mode: str) -> None:
 
 
 def _summary(outcome: Outcome) -> dict[str, Any]:
+    """The fields of the record that describe the outcome."""
     return {
         "facts": len(outcome.plan.approved),
         "model": outcome.model,
@@ -101,8 +102,8 @@ def record_run(common_dir: Path, record: Mapping[str, Any]) -> None:
 
 
 def last_run(common_dir: Path) -> dict[str, Any]:
-    """The record of the last run: `at`, `mode`, `facts`, and `commits`, `why_nothing` or `problem`. Empty before the
-    first run, or if the record cannot be read."""
+    """The record of the last run: `at`, `mode`, `facts`, and `commits`, `why_nothing` or `problem`. {} before the first
+    run, or if the record cannot be read."""
     try:
         record = json.loads(read_regular(common_dir / "gitmem" / RECORD, RECORD_LIMIT))
     except (OSError, ValueError, RecursionError):

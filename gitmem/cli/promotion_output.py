@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from gitmem.cli.places import place_of
+from gitmem.cli.places import place_text
 from gitmem.cli.terminal import escape
 from gitmem.memory.fact import fact_id
 from gitmem.memory.rivals import placed_sentence
@@ -26,7 +26,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     for item in outcome.plan.approved:
         operation = item.operation
         lines.append(f"{operation.op:<9} {operation.text} ({operation.type}, {operation.importance:g})")
-        lines += [f"          from {place_of(span)}" for span in operation.sources]
+        lines += [f"          from {place_text(span)}" for span in operation.sources]
         if item.old:
             lines.append(f"          replaces {item.old.id}: {item.old.text}")
     lines += [f"archived  {moved.fact.text} -> {moved.path}" for moved in outcome.archived]
@@ -75,15 +75,16 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
     for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
         shown = MAX_WAITING_EXAMPLES if why == Why.ORIGIN else MAX_EXAMPLES
         lines.append(f"{', '.join(filter(None, (why, reason)))}: {counted(len(items), 'candidate')}")
-        lines += [explained(item, item.operation.text not in hidden) for item in items[:shown]]
+        lines += [refusal_text(item, item.operation.text not in hidden) for item in items[:shown]]
         if len(items) > shown:
             lines.append(f"          and {len(items) - shown} more: --json has all")
     return lines
 
 
-def explained(item: Refused, shown: bool = True) -> str:
-    """One refused candidate: its text ("[not shown]" if not `shown`), its first source, the check that stopped it."""
-    where = next(map(place_of, item.operation.sources), "-")
+def refusal_text(item: Refused, shown: bool = True) -> str:
+    """One refused candidate in three lines: its text ("[not shown]" if not `shown`), its first source, the check that
+    stopped it."""
+    where = next(map(place_text, item.operation.sources), "-")
     text = "[not shown]"
     if shown and item.operation.text:
         text = item.operation.text

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import click
 
-from gitmem.cli.places import place_of
-from gitmem.cli.terminal import edited, escape, say
+from gitmem.cli.places import place_text
+from gitmem.cli.terminal import edit_text, escape, say
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import UsageError
@@ -33,7 +33,7 @@ def promote_interactively(
     """Ask about each candidate and promote the accepted ones; the commit's `Reviewed-by` names the person.
 
     Returns the outcome (None if nothing was accepted) and the number of accepted facts that were refused after all,
-    because their source changed meanwhile. Raises UsageError if an agent runs it, and what `promote` raises.
+    because their source changed meanwhile. Raises UsageError if an agent runs it, and the errors of `promote`.
     """
     ensure_person(config)
     review = Review(repo, config, policy, request, Recorded(model), now())
@@ -56,19 +56,20 @@ def promote_interactively(
 
 
 def _show(candidate: Offered) -> None:
+    """Print a candidate with its sources, the fact that it replaces, and its origin if that is not a person."""
     operation, old = candidate.operation, candidate.old
     say(escape(f"{operation.op} {operation.text} ({operation.type}, {operation.importance:g})", ""))
     for span in operation.sources:
-        say(escape(f"    from {place_of(span)}", ""))
+        say(escape(f"    from {place_text(span)}", ""))
     if old:
         say(escape(f"    replaces {old.id}: {old.text}", ""))
     if candidate.held:
         say(escape(f"    its words are not a person's: origin {operation.origin or 'of its lines'}", ""))
 
 
-def key_of(question: str) -> str:
-    """The key that the person types, in lower case; "q" at the end of input, as in `git add -p`. Raises click.Abort for
-    Ctrl-C."""
+def ask_key(question: str) -> str:
+    """Ask a question and return the typed key in lower case; "q" at the end of input, as in `git add -p`. Raises
+    click.Abort for Ctrl-C."""
     try:
         return str(click.prompt(question, prompt_suffix=" ", err=True)).strip().lower()[:1]
     except click.Abort as stop:
@@ -82,7 +83,7 @@ def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Off
     """Ask until there is an answer: [the candidate, edited or not] to promote it, [] for not now, None to quit."""
     text = candidate.operation.text
     while True:
-        key = key_of(f"{where} promote this fact [{KEYS}]?")
+        key = ask_key(f"{where} promote this fact [{KEYS}]?")
         if key == "y":
             return [candidate]
         if key == "n":
@@ -93,7 +94,7 @@ def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Off
             say(HELP)
             continue
         try:
-            text = normalise(edited(review.repo, text) or "") or text
+            text = normalise(edit_text(review.repo, text) or "") or text
         except UsageError as error:  # asked again, so that the answers before are not lost
             say(f"{error.message}; {error.hint}")
             continue

@@ -1,4 +1,4 @@
-"""Runs `git mem search` for parsed options, and prints the answer for a person or as JSON.
+"""Run `git mem search` for parsed options, and print the answer for a person or as JSON.
 
 Imports nothing that parses command lines, because `cli/fast_search` runs without click.
 """
@@ -32,10 +32,10 @@ UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest"
 
 
 class Display(NamedTuple):
-    """How `git mem search` shows its answer, and whom it asks.
+    """How `git mem search` shows its answer, and which index it asks.
 
     `rerank`: the model that orders the hits, as `gguf:PATH`. `server`: the address of a shared index, "" for the local
-    one. `repositories`: names of repositories of that index, empty for all.
+    index. `repositories`: names of repositories of that index, empty for all.
     """
 
     rerank: str = ""
@@ -48,7 +48,7 @@ class Display(NamedTuple):
 
 
 def request_of(options: Mapping[str, Any]) -> tuple[SearchRequest, Display]:
-    """The request and the display that the options of `git mem search` ask for; an option left out has its default."""
+    """The request and the display for the options of `git mem search`; a missing option has its default."""
     text = " ".join(options["query"])
     history = history_mode(options.get("history", False), options.get("history_only", False))
     named = {name: options[name] for name in SearchRequest._fields if name in options}
@@ -57,15 +57,15 @@ def request_of(options: Mapping[str, Any]) -> tuple[SearchRequest, Display]:
 
 
 def answer(request: SearchRequest, display: Display, repo: Repository, config: Config) -> None:
-    """Search and print. Nothing found is an answer, with a hint on standard error.
+    """Search and print the hits. If nothing is found, a hint is printed on standard error.
 
-    Raises ModelUnavailable, and what `query_of` and `search` raise.
+    Raises ModelUnavailable, and the errors of `query_of` and `search`.
     """
     from gitmem.index.freshness import ready
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     moment = now()
-    searched = _to_be_searched(request, display, config)
+    searched = _with_display_needs(request, display, config)
     query = query_of(searched, moment, repo, forgotten_texts(repo), option_prefix="--")
     line = ProgressLine()
     try:
@@ -93,15 +93,15 @@ def answer(request: SearchRequest, display: Display, repo: Repository, config: C
         page(text + (settings_text(answered.settings) if answered.settings and request.explain else ""), wrap=True)
         if hint := _hint(request, answered):
             say(hint)
-        if (sys.stderr.isatty() or not answered.hits) and (words := _left_out(request, repo)):
+        if (sys.stderr.isatty() or not answered.hits) and (words := _unindexed_files(request, repo)):
             say(f"{words}: git mem status")
 
 
 def answer_of_server(request: SearchRequest, display: Display) -> None:
-    """Ask a shared index and print its answer. The command needs no local repository.
+    """Search in a shared index and print the hits. The command needs no local repository.
 
-    `--at` takes a revision or a day of the repositories named. Raises UsageError for an option that only a local index
-    has, BadConfig without a token, GitMemError.
+    `--at` names a revision or a day of the server's repositories. Raises UsageError for an option that only a local
+    index has, BadConfig without a token, GitMemError.
     """
     from gitmem.exchange.shared_index import search as search_server
     from gitmem.exchange.shared_index import token_of
@@ -137,9 +137,9 @@ def answer_of_server(request: SearchRequest, display: Display) -> None:
             say(_uncertain(request))
 
 
-def _to_be_searched(request: SearchRequest, display: Display, config: Config) -> SearchRequest:
-    """The request with what its display needs: scores for `--verbose`; for `--rerank` more hits and no budget, because
-    the model then selects."""
+def _with_display_needs(request: SearchRequest, display: Display, config: Config) -> SearchRequest:
+    """The request extended for its display: with scores for `--verbose`; for `--rerank` with more hits and no budget,
+    because the model then selects the hits."""
     explain = request.explain or (display.verbose and not display.as_json and not display.jsonl)
     if not display.rerank:
         return request._replace(explain=explain)
@@ -147,8 +147,8 @@ def _to_be_searched(request: SearchRequest, display: Display, config: Config) ->
     return request._replace(explain=explain, limit=limit, budget=0, everything=True)
 
 
-def _left_out(request: SearchRequest, repo: Repository) -> str:
-    """A sentence on files of the work tree that are not indexed; "" for none and for other snapshots."""
+def _unindexed_files(request: SearchRequest, repo: Repository) -> str:
+    """A sentence on files of the work tree that are not indexed; "" if there are none, and for other snapshots."""
     if request.at or request.all_branches or repo.root is None:
         return ""
     from gitmem.index.status import left_out
@@ -160,7 +160,7 @@ def _left_out(request: SearchRequest, repo: Repository) -> str:
 
 
 def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
-    """The hits for a person: place, topic and text; matched words are marked on a terminal.
+    """The hits for a person: place, topic and text. `on`: in colour, with matched words marked.
 
     `scored`: add the certainty of each hit. `explained`: add how each score was computed, if the hit has that.
     """
@@ -180,7 +180,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
             about += [said.words for said in hit.code]
         elif hit.state:
             about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")]
-        about += [_amended(linked) for linked in hit.amended_by[:1]]
+        about += [_amendment_note(linked) for linked in hit.amended_by[:1]]
         about += [f"an earlier line says otherwise: {one.path}:{one.start_line}" for one in hit.differs[:1]]
         if hit.trust == "uncommitted":
             about += [hit.trust]
@@ -193,10 +193,10 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         if hit.repository:
             about += [f"in {hit.repository}"]
         if scored:
-            about += [_sureness(hit)]
+            about += [_score_note(hit)]
         out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
         for line in excerpt(hit.text, query):
-            out.append("    " + _marked(escape(line, "\t"), marks, on))
+            out.append("    " + _with_marks(escape(line, "\t"), marks, on))
         for source in hit.sources:
             out += _source(source, query, marks, on)
         if hit.explain and explained:
@@ -212,25 +212,26 @@ def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: b
     lines = line_range(source.start_line, source.end_line)
     rows = [paint(f"    from {escape(source.path, '')}:{lines}", "dim", on)]
     for line in excerpt(source.text, query)[:MAX_SOURCE_LINES] if source.text else []:
-        rows.append("      " + _marked(escape(line, "\t"), marks, on))
+        rows.append("      " + _with_marks(escape(line, "\t"), marks, on))
     return rows
 
 
-def _marked(line: str, marks: re.Pattern[str] | None, on: bool) -> str:
-    """The line with the words of the question marked for a terminal. `marks`: these words; None marks nothing."""
+def _with_marks(line: str, marks: re.Pattern[str] | None, on: bool) -> str:
+    """The line with the words of the question marked for a terminal. `marks`: pattern of these words, None to mark
+    nothing."""
     if marks:
         return marks.sub(lambda m: paint(m[0], "match", on), line)
     return line
 
 
-def _sureness(hit: Hit) -> str:
-    """The score, 0 to 1, and which lanes found the chunk of the hit."""
+def _score_note(hit: Hit) -> str:
+    """The score, 0 to 1, and the lanes (words, meaning) that found the hit."""
     names = [name for lane, name in (("lexical", "words"), ("vector", "meaning")) if (hit.explain or {}).get(lane)]
     return f"score {hit.score:.2f}" + (f" by {' and '.join(names)}" if names else "")
 
 
-def _amended(linked: LinkedLine) -> str:
-    """The remark on a passage that a later line amends."""
+def _amendment_note(linked: LinkedLine) -> str:
+    """The note on a passage that a later line amends."""
     where = f"{linked.path}:{linked.start_line}"
     if linked.proposed:
         return f"perhaps amended by {where}"
@@ -264,7 +265,7 @@ def _explained(hit: Hit) -> list[str]:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """The settings in force for a person; `*` marks a setting that differs from the default."""
+    """The active settings for a person; `*` marks a setting that differs from the default."""
     changed = settings["changed"]
 
     def shown(value: Any) -> str:
@@ -287,13 +288,15 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def _uncertain(request: SearchRequest) -> str:
+    """The sentence that says that no hit seems to answer the question."""
     if request.everything:
         return f"{UNCERTAIN}."
     return f"{UNCERTAIN} (--all: more of it)."
 
 
 def _hint(request: SearchRequest, answered: Answer) -> str:
-    """What a person may try if nothing seems to answer; "" if something does, or if a note says so already."""
+    """What a person may try if nothing seems to answer the question; "" if something does, or if a note says so
+    already."""
     if answered.hits:
         if answered.answered:
             return ""

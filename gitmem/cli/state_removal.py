@@ -1,4 +1,4 @@
-"""The parts that `git mem uninstall` asks about before it removes them.
+"""The parts of git-mem's state that `git mem uninstall` asks about before it removes them.
 
 They are the search index, other state in the Git directory, the person's own settings, and the record of `git mem
 undo`, which is removed last. Memory files, sessions that are not written yet, and lines that were rescued from a
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitmem.cli.terminal import some_of
+from gitmem.cli.terminal import first_names
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
 from gitmem.git.opening import Repository
@@ -33,8 +33,8 @@ class Part:
     """One part that `git mem uninstall` can remove.
 
     `name`: the part in JSON. `words`: the part for a person, in a question and in the report. `remove`: removes it;
-    raises GitMemError. `default`: the answer to the question for Enter. `all_projects`: the part serves other
-    repositories too, so --purge keeps it.
+    raises GitMemError. `default`: the answer to the question if the person types Enter. `all_projects`: other
+    repositories use the part too, so --purge keeps it.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Part:
 
 
 def state_folder(repo: Repository) -> Path | None:
-    """The folder `gitmem/` in the Git directory; None without one. Raises GitMemError if it is a symbolic link."""
+    """The folder `gitmem/` in the Git directory; None if there is none. Raises GitMemError if it is a symbolic link."""
     folder = repo.common_dir / "gitmem"
     if folder.is_symlink():
         raise GitMemError(f"'{folder}' is a link and is not followed", "remove it yourself")
@@ -55,8 +55,8 @@ def state_folder(repo: Repository) -> Path | None:
 
 
 def kept_files(repo: Repository) -> list[Path]:
-    """Files of our state with text that stands nowhere else: notes of sessions that wait to be written, and text that a
-    program wrote into a file while git mem replaced the file. They are never removed."""
+    """The files of our state with text that is nowhere else, sorted: notes of sessions that wait to be written, and
+    text that a program wrote into a file while git-mem replaced the file. They are never removed."""
     folder = state_folder(repo)
     if folder is None:
         return []
@@ -68,7 +68,8 @@ def kept_files(repo: Repository) -> list[Path]:
 
 
 def state_parts(repo: Repository) -> Iterator[Part]:
-    """The search index and the other state of this repository, each if there is any; without undo's record."""
+    """The search index and the other state of this repository, each if there is any; without the record of `git mem
+    undo`."""
     folder = state_folder(repo)
     if folder is None:
         return
@@ -81,14 +82,14 @@ def state_parts(repo: Repository) -> Iterator[Part]:
     others = [
         path for path in folder.iterdir() if not path.name.startswith((INDEX_PREFIX, UNDO_PREFIX)) and path not in kept
     ]
-    others = [path for path in others if not (path.is_dir() and _holds_only(path, kept))]
+    others = [path for path in others if not (path.is_dir() and _contains_only(path, kept))]
     if others:
         words = "the state of sessions, receipts, logs and other records in .git/gitmem"
         yield Part("state", words, lambda: _remove(others, kept))
 
 
 def undo_part(repo: Repository) -> Part | None:
-    """The record of `git mem undo`; None without one."""
+    """The record of `git mem undo`; None if there is none."""
     folder = state_folder(repo)
     if folder is None:
         return None
@@ -114,15 +115,16 @@ def remove_folder(repo: Repository) -> bool:
 
 
 def settings_part(environ: Mapping[str, str]) -> Part | None:
-    """The person's own `mem.*` settings in Git's global configuration; None without any."""
+    """The person's own `mem.*` settings in Git's global configuration; None if there are none."""
     keys = _global_keys(environ)
     if not keys:
         return None
-    words = f"your own settings for all repositories ({some_of(keys, MAX_NAMED_KEYS)})"
+    words = f"your own settings for all repositories ({first_names(keys, MAX_NAMED_KEYS)})"
     return Part("settings", words, lambda: _unset(keys, environ), all_projects=True)
 
 
 def _global_keys(environ: Mapping[str, str]) -> list[str]:
+    """The keys of these settings, each once."""
     command = ["git", "config", "--global", "--null", "--name-only", "--get-regexp", r"^mem\."]
     done = subprocess.run(command, capture_output=True, env=dict(environ), check=False)
     if done.returncode:  # 1: no such key, or no such file
@@ -131,6 +133,7 @@ def _global_keys(environ: Mapping[str, str]) -> list[str]:
 
 
 def _unset(keys: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Remove these settings from Git's global configuration. Raises GitFailed."""
     for key in keys:
         command = ["git", "config", "--global", "--unset-all", key]
         done = subprocess.run(command, capture_output=True, env=dict(environ), check=False)
@@ -138,14 +141,14 @@ def _unset(keys: Sequence[str], environ: Mapping[str, str]) -> None:
             raise GitFailed(first_line(os.fsdecode(done.stderr)) or f"git config cannot remove {key}")
 
 
-def _holds_only(folder: Path, kept: Sequence[Path]) -> bool:
-    """Whether every file in a folder is one of `kept`; False for an empty `kept` and for a link."""
+def _contains_only(folder: Path, kept: Sequence[Path]) -> bool:
+    """Whether every file in a folder is one of `kept`; False if `kept` is empty, and for a symbolic link."""
     return not folder.is_symlink() and bool(kept) and all(path in kept for path in folder.iterdir())
 
 
 def _remove(paths: Sequence[Path], kept: Sequence[Path] = ()) -> None:
-    """Remove files and folders, except the files of `kept` and the folders that hold them. Links are removed, not
-    followed. Raises GitMemError."""
+    """Remove files and folders, except the files `kept` and the folders that contain them. Symbolic links are removed,
+    not followed. Raises GitMemError."""
     for path in paths:
         try:
             if path.is_symlink() or not path.is_dir():

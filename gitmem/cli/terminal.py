@@ -1,7 +1,7 @@
 """Output of the commands and input from an editor: escaping, colour, pager, JSON, progress, crash logs.
 
 Results go to stdout, everything else to stderr. No text of a repository is printed without `escape`. Every command and
-host hook imports this module, so what only some of them need is imported inside functions.
+host hook imports this module, so modules that only some of them need are imported inside functions.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def escape(text: str, keep: str = "\n\t") -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in keep or not _is_hostile(c) else _spell(c) for c in text)
+    return "".join(c if c in keep or not _is_hostile(c) else _escaped(c) for c in text)
 
 
 def _is_hostile(c: str) -> bool:
@@ -68,8 +68,8 @@ def _is_hostile(c: str) -> bool:
     )
 
 
-def _spell(c: str) -> str:
-    """One character as an escape sequence of Python: `\\x1b`, `\\u202e` or `\\U000e0001`."""
+def _escaped(c: str) -> str:
+    r"""One character as an escape sequence of Python: `\\x1b`, `\\u202e` or `\\U000e0001`."""
     code = ord(c)
     if code < 0x100:
         return f"\\x{code:02x}"
@@ -123,7 +123,7 @@ def write_json(value: Any, *, lines: bool = False) -> None:
 
 
 def write(text: str) -> None:
-    """Print text on stdout, whatever characters it has."""
+    """Print text on stdout; lone surrogates are escaped."""
     sys.stdout.flush()
     sys.stdout.buffer.write(printable(text))
     sys.stdout.buffer.flush()
@@ -136,7 +136,7 @@ def say(text: str) -> None:
 
 
 def say_progress(words: str) -> None:
-    """Print on stderr how far a run of a model is."""
+    """Print on stderr how far the run of a model is."""
     say(f"git mem: {words}")
 
 
@@ -147,16 +147,16 @@ def say_warnings(warnings: Sequence[str]) -> None:
 
 
 def say_masked(masks: Sequence[Mask]) -> None:
-    """Print what the gate masked in a text, and which option keeps it. Prints nothing without masks."""
+    """Print what the gate masked in a text, and the option that keeps it. Prints nothing if there are no masks."""
     if masks:
         from gitmem.gate.redaction import masked_words
 
         say(masked_words(masks))
 
 
-def say_differs(rivals: Iterable[Rival], *, each: bool = True) -> None:
-    """Print which facts the new statements repeat, replace, end or contradict, MAX_RIVALS of them. `each`: name the new
-    statement's place too."""
+def say_rivals(rivals: Iterable[Rival], *, each: bool = True) -> None:
+    """Print the facts that the new statements repeat, replace, end or contradict, at most MAX_RIVALS. `each`: name the
+    place of the new statement too."""
     from gitmem.memory.rivals import placed_sentence, sentence
 
     found = list(rivals)
@@ -166,7 +166,7 @@ def say_differs(rivals: Iterable[Rival], *, each: bool = True) -> None:
         say(f"and {len(found) - MAX_RIVALS} more: git mem settle lists them")
 
 
-def some_of(names: Sequence[str], limit: int) -> str:
+def first_names(names: Sequence[str], limit: int) -> str:
     """The first `limit` names, separated by commas, and the number of the others: "a, b and 3 more"."""
     shown = ", ".join(names[:limit])
     if len(names) > limit:
@@ -184,9 +184,9 @@ def page(text: str, *, wrap: bool = False) -> None:
         write(text)
         return
     if wrap:
-        from gitmem.cli.line_wrapping import terminal_width, wrapped
+        from gitmem.cli.line_wrapping import terminal_width, wrap_text
 
-        text = wrapped(text, terminal_width())
+        text = wrap_text(text, terminal_width())
     if _fits(text):
         write(text)
         return
@@ -212,11 +212,11 @@ def _fits(text: str) -> bool:
     return sum(1 + columns_of(line) // (size.columns or 80) for line in text.splitlines()) < (size.lines or 24)
 
 
-def edited(repo: Repository, text: str) -> str | None:
-    """Open `text` in Git's editor and return the text that the person saved; None if they did not save.
+def edit_text(repo: Repository, text: str) -> str | None:
+    """Open `text` in Git's editor and return the text that the person saved; None if the person did not save.
 
-    sh runs the editor's command, as for Git, so it may hold arguments and shell syntax. Raises UsageError if the text
-    is not UTF-8, before or after, or if the editor fails.
+    sh runs the editor's command, as for Git, so it may contain arguments and shell syntax. Raises UsageError if the
+    text is not UTF-8, before or after, or if the editor fails.
     """
     import tempfile
 
@@ -260,7 +260,7 @@ def _edit(editor: str, file: Path) -> None:
 
 
 def _shell_of_git() -> str:
-    """The path of the sh that Git for Windows ships, which is not on the PATH; "sh" where there is none."""
+    """The path of the sh that Git for Windows ships, which is not on the PATH; "sh" if there is none."""
     import subprocess
 
     found = subprocess.run(["git", "--exec-path"], capture_output=True, text=True).stdout.strip()
@@ -282,8 +282,8 @@ def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
 
 
 class ProgressLine:
-    """A line on stderr that tells how far a task is: on a terminal only, and from one second after its start. `clear`
-    it before anything else is printed."""
+    """A line on stderr with the progress of a task: only on a terminal, and from one second after its start. `clear`
+    must be called before anything else is printed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -327,9 +327,9 @@ def write_crash_log(error: BaseException) -> str:
     return path
 
 
-def open_missing() -> None:
+def open_closed_streams() -> None:
     """Open the null device for each of standard input, output and error that is closed. Otherwise the next opened file
-    would get that number, and what a library prints would be written into it."""
+    would get that number, and the output of a library would be written into it."""
     for handle, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             try:

@@ -27,7 +27,7 @@ HOOK = """
 import os, sys, time
 import gitmem.context.request
 from gitmem.agents import event_contexts, event_input, host_events
-from gitmem.cli.host_hooks import carry_out
+from gitmem.cli.host_hooks import handle_event
 seconds, share, event, host, file = sys.argv[1:]
 for module in (event_contexts, event_input, host_events):
     module.EVENT_SECONDS = dict.fromkeys(module.EVENT_SECONDS, int(seconds))
@@ -47,7 +47,7 @@ def first(*args, **names):
     return made
 if file:
     gitmem.context.request.build_context = first
-carry_out(event, host)
+handle_event(event, host)
 """
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.cli.commands.search import command
-from gitmem.cli.fast_search import OPTIONS, read
+from gitmem.cli.fast_search import OPTIONS, options_of
 from gitmem.cli.search_output import Display, request_of
 from gitmem.search.request import SearchRequest
 from tests.harness import Repo
@@ -30,7 +30,7 @@ def by_click(words: list[str]) -> tuple[SearchRequest, Display] | None:
 @given(st.lists(st.one_of(st.sampled_from([*OPTIONS, "--explain", "--lane", *WORDS]), st.text(max_size=4)), max_size=7))
 @settings(max_examples=400, deadline=None)
 def test_what_is_read_the_short_way_is_what_click_reads(words: list[str]) -> None:
-    short = read(words)
+    short = options_of(words)
     assert short is None or request_of(short) == by_click(words)
 
 
@@ -45,13 +45,13 @@ def test_what_is_read_the_short_way_is_what_click_reads(words: list[str]) -> Non
     ],
 )
 def test_the_usual_spellings_are_read_the_short_way(words: list[str]) -> None:
-    short = read(words)
+    short = options_of(words)
     assert short is not None and request_of(short) == by_click(words)
 
 
 @pytest.mark.parametrize("words", [[], ["--json"], ["x", "-n", "0"], ["x", "-n", "many"], ["x", "--nope"], ["-h"]])
 def test_what_is_wrong_or_unusual_is_left_to_click(words: list[str]) -> None:
-    assert read(words) is None
+    assert options_of(words) is None
 
 
 def test_every_option_of_the_short_way_is_one_of_the_command() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.cli.changed_facts import lines_of
+from gitmem.cli.changed_facts import change_lines
 from gitmem.memory.facts import parse
 from gitmem.review.fact_diff import FactChange, Op, compare
 from gitmem.review.markup import difference
@@ -44,7 +44,7 @@ def test_page_comment_and_terminal_mark_the_same_words_and_keys(old: str, new: s
     row = row_of(one)
     assert (row.pieces, row.keys) == (found.pieces, found.keys)
     words = [piece.text for piece in found.pieces if piece.sign != "="]
-    comment, terminal = difference(one.old.text, one.new.text)[0], "".join(lines_of([one], False))
+    comment, terminal = difference(one.old.text, one.new.text)[0], "".join(change_lines([one], False))
     assert all(word.strip() in comment and f"{word}" in terminal for word in words)
     assert terminal.count("{+") == terminal.count("+}") == sum(piece.sign == "+" for piece in found.pieces)
     assert all(key in terminal for key, _, _ in found.keys) and ("; also" in terminal) == bool(found.keys)

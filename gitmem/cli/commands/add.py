@@ -10,8 +10,16 @@ import click
 
 from gitmem.claims.anchoring import anchors
 from gitmem.cli import completions
-from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here, say_if_detached
-from gitmem.cli.terminal import edited, escape, say, say_differs, say_masked, write, write_json
+from gitmem.cli.options import (
+    agent_option,
+    cites_option,
+    json_option,
+    keep_option,
+    open_here,
+    say_if_detached,
+    with_kept_data,
+)
+from gitmem.cli.terminal import edit_text, escape, say, say_masked, say_rivals, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import UsageError
@@ -85,7 +93,7 @@ def command(**given: Any) -> None:
     """
     options = AddOptions(**given)
     repo, config = open_here()
-    config = keeping(config, options.keep)
+    config = with_kept_data(config, options.keep)
     words = " ".join(options.text)
     if words == "-":
         words = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -106,7 +114,7 @@ def command(**given: Any) -> None:
 
 
 def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> None:
-    """Write the line, commit it if asked, and print its place, what was masked and what is no longer searched."""
+    """Write the line, commit it if asked, and print its place, its masks and which files are no longer searched."""
     before = _notes(repo, config)
     line = writing.NewLine(
         words,
@@ -143,7 +151,7 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
         say(f"note: other edits of {escape(added.path, '')} that were not committed are in that commit too")
     say_masked(added.masks)
     if not options.as_json:
-        say_differs(added.differs, each=False)
+        say_rivals(added.differs, each=False)
     dropped = before and len(before - _searched(repo, config))
     if dropped:
         files = counted(dropped, "other Markdown file is", "other Markdown files are")
@@ -152,12 +160,12 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
 
 
 def _edited(repo: Repository, words: str) -> str:
-    """`words` as the person edited them in Git's editor, without lines that begin with `#`. Raises UsageError without a
-    terminal, and for an empty text."""
+    """`words` as the person edited them in Git's editor, without lines that begin with `#`. Raises UsageError if there
+    is no terminal, and for an empty text."""
     if "GIT_EDITOR" not in os.environ and not sys.stdin.isatty():
         raise UsageError("--edit needs a terminal", 'git mem add "what happened"')
     kept = [
-        line for line in (edited(repo, f"{words}\n{EDITOR_COMMENT}") or "").splitlines() if not line.startswith("#")
+        line for line in (edit_text(repo, f"{words}\n{EDITOR_COMMENT}") or "").splitlines() if not line.startswith("#")
     ]
     if not "".join(kept).strip():
         raise UsageError("there is nothing to add: the text was left empty")
@@ -165,8 +173,8 @@ def _edited(repo: Repository, words: str) -> str:
 
 
 def _notes(repo: Repository, config: Config) -> set[str]:
-    """The files that are searched if there is neither MEMORY.md nor memory/ yet, else nothing. The first line of memory
-    changes which files are searched."""
+    """The paths of the files that are searched, if there is neither MEMORY.md nor memory/ yet; else an empty set. The
+    first line of memory changes which files are searched."""
     if repo.root is None or (repo.root / "MEMORY.md").exists() or (repo.root / "memory").exists():
         return set()
     return _searched(repo, config)
@@ -179,14 +187,14 @@ def _searched(repo: Repository, config: Config) -> set[str]:
 
 def _offer(config: Config, words: str, options: AddOptions) -> None:
     """Offer the line to another memory, and print the outcome."""
-    from gitmem.cli.forge_access import client_here  # a line for this memory needs no forge
+    from gitmem.cli.forge_access import forge_client  # a line for this memory needs no forge
     from gitmem.review import contribution
 
     offered = contribution.offer(
         config,
         options.to,
         NewLine(words, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
-        contribution.PushAccess(now(), os.environ, client_here),
+        contribution.PushAccess(now(), os.environ, forge_client),
         cache=cache_folder(),
         dry_run=options.dry_run,
     )

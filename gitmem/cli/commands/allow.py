@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.commands.scan import inside
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.commands.scan import repository_path_of
+from gitmem.cli.options import json_option, open_here, range_option
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Changed, GitMemError, UsageError
@@ -49,7 +48,7 @@ class AllowOptions(NamedTuple):
     fingerprint: str
     reason: str
     until: str | None
-    span: str | None
+    span: str
     history: bool
     rule: str
     file: str
@@ -64,13 +63,7 @@ class AllowOptions(NamedTuple):
 @click.argument("fingerprint", required=False, default="")
 @click.option("--reason", default="", help="Why this is no danger, for whoever reviews it.")
 @click.option("--until", metavar="DATE", help="Its last day, YYYY-MM-DD; 180 days from now when not given.")
-@click.option(
-    "--range",
-    "span",
-    metavar="A..B",
-    shell_complete=completions.ranges,
-    help="Look for the finding in these commits too.",
-)
+@range_option("Look for the finding in these commits too.")
 @click.option("--history", is_flag=True, help="Look for it in all of history too.")
 @click.option("--rule", default="", help="With --file: except all that this rule finds in one file now.")
 @click.option("--file", "file", default="", metavar="PATH", help="The file that --rule is excepted in.")
@@ -121,11 +114,12 @@ def command(**given: Any) -> None:
     elif options.fingerprint:
         _except_finding(repo, options, today, last)
     else:
-        _whole_file(repo, options, today, last)
+        _except_rule_in_file(repo, options, today, last)
 
 
 def _except_finding(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Write the exception for the finding that FINGERPRINT names. `last`: its last day. Raises UsageError."""
+    """Write the exception for the finding that FINGERPRINT names. `last`: last day of the exception. Raises
+    UsageError."""
     wanted = options.fingerprint.lower()
     if len(wanted) < MIN_FINGERPRINT_DIGITS or set(wanted) - set("0123456789abcdef"):
         raise UsageError(f"'{options.fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
@@ -135,7 +129,7 @@ def _except_finding(repo: Repository, options: AllowOptions, today: date, last: 
         entry = entry_of(wanted, places, [known, exceptions.NO_SALT], salt)
         return [replace(entry, reason=options.reason.strip(), until=last)]
 
-    (made,) = _excepted(repo, find, options.dry_run)
+    (made,) = _write_exceptions(repo, find, options.dry_run)
     if options.as_json:
         row = {"fingerprint": made.fingerprint, "rule": made.rule, "path": made.path, "reason": made.reason}
         write_json({**row, "until": last.isoformat()})
@@ -144,9 +138,9 @@ def _except_finding(repo: Repository, options: AllowOptions, today: date, last: 
         _say_next(options.dry_run)
 
 
-def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Write the exception for all findings of a rule in one file, staged and in the work tree. `last`: its last day.
-    Raises UsageError."""
+def _except_rule_in_file(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
+    """Write the exception for all findings of a rule in one file, staged and in the work tree. `last`: last day of the
+    exception. Raises UsageError."""
     rule = options.rule
     if not rule or not options.file:
         words = "a rule is excepted in one file, never everywhere"
@@ -154,7 +148,7 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
     if rule not in EXCEPTED_FOR_FILES:
         hint = f"except its findings one by one; whole files: {', '.join(EXCEPTED_FOR_FILES)}"
         raise UsageError(f"'{rule}' cannot be excepted in a whole file", hint)
-    path = inside(repo, options.file)
+    path = repository_path_of(repo, options.file)
 
     def find(known: str, salt: str) -> list[exceptions.Entry]:
         prints: dict[str, None] = {}
@@ -165,7 +159,7 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
             raise GitMemError(f"the gate finds no {rule} in '{path}'", f"git mem scan {shell_word(path)}")
         return [exceptions.Entry("", rule, path, options.reason.strip(), last, tuple(prints))]
 
-    (made,) = _excepted(repo, find, options.dry_run)
+    (made,) = _write_exceptions(repo, find, options.dry_run)
     if options.as_json:
         row = {"fingerprints": list(made.fingerprints), "rule": rule, "path": path, "reason": made.reason}
         write_json({**row, "until": last.isoformat()})
@@ -177,7 +171,7 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
 
 
 def _versions(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy, Source]]:
-    """The file in the work tree, and as it is staged if it is; each with its policy."""
+    """(policy, source) of the file in the work tree, and of its staged version if there is one."""
     work, staged = worktree_policy(repo, today), staged_policy(repo, today)
     yield work, work_tree_files(repo, [path], work)
     entry = next((entry for entry in repo.staged() if entry.path == path and entry.mode not in LINKS), None)
@@ -186,8 +180,8 @@ def _versions(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy
 
 
 def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Write exceptions for the rows of a detect-secrets baseline that our detectors find too. `last`: their last
-    day."""
+    """Write exceptions for the rows of a detect-secrets baseline that our detectors find too. `last`: last day of the
+    exceptions."""
     try:
         rows = baseline.parse(read_regular(Path(options.baseline)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -206,7 +200,7 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
                 made.setdefault(f"{f.rule} {f.path} {f.fingerprint}", entry)
         return list(made.values())
 
-    made = _excepted(repo, find, options.dry_run)
+    made = _write_exceptions(repo, find, options.dry_run)
     if options.as_json:
         write_json(baseline.as_value(outcomes, options.dry_run))
         return
@@ -255,8 +249,8 @@ def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
 
 
 def _replace_file(repo: Repository, text: str, new: str, dry_run: bool) -> None:
-    """Replace the text of the exceptions file, unless it is equal or on a dry run. Raises Changed if the file no longer
-    holds `text`."""
+    """Replace the text of the exceptions file, unless it is equal or it is a dry run. Raises Changed if the file no
+    longer contains `text`."""
     if new == text or dry_run:
         return
 
@@ -281,6 +275,7 @@ def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:
 
 
 def _show_import(outcomes: Iterable[Outcome]) -> None:
+    """Print each row of the baseline: the findings that were excepted, or why it was left out."""
     for outcome in outcomes:
         row = outcome.row
         for f in outcome.findings:
@@ -290,20 +285,21 @@ def _show_import(outcomes: Iterable[Outcome]) -> None:
 
 
 def _say_next(dry_run: bool) -> None:
+    """Print the command that commits the exceptions, or that a dry run wrote nothing."""
     if dry_run:
         write("nothing is written: --dry-run\n")
     else:
         write(f"next: git add {exceptions.FILE} && git commit -m 'gate: except ...' -- {exceptions.FILE}\n")
 
 
-def _excepted(
+def _write_exceptions(
     repo: Repository, find: Callable[[str, str], list[exceptions.Entry]], dry_run: bool
 ) -> list[exceptions.Entry]:
-    """Write the exceptions that `find(known salt, new salt)` returns, and return them. `known salt` is that of earlier
-    scans; the new one differs only for a new file.
+    """Write the exceptions that `find(known salt, new salt)` returns, and return them. `known salt` is the salt of
+    earlier scans; the new salt differs only for a new file.
 
     `find` runs before the file is locked, because scanning a history takes long. Raises Changed if the file got another
-    salt meanwhile, and what `find` raises.
+    salt meanwhile, and the errors of `find`.
     """
     text = exceptions_text(Reading(repo))
     known = exceptions.parse(text).salt
@@ -318,9 +314,9 @@ def _excepted(
     return write_files(repo, plan)
 
 
-def _places(repo: Repository, today: date, span: str | None, history: bool) -> list[Place]:
-    """Where a finding is looked for: in what is staged and the message being written, in the work tree, in the range
-    `span` ("" or None for none), and in all of history if `history`."""
+def _places(repo: Repository, today: date, span: str, history: bool) -> list[Place]:
+    """The places where a finding is searched: the staged content and the message being written, the work tree, the
+    range `span` ("" for none), and all of history if `history`."""
     staged, work = staged_policy(repo, today), worktree_policy(repo, today)
 
     def staged_now() -> Source:
@@ -338,7 +334,7 @@ def _places(repo: Repository, today: date, span: str | None, history: bool) -> l
 
 
 def _message(repo: Repository) -> list[Blob]:
-    """The commit message being written, [] without one."""
+    """The commit message being written, [] if there is none."""
     try:
         return [Blob(MESSAGE, (repo.git_dir / "COMMIT_EDITMSG").read_bytes())]
     except OSError:

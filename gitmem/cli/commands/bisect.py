@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gitmem.cli.changed_facts import lines_of
+from gitmem.cli.changed_facts import change_lines
 from gitmem.cli.options import colour_option, commit_at, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
@@ -63,7 +63,7 @@ def command(
     newest = resolve_at(repo, until, moment)
     oldest = commit_at(repo, since, moment)
     commits = _first_parents(repo, newest, oldest)
-    expected = _expected(repo, config, expect, oldest or newest)
+    expected = _expected_text(repo, config, expect, oldest or newest)
     words = " ".join(question)
 
     def rank(commit: str) -> int:
@@ -99,9 +99,9 @@ def _first_parents(repo: Repository, newest: str, oldest: str) -> list[str]:
     return commits
 
 
-def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
-    """The text that a hit must have: `text` itself, or if it is PATH:LINE the text of that line at `commit`, without
-    its list mark and comment. Raises UsageError for an empty text, and for a line that the gate would block."""
+def _expected_text(repo: Repository, config: Config, text: str, commit: str) -> str:
+    """The text that a hit must contain: `text` itself, or for PATH:LINE the text of that line at `commit`, without its
+    list mark and its comment. Raises UsageError for an empty text, and for a line that the gate would block."""
     place = PLACE.match(text)
     if place is None:
         if not text.strip():
@@ -121,7 +121,8 @@ def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
 
 
 def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> list[FactChange]:
-    """The facts that changed at the turning commit, without text that the gate would block."""
+    """The facts that the turning commit (the newest one where the answer was won or lost) changed; text that the gate
+    would block is withheld."""
     changes = fact_changes(repo, turn.before, turn.at, layout_at(repo, turn.at, config), moment.date())
     return [
         replace(change, old=_without_blocked_text(change.old, change), new=_without_blocked_text(change.new, change))
@@ -146,7 +147,8 @@ def _author_and_subject(commit: Commit) -> tuple[str, str, str]:
 
 
 def _outcome(turn: Turn) -> str:
-    """Whether the answer was "won" or "lost" at the turning commit; "" without such a commit."""
+    """ "won" if the turning commit brought the expected answer, "lost" if it took it away; "" if there is no turning
+    commit."""
     if not turn.at:
         return ""
     if turn.ranks[turn.at]:
@@ -180,7 +182,8 @@ def _value(
 def _show(
     repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
 ) -> None:  # fmt: skip
-    """Print the turning commit and the facts that changed in it, or that there is none. `newest`: the newest commit."""
+    """Print the turning commit and the facts that it changed, or that there is none. `newest`: the newest commit that
+    was searched. `on`: whether to colour."""
     if not turn.at:
         if turn.ranks.get(newest):
             say("the answer is there at every commit that was tried")
@@ -204,5 +207,5 @@ def _show(
     out += ["", paint("Facts changed in it", "heading", on), ""]
     none = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
     # Facts are masked before they are marked: `mask.masked` would not find a text with marks in it.
-    shown = "".join(lines_of(without_forgotten(changes, mask), on)) or none
+    shown = "".join(change_lines(without_forgotten(changes, mask), on)) or none
     page(mask.masked("".join(f"{row}\n" for row in out)) + shown, wrap=True)

@@ -7,8 +7,8 @@ from collections import Counter
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.changed_facts import SIGNS, lines_of
-from gitmem.cli.options import colour_option, json_option, open_here, own_commits
+from gitmem.cli.changed_facts import SIGNS, change_lines
+from gitmem.cli.options import colour_option, default_span, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import page, say, write_json
 from gitmem.environment import now
@@ -33,7 +33,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
     git mem changes v1.2..v1.3 --json
     """
     repo, config = open_here()
-    base, head, _ = split_range(repo, span or own_commits(repo), both=True)
+    base, head, _ = split_range(repo, span or default_span(repo), both=True)
     changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
     changes = without_forgotten(changes, forgotten_texts(repo))
     if as_json:
@@ -48,6 +48,6 @@ def command(span: str, colour: str, as_json: bool) -> None:
         )
         return
     on = coloured(colour)
-    page("".join(lines_of(changes, on)), wrap=True)
+    page("".join(change_lines(changes, on)), wrap=True)
     if not changes:
         say("no fact changed")

@@ -65,7 +65,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     if options.fix and (options.base or options.new_baseline):
         raise UsageError("--fix goes without --base and --new-baseline")
     repo, config = open_here()
-    findings, claims, notes = _found(repo, config, options)
+    findings, claims, notes = _findings(repo, config, options)
     for note in notes:
         say(f"note: {note}")
     if options.fix:
@@ -86,8 +86,9 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         ctx.exit(Exit.FINDINGS)
 
 
-def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[list[Finding], int, list[str]]:
-    """(the findings that the options ask for, the number of claims that were checked, notes on what was not)."""
+def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[list[Finding], int, list[str]]:
+    """(the findings to report, the number of claims about files that were checked, notes on what could not be checked).
+    Without --base these are all claims of HEAD that are wrong; with it, those that became wrong since."""
     head = repo.head()
     if head is None:
         return [], 0, ["there is no commit yet"]
@@ -106,7 +107,7 @@ def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[lis
 
 
 def _line(one: Finding) -> str:
-    """A finding in one line."""
+    """A finding as one line of output, with its newline."""
     mark = "suspect"
     if one.sure:
         mark = one.state.value
@@ -114,7 +115,8 @@ def _line(one: Finding) -> str:
 
 
 def _fix(repo: Repository, findings: list[Finding]) -> list[Finding]:
-    """Write the new paths of renames, in one commit, and return the other findings."""
+    """Write the new paths of renamed files into memory, in one commit, and print it. Returns the findings that
+    remain."""
     done, commit = mend(repo, findings)
     if commit:
         say(f"committed {commit[:12]}: {counted(len(done), 'path')} of {counted(len(findings), 'finding')}")

@@ -73,6 +73,7 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
 
 
 def _show(value: Any) -> str:
+    """A value as text: "true" or "false", a list separated by spaces, '""' for an empty value."""
     if isinstance(value, bool):
         if value:
             return "true"

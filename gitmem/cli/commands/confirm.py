@@ -8,7 +8,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import agent_option, cites_option, json_option, open_here, say_if_detached
-from gitmem.cli.places import place as parse_place
+from gitmem.cli.places import parse_place
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.provenance.confirmation import Confirmed, confirm, place_of
 

@@ -7,7 +7,7 @@ import os
 import click
 
 from gitmem.cli.options import branch_option, json_option, open_here, say_if_detached, since_option
-from gitmem.cli.places import place_of
+from gitmem.cli.places import place_text
 from gitmem.cli.terminal import escape, page, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.memory.fact import Fact
@@ -59,22 +59,23 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
 
 
 def as_text(outcome: Outcome, dry_run: bool) -> str:
-    """The outcome for a person: what was changed, the pairs to settle, the notes, then the commit."""
-    lines = [f"merge    {_at(each.gone)} into {_at(each.kept)}: {each.gone.text}" for each in outcome.merges]
+    """The outcome of a consolidation for a person: the changes, the pairs of facts to settle, the notes, then the
+    commit."""
+    lines = [f"merge    {_place(each.gone)} into {_place(each.kept)}: {each.gone.text}" for each in outcome.merges]
     for done in outcome.replaced:
-        lines.append(f"replace  {_at(done.gone)} {done.gone.text}")
-        lines.append(f"         by {_at(done.kept)} {done.kept.text}")
+        lines.append(f"replace  {_place(done.gone)} {done.gone.text}")
+        lines.append(f"         by {_place(done.kept)} {done.kept.text}")
     for low in outcome.lowered:
-        lines.append(f"lower    {_at(low.fact)} {low.before:g} -> {LOWERED:g}: {low.fact.text}")
+        lines.append(f"lower    {_place(low.fact)} {low.before:g} -> {LOWERED:g}: {low.fact.text}")
     for digest in outcome.digests:
         lines.append(f"digest   {digest.path}: {len(digest.lines)} lines of {len(digest.episodes)} episodes")
         for line in digest.lines:
             lines.append(f"         {line.subject}: {line.text}")
-            lines += [f"           from {place_of(span)}" for span in line.sources]
+            lines += [f"           from {place_text(span)}" for span in line.sources]
     for pair in map(without_secrets, outcome.asked):
         earlier, later = pair.earlier_first
-        lines.append(f"ask      {_at(earlier.fact)} {earlier.fact.text}")
-        lines.append(f"         {_at(later.fact)} {later.fact.text}")
+        lines.append(f"ask      {_place(earlier.fact)} {earlier.fact.text}")
+        lines.append(f"         {_place(later.fact)} {later.fact.text}")
         lines.append(f"         {pair.kind}: git mem settle")
     lines += [f"note: {note}" for note in outcome.notes]
     if outcome.empty:
@@ -89,5 +90,5 @@ def as_text(outcome: Outcome, dry_run: bool) -> str:
     return escape("\n".join(lines) + "\n")
 
 
-def _at(fact: Fact) -> str:
+def _place(fact: Fact) -> str:
     return f"MEMORY.md:{fact.line}"

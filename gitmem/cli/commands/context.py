@@ -121,8 +121,9 @@ def command(**given: Any) -> None:
 
 
 def _request(options: ContextOptions, repo: Repository, config: Config) -> ContextRequest:
-    """The request that the options describe. Raises UsageError for an --include that is no place, GitMemError for a
-    transcript that cannot be read, and what `merger` raises for a model that cannot be opened."""
+    """The request that the options describe; a prompt of "-" is read from standard input. Raises UsageError if an
+    --include is not PATH:LINE, GitMemError for a transcript that cannot be read, and what `merger` raises for a model
+    that cannot be opened."""
     prompt = " ".join(options.prompt)
     if prompt == "-":
         prompt = sys.stdin.buffer.read(MAX_PROMPT_BYTES).decode("utf-8", "replace")
@@ -159,7 +160,8 @@ def _receipt(repo: Repository, transcript: Transcript, context: Context, began: 
 
 
 def _show(context: Context, dry_run: bool) -> None:
-    """Print the text, or with `dry_run` a row for each of its parts; limits and failed scopes go to standard error."""
+    """Print the text of the context, or with `dry_run` a row for each of its parts. Limits that were reached and scopes
+    that could not be read are printed to standard error."""
     for limit in context.limits:
         say(f"git mem: {limit}")
     for scope in context.scopes:

@@ -8,9 +8,9 @@ import os
 import click
 
 from gitmem.agents import host_checks
-from gitmem.cli.forge_access import client_here
+from gitmem.cli.forge_access import forge_client
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import colour, escape, page, paint, say, some_of, write_json
+from gitmem.cli.terminal import colour, escape, first_names, page, paint, say, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, MissingFile
@@ -90,20 +90,20 @@ def _endings(repo: Repository, config: Config) -> Check:
         soon = []
     detail, hint = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days", ""
     if soon:
-        detail += f": {some_of([f'MEMORY.md:{fact.line} on {day}' for day, fact in soon], MAX_NAMED)}"
+        detail += f": {first_names([f'MEMORY.md:{fact.line} on {day}' for day, fact in soon], MAX_NAMED)}"
         hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one"
     return Check("endings", hint=hint, detail=detail)
 
 
 def _unread_folders(repo: Repository, config: Config) -> list[Check]:
-    """A check, never wrong, that names folders of memory (`packages/api/memory/`) that no setting includes; [] without
-    any."""
+    """A check, never wrong, that names folders of memory (`packages/api/memory/`) that no setting includes; [] if there
+    are none."""
     if repo.root is None:
         return []
     globs = unread_folders(repo, config.memory_paths)
     if not globs:
         return []
-    detail = f"nothing reads {some_of(globs, MAX_NAMED)}"
+    detail = f"nothing reads {first_names(globs, MAX_NAMED)}"
     listed = json.dumps(globs[:MAX_NAMED], ensure_ascii=False)
     return [Check("folders", detail=detail, hint=f"where that is memory: [memory] paths = {listed} in .gitmem.toml")]
 
@@ -114,7 +114,7 @@ def _remote(repo: Repository) -> list[Check]:
     forge = forge_of(publish.remote_url(repo, "origin"), os.environ)
     client = None
     if forge:
-        client = client_here(forge)
+        client = forge_client(forge)
     if not isinstance(client, GitHubClient) or client.forge.name != "GitHub":
         raise GitMemError("--remote asks GitHub, and 'origin' is not there or there is no token", "set GITHUB_TOKEN")
     branch = client.default_branch()

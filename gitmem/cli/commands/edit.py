@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import json_option, keep_option, keeping, open_here, say_if_detached
-from gitmem.cli.places import place as parse_place
-from gitmem.cli.terminal import escape, say, say_differs, say_masked, write, write_json
+from gitmem.cli.options import json_option, keep_option, open_here, say_if_detached, with_kept_data
+from gitmem.cli.places import parse_place
+from gitmem.cli.terminal import escape, say, say_masked, say_rivals, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import UsageError
@@ -62,9 +62,9 @@ def command(**given: Any) -> None:
     repo, config = open_here()
     path, line = parse_place(repo, options.place)
     if options.text:
-        done = _replaced(repo, keeping(config, options.keep), (path, line), options)
+        done = _replace_text(repo, with_kept_data(config, options.keep), (path, line), options)
     else:
-        done = _lasting(repo, config, (path, line), options)
+        done = _change_lifetime(repo, config, (path, line), options)
     say_masked(done.masks)
     if options.as_json:
         write_json(done)
@@ -73,19 +73,20 @@ def command(**given: Any) -> None:
     say_if_detached(repo, done.commit)
     if options.text:
         say("corrected; the old text will not be promoted again")
-    say_differs(done.differs, each=False)
+    say_rivals(done.differs, each=False)
 
 
-def _replaced(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
-    """Replace the text of the fact at `place`, or with --supersede add a fact that supersedes it."""
+def _replace_text(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
+    """Replace the text of the fact at `place` (path, line), or with --supersede add a fact that supersedes it, and
+    commit."""
     text = " ".join(options.text)
     if options.supersede:
         return corrections.supersede(repo, config, place, text, options.reason, now().date())
     return corrections.edit(repo, config, place, text, options.reason, now().date())
 
 
-def _lasting(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
-    """Pin or unpin the fact at `place`, or set its last day."""
+def _change_lifetime(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
+    """Pin or unpin the fact at `place` (path, line), set or remove its last day, or end it today, and commit."""
     if options.pin is not None:
         plan = lifetimes.pin_plan(config, *place, options.pin, options.reason)
     elif options.until is not None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from gitmem.cli.options import at_option, commit_at, json_option, open_here
-from gitmem.cli.terminal import edited, escape, page, progress, say, say_progress, some_of, write, write_json
+from gitmem.cli.terminal import edit_text, escape, first_names, page, progress, say, say_progress, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
@@ -124,7 +124,7 @@ def _make(options: EvalOptions) -> int:
     if edit is None:
         edit = sys.stdin.isatty() and sys.stdout.isatty()
     if edit:
-        text = edited(repo, questions.review_text(asked))
+        text = edit_text(repo, questions.review_text(asked))
         if text is None:
             raise GitMemError("the questions were not saved; nothing was written", "git mem eval --make --no-edit")
         asked = questions.reviewed(text, asked)
@@ -147,7 +147,7 @@ def _make(options: EvalOptions) -> int:
 def _by_model(
     repo: Repository, config: Config, asked: Sequence[AskedFact], known: Mapping[str, str], name: str
 ) -> list[AskedFact]:
-    """The facts, those without a question in `known` with one that a language model writes."""
+    """The facts; each without a question in `known` gets one that a language model writes."""
     setting, _ = model_setting(repo, config, now().date(), os.environ)
     new = [
         item
@@ -162,8 +162,7 @@ def _by_model(
 
 
 def _own_questions(repo: Repository) -> Path:
-    """The file of a person's own questions, else the one that the repository keeps. Raises UsageError where there is
-    neither."""
+    """The file of a person's own questions, else the file in the repository. Raises UsageError if there is neither."""
     kept = [state_dir(repo.common_dir) / QUESTIONS, *([repo.root / trends.QUESTIONS] if repo.root else [])]
     place = next((file for file in kept if file.is_file()), None)
     if place is None:
@@ -171,13 +170,11 @@ def _own_questions(repo: Repository) -> Path:
     return place
 
 
-def _still_asked(
+def _answerable_questions(
     repo: Repository, config: Config, questions: Sequence[LabelledQuestion], commit: str
 ) -> list[LabelledQuestion]:
-    """The questions without those about a fact that `commit` ("" for the work tree) lacks; their number is printed.
-
-    Raises GitMemError if no question is left.
-    """
+    """The questions without those about a fact that `commit` ("" for the work tree) lacks; the number of removed ones
+    is printed. Raises GitMemError if no question is left."""
     places = FactPlaces(repo, config, commit)
     asked = [question for question in questions if not question.fact or places.find(question.fact)]
     if len(asked) < len(questions):
@@ -206,7 +203,7 @@ def _evaluate(options: EvalOptions) -> int:
         "", commit=commit_at(repo, options.at, moment), lane=Lane(options.lane),
         history="with" if options.history else "",
     )  # fmt: skip
-    asked = _still_asked(repo, config, questions, query.commit)
+    asked = _answerable_questions(repo, config, questions, query.commit)
     _say_missing(evaluation.missing_files(repo, asked, query.commit))
 
     def ask(query: Query, settings: Config, name: str) -> list[QuestionResult]:
@@ -220,7 +217,7 @@ def _evaluate(options: EvalOptions) -> int:
     for (name, _), run in zip(variants, runs, strict=True):
         columns[name or options.at or "now"] = evaluation.summarise(run)
     if options.what_if:
-        for name, changed in _other_lanes(query).items():
+        for name, changed in _what_if_queries(query).items():
             columns[name] = evaluation.summarise(ask(changed, config, name))
     gained: list[str] = []
     lost: list[str] = []
@@ -232,14 +229,15 @@ def _evaluate(options: EvalOptions) -> int:
         if since:
             gained, lost = list(since.gained), list(since.lost)
     _show(columns, gained, lost, since, options.as_json)
-    below = [_below(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
+    below = [_is_below_floor(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
     if any(below):
         return Exit.FINDINGS
     return Exit.DONE
 
 
-def _other_lanes(query: Query) -> dict[str, Query]:
-    """The searches that `--what-if` compares with `query`: by words or by meaning alone, with or without history."""
+def _what_if_queries(query: Query) -> dict[str, Query]:
+    """Name -> query of the searches that `--what-if` compares with `query`: by words or by meaning alone, with or
+    without history."""
     return {
         "words alone": query._replace(lane=Lane.LEXICAL),
         "meaning alone": query._replace(lane=Lane.VECTOR),
@@ -250,6 +248,7 @@ def _other_lanes(query: Query) -> dict[str, Query]:
 def _show(
     columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str], since: Since | None, as_json: bool
 ) -> None:
+    """Print the figures of the runs, then the gained and lost questions. `columns`: run -> category -> figures."""
     if as_json:
         write_json({**as_value(columns, gained, lost), "since": since})
         return
@@ -286,7 +285,7 @@ def _with_progress(questions: Sequence[LabelledQuestion], name: str) -> Iterable
 def _say_missing(paths: Sequence[str]) -> None:
     """Print the expected files that this memory lacks."""
     if paths:
-        say(f"note: not in this memory, so never found: {some_of(paths, MAX_MISSING_PATHS)}")
+        say(f"note: not in this memory, so never found: {first_names(paths, MAX_MISSING_PATHS)}")
 
 
 def _each_variant(
@@ -312,8 +311,9 @@ def _each_variant(
     return runs
 
 
-def _below(run: list[QuestionResult], name: str, floors: Sequence[tuple[str, float]]) -> bool:
-    """Whether a figure is below its floor; each such figure is printed. `name`: the variant, "" for none."""
+def _is_below_floor(run: list[QuestionResult], name: str, floors: Sequence[tuple[str, float]]) -> bool:
+    """Whether a figure is below its floor; each such figure is printed. `name`: the variant of the settings, "" for
+    none."""
     figures = summarise(run)["all"].figures
     missed = [(figure, least) for figure, least in floors if figures[figure] < least]
     variant = ""

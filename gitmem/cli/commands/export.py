@@ -90,6 +90,8 @@ def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:
 
 
 def _show(bundle: Bundle, folder: Path, commit: str, *, dry_run: bool) -> None:
+    """Print what was left out or withheld to standard error, then how many files and facts were written, or with
+    `dry_run` would be."""
     for path, reason in bundle.left:
         say(f"git mem: {path} is left out: {reason}")
     for path in bundle.withheld:

@@ -9,8 +9,8 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import at_option, commit_at, json_option, open_here, say_if_detached
-from gitmem.cli.places import place as parse_place
-from gitmem.cli.terminal import escape, say, some_of, write, write_json
+from gitmem.cli.places import parse_place
+from gitmem.cli.terminal import escape, first_names, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, Refused, UsageError
@@ -122,6 +122,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
 
 
 def _purge_value(done: Purge, values: Sequence[str]) -> dict[str, object]:
+    """The JSON of docs/json.md, "forget --purge". `values`: the keys of working values that had the text."""
     return {**json_object(done), "session_values": list(values)}
 
 
@@ -140,6 +141,8 @@ def _show_plan(planned: Purge) -> None:
 
 
 def _show_purge(done: Purge) -> None:
+    """Print what was rewritten and removed, then where the text still is, or what has to be done at remotes and
+    clones."""
     say(f"purged from {counted(done.blobs, 'version')} of files and {counted(done.commits + done.tags, 'message')}")
     if done.signed:
         say(f"{counted(done.signed, 'signature')} of commits and tags are gone: sign again what must be signed")
@@ -164,7 +167,7 @@ def _show_forgotten(done: Correction, path: str, line: int, remaining: Sequence[
 
 
 def _below(done: Correction) -> str:
-    """A clause with the nested facts that were removed with their fact; "" without any."""
+    """A part of a sentence about the nested facts that were removed together with their fact; "" if there were none."""
     lines = [str(fact.line) for item in done.taken for fact in item.below]
     if not lines:
         return ""
@@ -199,4 +202,5 @@ def _show_erasure(done: Erasure, dry_run: bool) -> None:
 
 
 def _places(places: Sequence[tuple[str, int]]) -> str:
-    return escape(some_of([f"{path}:{number}" for path, number in places], MAX_NAMED_LINES), "")
+    """The first MAX_NAMED_LINES places as PATH:LINE, for a sentence."""
+    return escape(first_names([f"{path}:{number}" for path, number in places], MAX_NAMED_LINES), "")

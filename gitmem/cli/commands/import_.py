@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli.options import agent_option, json_option, keeping, open_here
-from gitmem.cli.terminal import escape, progress, say, say_differs, say_masked, write, write_json
+from gitmem.cli.document_import import NotesImport, exit_code, import_notes, show_documents, verb_of
+from gitmem.cli.options import agent_option, json_option, open_here, with_kept_data
+from gitmem.cli.terminal import escape, progress, say, say_masked, say_rivals, write, write_json
 from gitmem.environment import now
-from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.errors import Exit, UsageError
 from gitmem.exchange.agent_skills import read_skills
 from gitmem.exchange.claude_memories import read_memories
 from gitmem.exchange.document_import import DocumentImport, LeftOut, bring, planned
 from gitmem.exchange.okf_import import read_bundle
 from gitmem.git import undo_record
 from gitmem.json_values import json_object
-from gitmem.memory import importing
-from gitmem.memory.importing import EXPECTED, Plan, as_value, ensure_elsewhere, masked_places
+from gitmem.memory.importing import ensure_elsewhere
 from gitmem.memory.new_statements import memory_bytes, of_texts, since
-from gitmem.memory.rivals import Rival
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, list_conversations
 from gitmem.sessions.past_sessions import (
@@ -64,21 +60,6 @@ class ImportCommand(NamedTuple):
     verbose: bool
     dry_run: bool
     as_json: bool
-
-
-class NotesImport(NamedTuple):
-    """The folder and options of an import of notes.
-
-    `history`: import the commits of a Git repository too. `into`: the folder of memory/ for all notes, "" for none.
-    """
-
-    source: Path
-    history: bool
-    keep: str | None
-    verbose: bool
-    dry_run: bool
-    as_json: bool
-    into: str = ""
 
 
 @click.command()
@@ -130,7 +111,7 @@ def command(**given: Any) -> int:
             raise UsageError(f"--{option} says nothing about {options.source}", "leave it out")
     if has_documents:
         return _import_documents(options)
-    remembered = _remembered(options)
+    remembered = _remembered_notes(options)
     listing = _listing(options, may_be_empty=remembered is not None)
     if options.project is not None:
         listing = listing.of_project(options.project)
@@ -153,13 +134,13 @@ def _import_documents(options: ImportCommand) -> int:
         raise UsageError("--into goes with notes, and names one folder", "--into claude")
     if options.source == "notes":
         history = not (options.no_history or options.into)
-        return _import_notes(
+        return import_notes(
             NotesImport(
                 options.path, history, options.keep, options.verbose, options.dry_run, options.as_json, options.into
             )
         )
     repo, config = open_here()
-    config = keeping(config, options.keep)
+    config = with_kept_data(config, options.keep)
     if options.source == "okf":
         if repo.root is not None:
             ensure_elsewhere(options.path, repo.root, options.source)
@@ -172,147 +153,27 @@ def _import_documents(options: ImportCommand) -> int:
         bring(repo, plan)
     differs = since(repo, before, now().date())
     if options.as_json:
-        write_json(_value(plan, options) | {"differs": differs})
+        write_json(_documents_value(plan, options) | {"differs": differs})
     else:
-        _show_documents(plan, options)
-        say_differs(differs)
-    if any(reason not in EXPECTED for _, reason in plan.left):
-        return Exit.FINDINGS
-    return Exit.DONE
+        show_documents(plan, options)
+        say_rivals(differs)
+    return exit_code(plan.left)
 
 
-def _value(plan: DocumentImport, options: ImportCommand) -> dict[str, object]:
-    """The JSON of an import of documents."""
-    return {"source": options.source, **json_object(plan), "dry_run": options.dry_run}
-
-
-def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
-    """Print what was imported, or would be; what was left out or masked goes to standard error."""
-    verb = "imported"
-    if options.dry_run:
-        verb = "would import"
-    if options.verbose or options.dry_run:
-        for file in plan.files:
-            write(f"{verb} {_with_source(file.path, file.name)}\n")
-    for name, reason in plan.left:
-        say(f"git mem: {name} is left out: {reason}")
-    hint = " (--keep pii)"
-    if options.keep:
-        hint = ""
-    for name, masks in plan.masked:
-        say(f"git mem: masked in {name}: {masked_places(masks)}{hint}")
-    for note in plan.notes:
-        say(f"git mem: {note}")
-    write(f"{verb} {counted(len(plan.files), 'file')}, {len(plan.same)} there already, {len(plan.left)} left out\n")
-    if plan.files and not options.dry_run:
-        write("next: look at them (git status), then git add and git commit\n")
-
-
-def _with_source(path: str, name: str) -> str:
-    """A path in memory, and in parentheses the name of the imported file if that is another one."""
-    if name != path:
-        path += f" (from {name})"
-    return escape(path, "")
-
-
-def _import_notes(asked: NotesImport) -> int:
-    """Import notes into the memory of this repository. Returns 1 if a file was left out for an unexpected reason, else
-    0. Raises GitMemError in a bare repository, UsageError for a folder without Markdown."""
-    repo, config = open_here()
-    if repo.root is None:
-        raise GitMemError("a bare repository holds no memory files", "run it in a clone")
-    config = keeping(config, asked.keep)
-    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into)
-    if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
-        raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
-    plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
-    before = memory_bytes(repo)
-    commit = ""
-    if not asked.dry_run:
-        commit = importing.import_files(repo, plan, now(), os.environ).commit
-    return show_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
-
-
-def show_notes(
-    plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...], differs: Sequence[Rival] = ()
-) -> int:
-    """Print the outcome of an import of notes. Returns 1 if a file was left out for an unexpected reason, else 0.
-
-    `commit`: the commit with the notes' history, "" without one. `written`: files of a new memory that were written
-    beside the notes. `differs`: facts that the notes repeat or contradict.
-    """
-    if asked.as_json:
-        found = {"differs": differs}
-        write_json(as_value(plan, root, commit, written, asked.dry_run) | found)
-    else:
-        _show_notes(plan, asked)
-        say_differs(differs)
-    if any(reason not in EXPECTED for _, reason in plan.left):
-        return Exit.FINDINGS
-    return Exit.DONE
-
-
-def _show_notes(plan: Plan, asked: NotesImport) -> None:
-    """Print what was imported, left out and masked. Files that were left out for an expected reason are counted; with
-    `verbose` every file is named."""
-    verb = "imported"
-    if asked.dry_run:
-        verb = "would import"
-    if asked.verbose:
-        for name, to, _ in plan.files:
-            write(f"{'there already' if to in plan.same else verb} {_with_source(to, name)}\n")
-    for name, reason in plan.left:
-        if asked.verbose or reason not in EXPECTED:
-            write(escape(f"left out {name}: {reason}", "") + "\n")
-    for name, masks in plan.masked:
-        write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
-    if plan.masked and asked.dry_run:
-        write("to keep personal data: import again with --keep pii\n")
-    elif plan.masked:
-        write("to keep personal data: remove what was masked and import again with --keep pii\n")
-    if not asked.verbose:
-        for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
-            write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
-    setting = "[memory] daily in .gitmem.toml"
-    if plan.settings is None:
-        setting = "once [memory] daily names it"
-    for pattern, number in plan.daily:
-        write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({setting})", "") + "\n")
-    if plan.daily and plan.settings is None:
-        say("note: .gitmem.toml has a [memory] table already: add these patterns to its daily by hand")
-    new = [name for name, to, _ in plan.files if to not in plan.same]
-    pictures = sum(not name.endswith(".md") for name in new)
-    words = f"{verb} {counted(len(new), 'file')}"
-    if pictures:
-        words += f", {counted(pictures, 'picture')} that the gate cannot read among them,"
-    if plan.history:
-        words += " with their history,"
-    else:
-        words += " without history,"
-    if plan.same:
-        words += f" {len(plan.same)} there already,"
-    words += f" {len(plan.left)} left out"
-    if not asked.verbose:
-        words += " (-v names all)"
-    write(f"{words}\n")
-    if new and not plan.history and not asked.dry_run:
-        write("next: look at them (git status), then git add and git commit\n")
-
-
-def _remembered(options: ImportCommand) -> DocumentImport | None:
-    """The notes that the archive's service remembered; None if the archive has none."""
+def _remembered_notes(options: ImportCommand) -> DocumentImport | None:
+    """The notes that the archive's service remembered about the person; None if the archive has none."""
     if options.source != CLAUDE or options.path is None:
         return None
     arrivals, left = read_memories(options.path)
     if not arrivals and not left:
         return None
     repo, config = open_here()
-    return planned(repo, keeping(config, options.keep), arrivals, left)
+    return planned(repo, with_kept_data(config, options.keep), arrivals, left)
 
 
 def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
     """The sessions in PATH, or those of the host on this machine. Raises UsageError if PATH has none; `may_be_empty`:
-    an archive without sessions has something else to import."""
+    return an empty listing instead, since the archive has something else to import."""
     if options.source in SERVICES:
         if options.path is None:
             hint = f"git mem import {options.source} ARCHIVE.zip --dry-run"
@@ -352,30 +213,33 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
             if options.as_json:
                 values.append(outcome)
             else:
-                _show(outcome, options, each=each)
+                _show_session(outcome, options, each=each)
     differs = (*since(repo, before, now().date()), *of_texts(repo, lines, now().date()))
     unread = [(place, reason) for place, reason in listing.left_out if reason.startswith(UNREADABLE)]
     failed = bool(totals.sessions[ImportState.FAILED] or unread or (remembered is not None and remembered.left))
     if options.as_json:
-        left = [LeftOut(*each) for each in listing.left_out]
-        value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
+        value: dict[str, object] = {
+            "source": options.source,
+            "sessions": values,
+            "left": [LeftOut(*each) for each in listing.left_out],
+        }
         if remembered is not None:
-            value["memories"] = _value(remembered, options)
+            value["memories"] = _documents_value(remembered, options)
         value |= {"totals": {**totals.sessions, **json_object(totals)}, "differs": differs, "dry_run": options.dry_run}
         write_json(value)
     else:
         for place, reason in unread:
             say(f"git mem: {place} is left out: {reason}")
         if remembered is not None:
-            _show_documents(remembered, options)
+            show_documents(remembered, options)
         _show_totals(totals, listing, options, each=each)
-        say_differs(differs)
+        say_rivals(differs)
     if failed:
         return Exit.FINDINGS
     return Exit.DONE
 
 
-def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> None:
+def _show_session(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> None:
     """Print a line for a session that was left out, and with `each` for one that was imported and its refused lines."""
     place = escape(outcome.session.place, "")
     if outcome.problem:
@@ -392,9 +256,7 @@ def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> No
 
 def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, each: bool) -> None:
     """Print how many sessions and lines were imported, were there already, or were left out."""
-    verb = "imported"
-    if options.dry_run:
-        verb = "would import"
+    verb = verb_of(options.dry_run)
     counts = totals.sessions
     write(f"{verb} {counted(counts['imported'], 'session')}, {counted(totals.lines, 'line')} of daily logs\n")
     for state in ("there already", "nothing was said", "left out"):
@@ -441,5 +303,11 @@ def _show_listing(listing: Listing, options: ImportCommand) -> None:
         write(f"nothing is written yet: {typed} --yes imports them, --project FOLDER those of one project\n")
 
 
+def _documents_value(plan: DocumentImport, options: ImportCommand) -> dict[str, object]:
+    """The JSON of an import of documents."""
+    return {"source": options.source, **json_object(plan), "dry_run": options.dry_run}
+
+
 def _day(session: PastSession) -> str:
+    """The day on which a session began, YYYY-MM-DD."""
     return session.start.date().isoformat()

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli.commands.import_ import NotesImport, show_notes
-from gitmem.cli.options import json_option, keeping
+from gitmem.cli.document_import import NotesImport, show_notes
+from gitmem.cli.options import json_option, with_kept_data
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now, settings
@@ -103,7 +103,7 @@ def command(**given: Any) -> int:
         raise UsageError("--adopt is about the files of FOLDER", "leave --from out, or --adopt")
     path = quote(str(options.source))
     say(f"hint: 'git mem init --from' will go: git mem init, then git mem import notes {path}")
-    return _bring_into_new(options, options.source)
+    return _import_into_new(options, options.source)
 
 
 def _lay_out(options: InitOptions) -> None:
@@ -191,7 +191,7 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
 
 
 def accept_head(root: Path) -> int:
-    """Write the findings of HEAD to the gate's baseline, unless it has one. Returns their number."""
+    """Write the findings of HEAD to the gate's baseline, unless there is one. Returns their number."""
     repo = open_repository(root, os.environ)
     try:
         policy = worktree_policy(repo, now().date())
@@ -207,7 +207,7 @@ def accept_head(root: Path) -> int:
 
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
-    """The notes of a folder, also of one without notes.
+    """The notes of a folder; also for a folder without notes.
 
     None if the folder does not exist, or if it has a memory and neither --adopt nor --only-new was given (`adopt`
     None).
@@ -228,12 +228,13 @@ def _is_code(place: Place) -> bool:
 
 
 def _has_memory(root: Path) -> bool:
+    """Whether the folder has MEMORY.md or memory/."""
     return any(os.path.lexists(root / name) for name in ("MEMORY.md", "memory"))
 
 
 def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
-    """Whether the notes of the folder stay searched: what the option says, else what the person answers on a terminal,
-    else (or if `quiet`) whether the folder has mostly notes."""
+    """Whether the notes of the folder stay searched: the choice of the option, else the person's answer on a terminal,
+    else (or if `quiet`) whether most files of the folder are notes."""
     if adopt is not None:
         return adopt
     if quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -243,7 +244,7 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
 
 
 def _settings_now(place: Place) -> str:
-    """The text of .gitmem.toml, "" without one. Raises UsageError if it is not UTF-8."""
+    """The text of .gitmem.toml, "" if there is none. Raises UsageError if it is not UTF-8."""
     try:
         if not place.root.is_dir():
             return ""
@@ -291,7 +292,7 @@ def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
         write(escape(f"out: {', '.join(others)}\n"))
 
 
-def _bring_into_new(options: InitOptions, source: Path) -> int:
+def _import_into_new(options: InitOptions, source: Path) -> int:
     """Import notes into the folder, then write the files that a memory lacks; makes a repository if there is none.
     Returns the exit code of `show_notes`."""
     asked = NotesImport(source, not options.no_history, options.keep, options.verbose, options.dry_run, options.as_json)
@@ -306,7 +307,7 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
         opened = open_repository(folder, os.environ)
         config, root = settings(opened), opened.root or folder
         opened.close()
-    config = keeping(config, asked.keep)
+    config = with_kept_data(config, asked.keep)
     plan = plan_import(asked.source, config, os.environ, root)
     plan = replace(plan, history=plan.history and asked.history)
     commit = ""
@@ -324,7 +325,7 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
 
 
 def _locale() -> str:
-    """The language of the person's locale, of those that the templates have."""
+    """The language of the person's locale, "en" unless the templates have it."""
     value = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     if value.startswith("ko"):
         return "ko"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gitmem.claims.anchoring import anchors
-from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here
+from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, open_here, with_kept_data
 from gitmem.cli.terminal import escape, say_masked, write, write_json
 from gitmem.environment import now
 from gitmem.memory import insights
@@ -31,7 +31,7 @@ def command(
     git mem insight '[ACME] margin fell to 3 % in Q2'
     """
     repo, config = open_here()
-    config = keeping(config, keep)
+    config = with_kept_data(config, keep)
     done = insights.record(repo, config, " ".join(text), now(), agent=agent, more=anchors(repo, cites), dry_run=dry_run)
     say_masked(done.masks)
     if as_json:

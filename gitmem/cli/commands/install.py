@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gitmem.cli.host_registration import AGENTS, FOUND, agents_for_user, register, register_for_user
+from gitmem.cli.host_registration import AGENTS, FOUND, register, register_for_user, require_agents
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, UsageError
@@ -61,7 +61,7 @@ def command(
     if own_memory and (user or not agents or FOUND in agents):
         raise UsageError("--own-memory goes with --agent NAME", "git mem install --agent claude --own-memory")
     if user:
-        return register_for_user(agents_for_user(agents), dry_run=dry_run, as_json=as_json)
+        return register_for_user(require_agents(agents), dry_run=dry_run, as_json=as_json)
     repo, config = open_here()
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, own_memory=own_memory)
@@ -78,7 +78,7 @@ def command(
         only = hooks.git_directory(repo)
     if only and not _may_use(folder, ask=not (dry_run or as_json)):
         return Exit.DONE
-    steps = hooks.install(folder, python, names, promote or promoted(folder), only=only, dry=dry_run)
+    steps = hooks.install(folder, python, names, promote or promotion_mode(folder), only=only, dry=dry_run)
     if not dry_run and not server:
         hooks.remember(repo.common_dir, names)
     driven = not server and not refresh_only
@@ -89,7 +89,7 @@ def command(
         say("note: these hooks may be tracked, so they call git-mem by its name, which is not on your PATH")
     for line in _beside_others(repo, folder, names):
         say(line)
-    show(steps, folder, dry_run, as_json, "the hooks are there and current", "set" if merging else "")
+    show_steps(steps, folder, dry_run, as_json, "the hooks are there and current", "set" if merging else "")
     return Exit.DONE
 
 
@@ -104,7 +104,7 @@ def _hook_names(*, server: bool, refresh_only: bool) -> tuple[str, ...]:
 
 def _may_use(folder: Path, *, ask: bool) -> bool:
     """Whether our lines may be put into a folder of hooks that all repositories of the user share. Asks the person on a
-    terminal; without one, or if not `ask`, prints a note and returns True."""
+    terminal; if there is none, or if not `ask`, prints a note and returns True."""
     words = f"'{folder}' serves all repositories (core.hooksPath): our lines there act in this repository only"
     if not ask or not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"note: {escape(words, '')}")
@@ -127,7 +127,7 @@ def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iter
             yield f"{name}:\n  jobs:\n    - name: git mem\n      run: git-mem hook {name}{LEFTHOOK[name]}"
 
 
-def promoted(folder: Path) -> str:
+def promotion_mode(folder: Path) -> str:
     """The mode that an earlier `git mem install --promote` set, so that installing again keeps it; "" for none."""
     try:
         text = (folder / "post-commit").read_text("utf-8", "replace")
@@ -139,9 +139,9 @@ def promoted(folder: Path) -> str:
     return ""
 
 
-def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:
-    """Print what was done to each hook, or the sentence `nothing`. `merging`: what was done to the merge driver, "" for
-    nothing. `dry`: nothing was done, only planned."""
+def show_steps(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:
+    """Print what was done to each hook, or the sentence `nothing` if there are no steps. `merging`: what was done to
+    the merge driver, "" for nothing. `dry`: the steps are only planned."""
     if as_json:
         done = [{"hook": step.path.name, "what": step.what} for step in steps]
         write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": bool(merging)})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
+from gitmem.cli.options import at_option, colour_option, commit_at, day_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
@@ -16,14 +15,8 @@ from gitmem.text.named_times import first_day, last_day
 
 
 @click.command()
-@click.option(
-    "--since",
-    default="",
-    shell_complete=completions.days,
-    metavar="DATE",
-    help="From that day on: 2026-02-05, last week, 3일 전.",
-)
-@click.option("--until", default="", shell_complete=completions.days, metavar="DATE", help="Up to and with that day.")
+@day_option("--since", "From that day on: 2026-02-05, last week, 3일 전.")
+@day_option("--until", "Up to and with that day.")
 @click.option("--agent", default="", metavar="NAME", help="That agent's logs only.")
 @at_option("As committed there; default: the work tree.")
 @click.option("-n", "--limit", "count", type=click.IntRange(1), metavar="DAYS", help="The newest DAYS days only.")

@@ -76,8 +76,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
 
 
 def _texts(stored: Sequence[bytes], path: str) -> list[bytes]:
-    """The versions, decrypted: Git gives a merge driver the bytes that git-crypt encrypted. Raises GitMemError if one
-    cannot be decrypted."""
+    """The versions, decrypted: Git gives a merge driver the bytes that git-crypt encrypted. Raises GitMemError if a
+    version cannot be decrypted."""
     if not any(map(is_encrypted, stored)):
         return list(stored)
     git_crypt = _git_crypt()
@@ -92,8 +92,8 @@ def _texts(stored: Sequence[bytes], path: str) -> list[bytes]:
 
 
 def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], path: str) -> bytes:
-    """The merged text as Git has to store it: encrypted if one of its versions was. Raises GitMemError if it cannot be
-    encrypted."""
+    """The merged text in the form that Git stores: encrypted if one of its versions was encrypted. Raises GitMemError
+    if it cannot be encrypted."""
     encrypted = next((data for data in stored if is_encrypted(data)), None)
     if encrypted is None or not merged:
         return merged
@@ -143,7 +143,7 @@ def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
 
 
 def _daily(path: str) -> Sequence[str]:
-    """The configured patterns of daily logs; () if the path's folder already tells its kind, or outside a
+    """The configured patterns of daily logs; () if the path's folder already determines its kind, or outside a
     repository."""
     if kind(path) is not Kind.OTHER:
         return ()

@@ -138,7 +138,7 @@ def list_command(as_json: bool) -> None:
 
 
 def shape(profile: profiles.Profile, active: str) -> dict[str, object]:
-    """A profile of docs/json.md."""
+    """The JSON of a profile (docs/json.md, "profile"). `active`: the name of the profile in force."""
     return {
         "name": profile.name,
         "root": str(profile.root),

@@ -90,7 +90,7 @@ def command(**given: Any) -> int:
 
 def _promote(options: PromoteOptions) -> int:
     """Promote, interactively or at once, and print the outcome. Returns 1 if accepted facts were refused after all,
-    else 0. Raises what `open_here`, `promotion_model` and `promote` raise."""
+    else 0. Raises the errors of `open_here`, `promotion_model` and `promote`."""
     repo, config = open_here({"model": options.model, "model_use": options.use})
     if options.dry_run:
         mode = Mode.NOTHING

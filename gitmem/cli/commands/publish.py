@@ -6,9 +6,8 @@ import os
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.forge_access import client_here
-from gitmem.cli.options import json_option, open_here
+from gitmem.cli.forge_access import forge_client
+from gitmem.cli.options import branch_option, json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError
@@ -20,20 +19,8 @@ from gitmem.review.forges.location import forge_of
 @click.command()
 @click.option("--pr", is_flag=True, hidden=True)  # of 0.1.0, for one release
 @click.option("--remote", default="origin", metavar="NAME", help="Where to push.")
-@click.option(
-    "--base",
-    default="",
-    shell_complete=completions.branches,
-    metavar="BRANCH",
-    help="Branch to propose to (default: the remote's own).",
-)
-@click.option(
-    "--branch",
-    default="",
-    shell_complete=completions.branches,
-    metavar="BRANCH",
-    help="Branch to propose (default: the current one).",
-)
+@branch_option("Branch to propose to (default: the remote's own).", "--base", "BRANCH")
+@branch_option("Branch to propose (default: the current one).", "--branch", "BRANCH")
 @click.option("--title", default="", help="Title (default: the last commit's subject).")
 @json_option
 def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: bool) -> None:
@@ -60,7 +47,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
         publish.need_base(repo, remote, base)
     client = None
     if forge:
-        client = client_here(forge)
+        client = forge_client(forge)
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))
     done = publish.publish(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.options import colour_option, day_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
@@ -23,7 +22,7 @@ MAX_SESSIONS = 20  # sessions shown, the newest
 
 @click.command()
 @click.option("--session", default="", metavar="S", help="Of this session alone.")
-@click.option("--since", default="", shell_complete=completions.days, metavar="DATE", help="From this day on.")
+@day_option("--since", "From this day on.")
 @colour_option
 @json_option
 def command(session: str, since: str, colour: str, as_json: bool) -> None:
@@ -64,7 +63,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
 
 
 def _sessions(found: Sequence[Receipt]) -> list[str]:
-    """A row of COLUMNS for each of the last MAX_SESSIONS sessions."""
+    """The rows of the table, under COLUMNS, of the last MAX_SESSIONS sessions."""
     rows = []
     for name, own in list(by_session(found).items())[-MAX_SESSIONS:]:
         searches = sum(receipt.kind == "search" for receipt in own)

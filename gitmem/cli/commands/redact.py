@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.commands.scan import inside
+from gitmem.cli.commands.scan import repository_path_of
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
@@ -53,7 +53,7 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "run it in a clone")
     today = now().date()
-    names = [inside(repo, path) for path in paths]
+    names = [repository_path_of(repo, path) for path in paths]
     planned: list[Plan] = []
     if staged:
         policy = staged_policy(repo, today)
@@ -88,8 +88,8 @@ class Plan:
     """How one file, or its staged content, is masked.
 
     `where`: "work tree" or "staged". `size`: characters of the text. `rules`: the rules whose findings are masked, ()
-    if nothing is. `left`: findings that no mask can fix. `entry`: the staged entry, None for a file of the work tree.
-    `before`: the bytes before the masks, b"" if nothing is masked.
+    if nothing is. `left`: findings that no mask can remove. `entry`: the staged entry, None for a file of the work
+    tree. `before`: the bytes before the masks, b"" if nothing is masked.
 
     JSON: `where`: `staged` or `work tree`. `masks`: the parts that were replaced. `characters`: how many characters
     the masks replaced. `of`: how many characters the file had; line ends stay and do not count.
@@ -106,6 +106,7 @@ class Plan:
 
     @property
     def data(self) -> bytes:
+        """The masked text as bytes."""
         return self.redaction.text.encode("utf-8", "replace")
 
 
@@ -178,6 +179,7 @@ def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> Non
 
 
 def _show(masked: Sequence[Plan], left: Sequence[tuple[Plan, Finding]]) -> None:
+    """Print the masks of each file, then the findings that no mask can remove."""
     for plan in masked:
         done = plan.redaction
         count = f"{done.characters:,} of {plan.size:,} characters"

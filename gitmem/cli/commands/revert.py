@@ -8,7 +8,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
-from gitmem.cli.places import lines as parse_lines
+from gitmem.cli.places import parse_lines
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write, write_json
 from gitmem.errors import UsageError
@@ -68,8 +68,8 @@ def command(**given: Any) -> None:
 
 
 def _selector(options: RevertOptions, repo: Repository) -> Selector:
-    """The source that the options name. Raises UsageError unless they name exactly one, UnknownRevision for an unknown
-    commit, and what `places.lines` raises for an invalid place."""
+    """The source (a commit, a session or a file) that the options name. Raises UsageError unless they name exactly one,
+    UnknownRevision for an unknown commit, and what `places.parse_lines` raises for an invalid place."""
     values = {
         By.SOURCE: options.source,
         By.COMMIT: options.rev,

@@ -9,7 +9,7 @@ import click
 
 from gitmem import __version__
 from gitmem.cli import completions
-from gitmem.cli.options import open_here, own_commits
+from gitmem.cli.options import default_span, open_here
 from gitmem.cli.terminal import escape, page, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
@@ -48,7 +48,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     git mem review origin/main..HEAD --format sarif > review.sarif
     """
     repo, config = open_here()
-    chosen = split_range(repo, span or own_commits(repo), both=True)
+    chosen = split_range(repo, span or default_span(repo), both=True)
     layout = layout_at(repo, chosen.tip, config)
     result = review(repo, config, chosen, layout, now(), time.perf_counter)
     if as_json:
@@ -69,8 +69,8 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
 
 
 def _forge(repo: Repository) -> Forge | None:
-    """The forge that links lead to: that of `origin`, else of CI; None without one, and the review then has no
-    links."""
+    """The forge that the links of the review lead to: that of the remote `origin`, else that of the CI job. None
+    without one; the review then has no links."""
     try:
         return forge_of(remote_url(repo, "origin"), os.environ)
     except GitMemError:

@@ -13,7 +13,7 @@ import click
 
 from gitmem import __version__
 from gitmem.cli import completions
-from gitmem.cli.options import open_here
+from gitmem.cli.options import open_here, range_option
 from gitmem.cli.terminal import escape, json_text, page, paint_severities, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
@@ -60,7 +60,7 @@ class ScanOptions(NamedTuple):
 
     paths: tuple[str, ...]
     staged: bool
-    span: str | None
+    span: str
     history: bool
     message: str | None
     form: str
@@ -77,13 +77,7 @@ class ScanOptions(NamedTuple):
 @click.command()
 @click.argument("paths", nargs=-1, shell_complete=completions.paths)
 @click.option("--staged", is_flag=True, help="What is staged, exactly as it would be committed.")
-@click.option(
-    "--range",
-    "span",
-    metavar="A..B",
-    shell_complete=completions.ranges,
-    help="Every version of every memory file, and the messages.",
-)
+@range_option("Every version of every memory file, and the messages.")
 @click.option("--history", is_flag=True, help="The same for all of history.")
 @click.option("--message", metavar="FILE", help="A commit message; - reads standard input.")
 @click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", help="How to answer.")
@@ -132,7 +126,7 @@ def command(**given: Any) -> int:
         return show_explanation(repo, options.explain, form)
     if options.trial:
         return show_trial(repo, options.trial, form)
-    policy, source = choose(repo, options)
+    policy, source = choose_source(repo, options)
     if options.rules_file:
         policy = replace(policy, rules=read_rules(options.rules_file))
     if options.plugins:
@@ -150,8 +144,8 @@ def command(**given: Any) -> int:
     return Exit.DONE
 
 
-def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
-    """The source that the options name, and its policy. Without options: all memory files of the work tree."""
+def choose_source(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
+    """(policy, source) that the options name. Without options: all memory files of the work tree."""
     today = now().date()
     if options.staged:
         policy = staged_policy(repo, today)
@@ -170,19 +164,19 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
         source = Source(())
     else:
         policy = worktree_policy(repo, today)
-        source = work_tree_files(repo, [inside(repo, path) for path in options.paths], policy)
+        source = work_tree_files(repo, [repository_path_of(repo, path) for path in options.paths], policy)
     return policy, source
 
 
 def _policy_of_head(repo: Repository, today: date) -> Policy:
-    """The policy of HEAD's tree; the default one without a commit."""
+    """The policy of HEAD's tree; the default policy if there is no commit."""
     head = repo.head()
     if head:
         return tree_policy(repo, head, today)
     return Policy(today=today)
 
 
-def inside(repo: Repository, path: str) -> str:
+def repository_path_of(repo: Repository, path: str) -> str:
     """The repository path of a typed path, "" for the root. Raises GitMemError in a bare repository,
     OutsideRepository."""
     if repo.root is None:
@@ -212,7 +206,7 @@ def _counted(blobs: Iterable[Blob]) -> Iterator[Blob]:
 
 
 def read_rules(name: str) -> tuple[Rule, ...]:
-    """The token rules in a file that the user named. Raises GitMemError if it cannot be read."""
+    """The token rules in a file that the user named. Raises GitMemError if the file cannot be read."""
     try:
         return tuple(parse_rules(read_regular(Path(name)).decode("utf-8")))
     except (OSError, UnicodeDecodeError):
@@ -220,8 +214,8 @@ def read_rules(name: str) -> tuple[Rule, ...]:
 
 
 def render(report: Report, form: str, *, accepted: bool = False) -> None:
-    """Print the report on stdout. `accepted`: text has the findings that the baseline accepts, too (JSON always
-    has)."""
+    """Print the report on stdout. `accepted`: include the findings that the baseline accepts in text (JSON always
+    includes them)."""
     if form == "text":
         page(paint_severities(as_text(report, escape, accepted=accepted)), wrap=True)
     else:
@@ -230,12 +224,13 @@ def render(report: Report, form: str, *, accepted: bool = False) -> None:
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
     """Print why the gate judges the line FILE:LINE of the work tree (`place`) as it does. Returns 1 if the line would
-    be blocked, else 0. Raises UsageError, and GitMemError for a file that is not read."""
+    be blocked, else 0. Raises UsageError, and GitMemError for a file that the gate does not read."""
     name, _, number = place.rpartition(":")
     if not name or not number.isdecimal() or form not in ("text", "json"):
         raise UsageError(f"'{place}' is not a line of a file", "git mem scan --explain FILE:LINE, as text or --json")
     policy = worktree_policy(repo, now().date())
-    (blob,) = list(work_tree_files(repo, [inside(repo, name)], policy).blobs) or [Blob(name, b"", skipped="no file")]
+    blobs = list(work_tree_files(repo, [repository_path_of(repo, name)], policy).blobs)
+    (blob,) = blobs or [Blob(name, b"", skipped="no file")]
     if blob.skipped:
         raise GitMemError(f"'{name}' is not read: {blob.skipped}")
     text, problem = decode(blob.data)

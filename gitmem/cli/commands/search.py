@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import at_option, colour_option, json_option, open_here
+from gitmem.cli.options import at_option, colour_option, day_option, json_option, open_here
 from gitmem.errors import UsageError
 
 
@@ -44,12 +44,8 @@ from gitmem.errors import UsageError
     help="Only lines with this tag; repeatable.",
 )
 @click.option("--scope", default="", metavar="FOLDER", help="Only what holds for this folder or one below it.")
-@click.option(
-    "--since", default="", shell_complete=completions.days, metavar="DATE", help="Only lines of this day or later."
-)
-@click.option(
-    "--until", default="", shell_complete=completions.days, metavar="DATE", help="Only lines of this day or earlier."
-)
+@day_option("--since", "Only lines of this day or later.")
+@day_option("--until", "Only lines of this day or earlier.")
 @click.option("--expired", is_flag=True, help="Expired and superseded facts and digested episodes too, labelled.")
 @click.option("--all", "everything", is_flag=True, help="More than five hits also where nothing seems to answer.")
 @click.option("--min-score", type=click.FloatRange(0, 1), metavar="X", help="Leave out hits below X (mem.searchFloor).")

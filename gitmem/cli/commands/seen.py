@@ -55,7 +55,7 @@ def command(file: Path, as_json: bool) -> int:
         titles = [shown_title(alert) for alert in found]
         write_json({"seen": bool(seen), "alerts": titles, "incidents": seen})
     elif seen:
-        page(escape("\n".join([LEAD, *(line for one in seen for line in shown(one)), ""])))
+        page(escape("\n".join([LEAD, *(line for one in seen for line in incident_lines(one)), ""])))
     elif not found:
         say("there is no word in the alert")
     else:
@@ -63,7 +63,7 @@ def command(file: Path, as_json: bool) -> int:
     return 0
 
 
-def shown(one: Incident) -> list[str]:
+def incident_lines(one: Incident) -> list[str]:
     """An incident as lines of Markdown: a heading, how it ended, and the actions as a checklist."""
     title = one.title
     if one.date and one.date not in title:

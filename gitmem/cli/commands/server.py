@@ -217,6 +217,8 @@ def audit(context: click.Context, tenant: str, repository: str, oid: str, as_jso
 
 
 def _show_audit(repository: str, value: dict[str, Any]) -> None:
+    """Print whether the server has anything of a repository: the number of rows, of unreachable objects and of copies,
+    and who asked for it."""
     write(f"{escape(repository)}: {'there' if value['there'] else 'not there'}\n")
     counts = {**value["rows"], **{f"unreachable {key}": count for key, count in value["unreachable"].items()}}
     if value["blob"] is not None:

@@ -1,4 +1,5 @@
-"""`git mem session`: keep what an agent's session decided, from its start to its end, by hand or from a host's hooks.
+"""`git mem session`: write the decisions of an agent's session to memory, from its start to its end, by hand or from a
+host's hooks.
 
 The commands import inside functions what only some of them need: agents call `get` and `set` often.
 """
@@ -7,19 +8,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
-from gitmem.cli.terminal import escape, page, say, say_differs, say_masked, write, write_json
+from gitmem.cli.options import agent_option, json_option, open_here
+from gitmem.cli.session_values import get_command, list_command, set_command
+from gitmem.cli.terminal import escape, page, say, say_masked, say_rivals, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import Exit, GitMemError, UsageError
-from gitmem.git.opening import Repository
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import Transcript
 from gitmem.hosts.transcript_parser import parse, too_long_message
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from gitmem.sessions.lifecycle import FlushResult
     from gitmem.sessions.pending_sessions import NoteResult
     from gitmem.sessions.resets import EndedSession
-    from gitmem.sessions.working_memory import Value
 
 HOSTS_WITH_HOOKS = [host.name for host in all_hosts() if host.hooks is not None]
 RETRY_WAIT = 5.0  # seconds that `retry` waits for another git mem that writes
@@ -40,9 +40,6 @@ MAX_AGE_SECONDS = 100 * 365 * 86_400  # greater ages in options are cut to this,
 
 transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
 session_option = click.option("--session", "session", default="", help="The session's id (default: the transcript's).")
-owner_session_option = click.option(
-    "--session", "session", default="", metavar="S", help="The session that the value is of (default: the project)."
-)
 output_option = click.option(
     "-o", "--output", "target", type=click.Path(path_type=Path), help="Write here, not to stdout."
 )
@@ -60,7 +57,8 @@ def command() -> None:
 
 
 def read(path: Path) -> tuple[bytes, Transcript]:
-    """(bytes, transcript) of a file, "-" for standard input. Raises GitMemError if it cannot be read."""
+    """(bytes, transcript) of a file, "-" for standard input. Prints a note if nothing in it is a turn. Raises
+    GitMemError if it cannot be read."""
     data = read_input(path, sys.stdin.buffer)
     conversation = parse(data)
     if conversation.skipped and not conversation.turns:
@@ -138,11 +136,11 @@ def say_ended(ended: Sequence[EndedSession]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `flush` or `end` did.
+    """The result of `flush` or `end`.
 
     `flushed`: the lines that were written. `ended`: the sessions that a reset ended. `episode`: the path of the
-    episode, "" without one. `due`: why a flush was due, "" if that was not asked. `promotion`: the promotion that a
-    flush proposed, None without one.
+    episode, "" for none. `due`: why a flush was due, "" if that was not asked. `promotion`: the promotion that a flush
+    proposed, None for none.
     """
 
     flushed: FlushResult
@@ -169,7 +167,7 @@ class Report:
         for line in self.flushed.kept:
             write(escape(f"{line.path}:{line.line}  {line.text} ({line.type}, turn {line.turn})\n"))
         say_masked(self.flushed.masks)
-        say_differs(self.flushed.differs)
+        say_rivals(self.flushed.differs)
         if self.episode:
             write(escape(f"{self.episode}\n"))
         if not self.flushed.kept and not self.episode:
@@ -248,7 +246,7 @@ def _pending_value(each: NoteResult) -> dict[str, object]:
 
 
 def _show_pending(each: NoteResult, dry_run: bool) -> None:
-    """Print a line for a session that waits, or for what became of it."""
+    """Print a line for a session that waits, or for the result of writing it."""
     name = escape(each.note.session, keep="")
     if each.note.cut:
         say(f"git mem: session {name}: not kept for their size: {counted(each.note.cut, 'turn')}")
@@ -381,7 +379,8 @@ def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: in
 
 
 def rewritable(conversation: Transcript) -> None:
-    """Raise UsageError for a transcript that is one JSON object: only a file with a line for each turn is rewritten."""
+    """Raise UsageError for a transcript that is one JSON object: only a file with a line for each turn can be
+    rewritten."""
     if not conversation.lines:
         raise UsageError("a transcript that is one JSON object is read, not rewritten")
 
@@ -454,116 +453,10 @@ def hook_command(event: str, host: str, user: bool) -> None:
     PreCompact, SessionEnd or SubagentStart. What is none is said on standard error: to a host, the exit code of a
     mistyped word would stop the turn.
     """
-    from gitmem.cli.host_hooks import carry_out
+    from gitmem.cli.host_hooks import handle_event
 
-    carry_out(event, host, user=user)
-
-
-# -- working values --------------------------------------------------------------------------------------------
+    handle_event(event, host, user=user)
 
 
-@command.command("set")
-@click.argument("key")
-@click.argument("value")
-@click.option("--ttl", type=float, default=24.0, show_default=True, help="Hours until it is dropped.")
-@owner_session_option
-@agent_option("Whose value it is (mem.agent); no agent: every agent's.")
-@keep_option("pii: keep personal data as it is (mem.onPersonal).")
-@json_option
-def set_command(key: str, value: str, ttl: float, session: str, agent: str, keep: str | None, as_json: bool) -> None:
-    """Keep VALUE under KEY; nothing is committed.
-
-    KEY is entity:name[:phase[:sub]], and it is kept in the Git directory. With --session the value is that session's,
-    and no other one sees it; else it is the project's. An empty VALUE forgets KEY. Secrets and personal data are masked
-    in it, and that is said.
-    """
-    from gitmem.gate.redaction import mask_counts
-    from gitmem.sessions.automation import store_value
-    from gitmem.sessions.working_memory import Store, owner_of
-
-    repo, config = open_here()
-    store = Store(repo.common_dir, config.profile)
-    owner = owner_of(session, agent or config.agent)
-    kept, masks = store_value(store, keeping(config, keep), key, value, now(), ttl, owner)
-    if as_json:
-        write_json({**json_object(kept), "masked": mask_counts(masks)})
-    else:
-        write(escape(kept.key + "\n"))
-    say_masked(masks)
-
-
-@command.command("get")
-@click.argument("key")
-@owner_session_option
-@agent_option("Who reads (mem.agent).")
-@json_option
-def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
-    """Print the value of KEY; exit 1 when there is none.
-
-    A session's value comes before the project's, an agent's own before that of every agent.
-    """
-    from gitmem.sessions.working_memory import Store, key_to_read, owner_of
-
-    repo, config = open_here()
-    store = Store(repo.common_dir, config.profile)
-    value = store.get(key, now(), owner_of(session, agent or config.agent))
-    if value:
-        (value,) = _without_forgotten(repo, [value])
-        if as_json:
-            write_json(value)
-        else:
-            write(escape(value.text) + "\n")
-        return 0
-    if as_json:
-        write_json(None)
-        return 1
-    say(escape(f"git mem: there is no value of '{key}'", ""))
-    if any(other.key == key_to_read(key) for other in store.list_all(key, now())):
-        say("hint: it is another session's or agent's: git mem session list")
-    return 1
-
-
-@command.command("list")
-@click.argument("prefix", default="")
-@owner_session_option
-@agent_option("Only what this agent sees.")
-@json_option
-def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
-    """List the working values below PREFIX.
-
-    Everybody's, each with whose it is; with --session or --agent what that session and agent see.
-    """
-    from gitmem.sessions.working_memory import Store, owner_of
-
-    repo, config = open_here()
-    store = Store(repo.common_dir, config.profile)
-    found: Sequence[Value] = store.list_all(prefix, now())
-    if session or agent:
-        found = store.list(prefix, now(), owner_of(session, agent or config.agent))
-    values = _without_forgotten(repo, found)
-    if as_json:
-        write_json({"values": values})
-        return
-    if not values:
-        below = ""
-        if prefix:
-            below = f" below '{prefix}'"
-        say(escape(f"there are no working values{below}", ""))
-    page("".join(escape(f"{value.key}  {value.text}{_whose(value)}", keep="") + "\n" for value in values), wrap=True)
-
-
-def _whose(value: Value) -> str:
-    """The session and agent of a value, in parentheses; "" for a value of the project."""
-    names = (("session", value.owner.session), ("agent", value.owner.agent))
-    words = ", ".join(f"{what} {name}" for what, name in names if name)
-    if words:
-        return f"  ({words})"
-    return ""
-
-
-def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]:
-    """The values, without texts that a person removed from memory."""
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-
-    mask = forgotten_texts(repo)
-    return [replace(value, text=mask.masked(value.text)) for value in values]
+for value_command in (set_command, get_command, list_command):
+    command.add_command(value_command)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import click
 
 from gitmem.cli.options import json_option, open_here, say_if_detached
-from gitmem.cli.promotion_review import key_of
+from gitmem.cli.promotion_review import ask_key
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
@@ -161,13 +161,14 @@ def _outcome(done: Settled, dry_run: bool) -> str:
 
 
 def _interactively(repo: Repository, config: Config, found: Sequence[Rival], reason: str) -> None:
-    """Ask about one pair after the other, and record each answer at once. Raises UsageError if an agent runs it."""
+    """Ask about one pair after the other, and record each answer at once. Raises UsageError if an agent runs the
+    command."""
     ensure_person(config)
     if not found:
         say("no statements of memory wait for an answer")
     for number, pair in enumerate(found, 1):
         say(_text(without_secrets(pair), f"({number}/{len(found)})").rstrip("\n"))
-        while (key := key_of(f"({number}/{len(found)}) which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
+        while (key := ask_key(f"({number}/{len(found)}) which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
             say(HELP)
         if key == "q":
             break

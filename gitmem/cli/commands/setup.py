@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from gitmem.agents.host_checks import own_memory_checks
-from gitmem.cli.commands.install import promoted
+from gitmem.cli.commands.install import promotion_mode
 from gitmem.cli.host_registration import hosts_on_path, is_registered
 from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, say, write, write_json
@@ -47,8 +47,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """The folder and options, as `git mem setup -h` has them."""
+class SetupOptions:
+    """The folder and options, as `git mem setup -h` lists them."""
 
     folder: Path
     clone: str
@@ -94,13 +94,13 @@ def command(**given: Any) -> int:
     git mem setup --clone git@example.com:me/memory.git ~/memory
     git mem setup --yes --agent claude --fact "Invoices are in UTC"
     """
-    choices = Choices(**given)
+    choices = SetupOptions(**given)
     if not choices.clone:  # a clone is a repository of its own in any folder
         _ensure_not_inside(choices.folder)
     runs = (choices.yes or choices.asks) and not choices.dry_run
     done: list[dict[str, object]] = []
     for number, step in enumerate(_steps(choices), 1):
-        state = _take(step, choices, f"{number}/{len(STEPS)} {step.name}: ", runs=runs, quiet=choices.as_json)
+        state = _run_step(step, choices, f"{number}/{len(STEPS)} {step.name}: ", runs=runs, quiet=choices.as_json)
         done.append({"step": step.name, "commands": [_shown_command(words) for words in step.commands], "state": state})
         if state == "failed":
             break
@@ -118,7 +118,7 @@ def command(**given: Any) -> int:
     return Exit.DONE
 
 
-def _what_next(choices: Choices) -> str:
+def _what_next(choices: SetupOptions) -> str:
     """What a person can type now that memory is set up, one command a line."""
     steps = []
     if choices.folder.resolve() != Path.cwd():
@@ -137,11 +137,11 @@ def _what_next(choices: Choices) -> str:
     return "\n".join(["", "memory is set up; from here on:", *rows, ""])
 
 
-def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) -> str:
+def _run_step(step: Step, choices: SetupOptions, title: str, *, runs: bool, quiet: bool) -> str:
     """Print a step, ask about it and run it. Returns `done`, `nothing to do`, `skipped`, `would run` or `failed`.
 
-    While the folder is not a repository, only the step "repository" runs: the others would change the repository around
-    it.
+    While the folder is not a repository, only the step "repository" runs: the other steps would change the repository
+    around the folder. `runs`: steps are run. `quiet`: print nothing.
     """
     if step.name in choices.skip:
         step = Step(step.name, (), "skipped")
@@ -198,8 +198,8 @@ def _shown_command(words: tuple[str, ...]) -> str:
 # -- the steps ---------------------------------------------------------------------------------------------------
 
 
-def _steps(choices: Choices) -> Iterator[Step]:
-    """The steps in order. Each is made when it is reached, from what the steps before have done."""
+def _steps(choices: SetupOptions) -> Iterator[Step]:
+    """The steps in order. Each step is planned when it is reached, from the results of the steps before."""
     yield _repository(choices)
     yield _hooks(choices.folder)
     yield _commit(choices.folder)  # after the hooks, so that they scan the commit
@@ -218,7 +218,8 @@ def _steps(choices: Choices) -> Iterator[Step]:
     yield Step("check", (first_check, ("git-mem", "doctor")))
 
 
-def _repository(choices: Choices) -> Step:
+def _repository(choices: SetupOptions) -> Step:
+    """The step that makes or clones the repository; nothing to do if there is a memory already."""
     folder = choices.folder
     if choices.clone:
         if (folder / ".git").exists():
@@ -231,7 +232,7 @@ def _repository(choices: Choices) -> Step:
 
 
 def _repo(folder: Path) -> Repository | None:
-    """The repository of a folder; None without one."""
+    """The repository of a folder; None if there is none."""
     try:
         if not folder.is_dir():
             return None
@@ -275,18 +276,20 @@ def _commit(folder: Path) -> Step:
 
 
 def _hooks(folder: Path) -> Step:
+    """The step that installs the Git hooks; nothing to do if they are current."""
     repo = _repo(folder)
     install = Step("hooks", (("git-mem", "install"),))
     if repo is None:
         return install
     place = hook_files.hooks_folder(repo)
-    missing = hook_files.install(place, sys.executable, hook_files.HOOKS, promoted(place), dry=True)
+    missing = hook_files.install(place, sys.executable, hook_files.HOOKS, promotion_mode(place), dry=True)
     if missing:
         return install
     return Step("hooks")
 
 
 def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
+    """The step that registers with the hosts that are not registered yet."""
     if not hosts:
         return Step("agents", (), "no host was found; git mem install --agent NAME registers with one")
     repo = _repo(folder)
@@ -294,9 +297,9 @@ def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
     return Step("agents", tuple(("git-mem", "install", "--agent", host) for host in left))
 
 
-def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
-    """The import of what hosts have remembered of the folder by themselves. The person is asked about each host; the
-    default is to leave it."""
+def _memories(choices: SetupOptions, hosts: tuple[str, ...]) -> Step:
+    """The step that imports what hosts have remembered of the folder by themselves. The person is asked about each
+    host; the default is to leave it."""
     repo = _repo(choices.folder)
     named: list[tuple[str, Check]] = []
     if repo is not None:

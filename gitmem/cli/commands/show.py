@@ -6,7 +6,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
-from gitmem.cli.places import lines as parse_place
+from gitmem.cli.places import parse_lines
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, write_json
 from gitmem.environment import now
@@ -31,7 +31,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem show memory/2026-02-05.md --at 2026-03-01
     """
     repo, config = open_here()
-    path, first, last = parse_place(repo, place)
+    path, first, last = parse_lines(repo, place)
     memory_file = read(repo, config, path, commit_at(repo, at, now()), forgotten_texts(repo))
     if first and first == last:
         first, last = statement_at(memory_file, first)

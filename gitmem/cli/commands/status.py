@@ -76,7 +76,7 @@ def command(as_json: bool) -> None:
 
 
 def _painted(line: str, on: bool) -> str:
-    """A line of the output; in colour if it tells of a problem."""
+    """A line of the output; in colour if it reports a problem."""
     if line.startswith(("hooks ", "refused ")):
         return paint(line, "bad", on)
     if line.startswith("! "):
@@ -110,7 +110,7 @@ def _index_lines(status: Status) -> list[str]:
 
 
 def _receipts_in_words(repo: Repository, config: Config) -> str:
-    """What the sessions of the last week were given; "" without receipts."""
+    """What the sessions of the last week were given; "" if there are no receipts."""
     found = receipts.read(repo.common_dir, since=now().date() - timedelta(days=6))
     if not found:
         return ""

@@ -7,7 +7,7 @@ import sys
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, say, say_differs, some_of, write, write_json
+from gitmem.cli.terminal import escape, first_names, say, say_rivals, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
 from gitmem.exchange.sync import Synced, remote_of, sync
@@ -67,7 +67,8 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
 
 
 def _say(done: Synced, quiet: bool) -> None:
-    """Print on standard error what was received and sent, or why nothing was. `quiet`: nothing if nothing changed."""
+    """Print on standard error what was received and sent, or why nothing was. `quiet`: print nothing if nothing
+    changed."""
     name = escape(f"{done.remote}/{done.branch}", "")
     if done.state == "offline":
         say(f"offline: {counted(done.waiting, 'commit')} for {name} will go next time")
@@ -96,10 +97,11 @@ def _say(done: Synced, quiet: bool) -> None:
     for kept in done.kept:
         say(f"both sides changed the same text{where}: theirs stands, yours is on {kept}")
         say(f"hint: git diff HEAD {kept}; git merge {kept} takes yours instead")
-    say_differs(done.differs)
+    say_rivals(done.differs)
     if done.uncommitted and done.state in ("synced", "would sync", "offline"):
         say(f"{counted(len(done.uncommitted), 'memory file')} not committed, and so not sent: git mem sync --commit")
 
 
 def _names(paths: tuple[str, ...]) -> str:
-    return escape(some_of([f"'{path}'" for path in paths], MAX_NAMED_PATHS), "")
+    """At most MAX_NAMED_PATHS of the paths in quotation marks, and the number of the others."""
+    return escape(first_names([f"'{path}'" for path in paths], MAX_NAMED_PATHS), "")

@@ -75,7 +75,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
 
 
 def _since(plan: Undo) -> str:
-    """What became of a write that was not committed."""
+    """A phrase that says whether a write that was not committed by git-mem was committed by hand later."""
     if not plan.committed_since:
         return "not committed"
     part = " in part"

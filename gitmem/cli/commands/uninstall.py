@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 import click
 
 from gitmem.cli import state_removal
-from gitmem.cli.commands.install import show
+from gitmem.cli.commands.install import show_steps
 from gitmem.cli.host_registration import (
     AGENTS,
     FOUND,
-    agents_for_user,
-    leave_home,
-    leave_project,
     register,
     register_for_user,
-    show_left,
+    require_agents,
+    show_unregistered,
+    unregister_home,
+    unregister_project,
 )
 from gitmem.cli.options import open_here
 from gitmem.cli.state_removal import Part
@@ -58,7 +58,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     git mem uninstall --yes
     """
     if user and agents:
-        return register_for_user(agents_for_user(agents), dry_run=dry_run, as_json=as_json, remove=True)
+        return register_for_user(require_agents(agents), dry_run=dry_run, as_json=as_json, remove=True)
     repo, _ = open_here()
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)
@@ -66,11 +66,11 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     folder = hooks.hooks_folder(repo)
     steps = _remove_hooks(repo, dry_run)
     merging = merge_driver.take_out(repo, dry=dry_run)
-    hosts = leave_project(repo, dry_run=dry_run)
+    hosts = unregister_project(repo, dry_run=dry_run)
     if not as_json:
-        show(steps, folder, dry_run, False, "there are no hooks of ours", "removed" if merging else "")
+        show_steps(steps, folder, dry_run, False, "there are no hooks of ours", "removed" if merging else "")
         for host in hosts:
-            show_left(host, dry_run)
+            show_unregistered(host, dry_run)
     asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
     states: dict[str, str] = {}  # part -> REMOVED, WOULD_REMOVE or KEPT
     problems = [f"{host.host}: {host.problem}" for host in hosts if host.problem]
@@ -113,7 +113,7 @@ def _remove_hooks(repo: Repository, dry_run: bool) -> list[hooks.Step]:
 
 def _parts(repo: Repository) -> Iterator[Part]:
     """The parts to ask about, in order; the record of `git mem undo` is the last."""
-    at_home = leave_home(dry_run=True)
+    at_home = unregister_home(dry_run=True)
     if at_home:
         files = ", ".join(dict.fromkeys(change.path for host in at_home for change in host.changes))
         words = f"registrations in your home, for all projects ({files or at_home[0].problem})"
@@ -129,7 +129,7 @@ def _parts(repo: Repository) -> Iterator[Part]:
 
 def _leave_home() -> None:
     """Remove the registrations in the person's home. Raises GitMemError if one cannot be removed."""
-    problems = [host for host in leave_home(dry_run=False) if host.problem]
+    problems = [host for host in unregister_home(dry_run=False) if host.problem]
     if problems:
         raise GitMemError(f"{problems[0].host}: {problems[0].problem}", problems[0].hint)
 
@@ -158,8 +158,8 @@ def _remove(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: boo
 
 
 def _kept(repo: Repository, states: dict[str, str], waiting: Sequence[object], gone: bool) -> Iterator[str]:
-    """The parts and files (`waiting`) that were kept, and the command that removes them; or (`gone`) that there are
-    none."""
+    """Sentences that name the parts and files (`waiting`) that were kept, and the command that removes them; or
+    (`gone`) that nothing is left."""
     kept = [name for name, state in states.items() if state == KEPT]
     if kept:
         options = list(dict.fromkeys(OPTIONS[name] for name in kept))

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from gitmem.cli.options import open_here
-from gitmem.cli.terminal import escape, say, some_of, write
+from gitmem.cli.terminal import escape, first_names, say, write
 from gitmem.config import TRACKED, Config
 from gitmem.environment import settings
 from gitmem.errors import GitMemError
@@ -48,7 +48,7 @@ def command(debounce: float) -> None:
         except GitMemError as error:  # locked, or a setting half written: the next change tries again
             say(f"git mem: {error.message}")
             continue
-        write(escape(f"indexed {some_of(paths, MAX_NAMED_PATHS)}\n"))
+        write(escape(f"indexed {first_names(paths, MAX_NAMED_PATHS)}\n"))
 
 
 def _changes(root: Path, debounce: float) -> Iterator[list[str]]:
@@ -75,7 +75,7 @@ def _is_watched(root: Path, path: str, layout: Layout) -> bool:
 
 
 def _refresh(repo: Repository, config: Config) -> None:
-    """Bring the index up to date, as a search does first; print the reason if it cannot be current."""
+    """Bring the index up to date, as every search does first; print the reason if it cannot be current."""
     made = freshness.ready(repo, config)
     made.close()
     if made.freshness.stale:

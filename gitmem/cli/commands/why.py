@@ -41,7 +41,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem why MEMORY.md:17 --at 2026-03-01
     """
     here = look_up()  # git looks for the repository while the imports below run
-    from gitmem.cli.places import place as parse_place
+    from gitmem.cli.places import parse_place
     from gitmem.provenance import why
 
     repo, config = open_here(here=here)
@@ -132,8 +132,8 @@ def _cited(one: Compared, on: bool) -> list[str]:
 
 
 def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
-    """A line that amends this one or is amended by it: its place, day and text, and the reason of the link. `word`:
-    "amends" or "amended by"."""
+    """A line about the fact that amends this one, or that this one amends: its place, day and text, and the reason of
+    the link. `word`: "amends" or "amended by"."""
     where = paint(f"{escape(end.path, '')}:{end.start_line}", "path", on)
     gone = ""
     if end.commit:

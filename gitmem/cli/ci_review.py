@@ -1,0 +1,114 @@
+"""The review of a pull request in CI: make it, and write it as a comment, suggestions and a check run."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from gitmem.cli.ci_job import commits_of, with_pull_request
+from gitmem.cli.options import open_here
+from gitmem.cli.terminal import say
+from gitmem.environment import now
+from gitmem.errors import GitMemError
+from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.policy import MESSAGE
+from gitmem.gate.reports.finding_words import order
+from gitmem.gate.scan import Report
+from gitmem.memory.snapshot import layout_at
+from gitmem.plural import counted
+from gitmem.review.forges.event import Event
+from gitmem.review.forges.forge import Client, ForgeError
+from gitmem.review.forges.github import Annotation, GitHubClient
+from gitmem.review.markup import plain
+from gitmem.review.review import Review, review, suggestions
+
+MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next review replaces the comment that has it
+
+
+def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
+    """Write a check run with each finding on its line, if the variable GITMEM_CHECK asks for it. If it cannot be
+    written, a line is printed on stderr and the command goes on."""
+    if os.environ.get("GITMEM_CHECK", "") != "true":
+        return
+    if not isinstance(client, GitHubClient):
+        say("git mem: no check run: there is no token for one")
+        return
+    rows = [
+        Annotation(
+            row.path, row.line, max(row.line, row.end_line), row.rule, row.message, row.severity is Severity.BLOCK
+        )
+        for row in order(result.findings)
+        if row.path != MESSAGE
+    ]
+    title = "nothing found"
+    if result.findings:
+        title = counted(len(result.findings), "finding")
+    try:
+        client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=rows)
+    except ForgeError as error:
+        say(f"git mem: no check run: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
+
+
+def review_event(event: Event, client: Client | None) -> tuple[Event, Review | None]:
+    """(the event with its pull request, the review of its commits). The review is None after another workflow's run
+    whose head no open pull request has any more. Raises GitMemError."""
+    repo, config = open_here()
+    event = with_pull_request(repo, event, client)
+    if event.name == "workflow_run" and not event.head:
+        return event, None
+    brought = commits_of(repo, event)
+    layout = layout_at(repo, brought.tip, config)
+    return event, review(repo, config, brought, layout, now(), time.perf_counter)
+
+
+def utf8_length(text: str) -> int:
+    """The length of a text in bytes."""
+    return len(text.encode("utf-8", "backslashreplace"))
+
+
+def link_to_run(markdown: str | None) -> str:
+    """Markdown with a link to the whole review on this run's page; "" outside of GitHub Actions. `markdown`: the file
+    of the artifact, None if there is none."""
+    server, repository, run = (os.environ.get(f"GITHUB_{key}", "") for key in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
+    if not (server and repository and run.isdigit()):
+        return ""
+    places = "the step summary"
+    if markdown:
+        places = "the step summary and the artifact `memory-review`"
+    return f"All of it: {places} of [this run]({server}/{repository}/actions/runs/{run})"
+
+
+def failure_comment(event: Event, error: GitMemError) -> str:
+    """The text of the comment if the review could not be made."""
+    hint = ""
+    if error.hint:
+        hint = f"\n\n{plain(error.hint)}"
+    head = event.head[:12] or "the head"
+    return f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {plain(error.message)}.{hint}\n"
+
+
+def put_comment(client: Client | None, event: Event, text: str) -> str:
+    """Write the comment and return its id. "" if there is no pull request or no token, and, with a line on stderr, if
+    writing fails."""
+    if client is None or not event.may_comment:
+        return ""
+    try:
+        return str(client.put_comment(event.number, MARKER, text))
+    except ForgeError as error:
+        say(f"git mem: no comment: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
+        return ""
+
+
+def put_suggestions(client: Client | None, event: Event, review: Review) -> None:
+    """Suggest the masked lines in the pull request, if there is one and a token. If that fails, a line is printed on
+    stderr and the command goes on."""
+    if client is None or not event.may_comment:
+        return
+    try:
+        client.put_suggestions(event.number, review.head, suggestions(review))
+    except ForgeError as error:
+        say(f"git mem: no suggestion: {error.message}")

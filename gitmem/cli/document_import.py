@@ -1,0 +1,169 @@
+"""Import notes into memory, and print what an import of notes, bundles or skills wrote, left out and masked."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from gitmem.cli.options import open_here, with_kept_data
+from gitmem.cli.terminal import escape, say, say_rivals, write, write_json
+from gitmem.environment import now
+from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.exchange.document_import import DocumentImport
+from gitmem.memory import importing
+from gitmem.memory.importing import EXPECTED, Plan, as_value, masked_places
+from gitmem.memory.new_statements import memory_bytes, since
+from gitmem.memory.rivals import Rival
+from gitmem.plural import counted
+
+NEXT_STEP = "next: look at them (git status), then git add and git commit\n"
+
+
+class DocumentOptions(Protocol):
+    """The options of `git mem import` that the output of an import of documents needs."""
+
+    @property
+    def keep(self) -> str | None: ...
+    @property
+    def verbose(self) -> bool: ...
+    @property
+    def dry_run(self) -> bool: ...
+
+
+def exit_code(left_out: Iterable[tuple[str, str]]) -> int:
+    """The exit code of an import: 1 if a file was left out for an unexpected reason, else 0. `left_out`: (name, reason)
+    of each file."""
+    if any(reason not in EXPECTED for _, reason in left_out):
+        return Exit.FINDINGS
+    return Exit.DONE
+
+
+def verb_of(dry_run: bool) -> str:
+    """The verb of a sentence about an import: "imported", or "would import" for a dry run."""
+    if dry_run:
+        return "would import"
+    return "imported"
+
+
+class NotesImport(NamedTuple):
+    """The folder and options of an import of notes.
+
+    `history`: import the commits of a Git repository too. `into`: the folder of memory/ for all notes, "" for none.
+    """
+
+    source: Path
+    history: bool
+    keep: str | None
+    verbose: bool
+    dry_run: bool
+    as_json: bool
+    into: str = ""
+
+
+def import_notes(asked: NotesImport) -> int:
+    """Import notes into the memory of this repository. Returns 1 if a file was left out for an unexpected reason, else
+    0. Raises GitMemError in a bare repository, UsageError for a folder without Markdown."""
+    repo, config = open_here()
+    if repo.root is None:
+        raise GitMemError("a bare repository holds no memory files", "run it in a clone")
+    config = with_kept_data(config, asked.keep)
+    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into)
+    if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
+        raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
+    plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
+    before = memory_bytes(repo)
+    commit = ""
+    if not asked.dry_run:
+        commit = importing.import_files(repo, plan, now(), os.environ).commit
+    return show_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
+
+
+def show_notes(
+    plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...], differs: Sequence[Rival] = ()
+) -> int:
+    """Print the outcome of an import of notes. Returns 1 if a file was left out for an unexpected reason, else 0.
+
+    `commit`: the commit with the notes' history, "" without one. `written`: files of a new memory that were written
+    beside the notes. `differs`: facts that the notes repeat or contradict.
+    """
+    if asked.as_json:
+        found = {"differs": differs}
+        write_json(as_value(plan, root, commit, written, asked.dry_run) | found)
+    else:
+        _show_notes(plan, asked)
+        say_rivals(differs)
+    return exit_code(plan.left)
+
+
+def _show_notes(plan: Plan, asked: NotesImport) -> None:
+    """Print what was imported, left out and masked. Files that were left out for an expected reason are counted; with
+    `verbose` every file is named."""
+    verb = verb_of(asked.dry_run)
+    if asked.verbose:
+        for name, to, _ in plan.files:
+            write(f"{'there already' if to in plan.same else verb} {_with_source(to, name)}\n")
+    for name, reason in plan.left:
+        if asked.verbose or reason not in EXPECTED:
+            write(escape(f"left out {name}: {reason}", "") + "\n")
+    for name, masks in plan.masked:
+        write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
+    if plan.masked and asked.dry_run:
+        write("to keep personal data: import again with --keep pii\n")
+    elif plan.masked:
+        write("to keep personal data: remove what was masked and import again with --keep pii\n")
+    if not asked.verbose:
+        for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
+            write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
+    setting = "[memory] daily in .gitmem.toml"
+    if plan.settings is None:
+        setting = "once [memory] daily names it"
+    for pattern, number in plan.daily:
+        write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({setting})", "") + "\n")
+    if plan.daily and plan.settings is None:
+        say("note: .gitmem.toml has a [memory] table already: add these patterns to its daily by hand")
+    new = [name for name, to, _ in plan.files if to not in plan.same]
+    pictures = sum(not name.endswith(".md") for name in new)
+    words = f"{verb} {counted(len(new), 'file')}"
+    if pictures:
+        words += f", {counted(pictures, 'picture')} that the gate cannot read among them,"
+    if plan.history:
+        words += " with their history,"
+    else:
+        words += " without history,"
+    if plan.same:
+        words += f" {len(plan.same)} there already,"
+    words += f" {len(plan.left)} left out"
+    if not asked.verbose:
+        words += " (-v names all)"
+    write(f"{words}\n")
+    if new and not plan.history and not asked.dry_run:
+        write(NEXT_STEP)
+
+
+def show_documents(plan: DocumentImport, options: DocumentOptions) -> None:
+    """Print what was imported, or would be; files that were left out or masked are named on standard error."""
+    verb = verb_of(options.dry_run)
+    if options.verbose or options.dry_run:
+        for file in plan.files:
+            write(f"{verb} {_with_source(file.path, file.name)}\n")
+    for name, reason in plan.left:
+        say(f"git mem: {name} is left out: {reason}")
+    hint = "" if options.keep else " (--keep pii)"
+    for name, masks in plan.masked:
+        say(f"git mem: masked in {name}: {masked_places(masks)}{hint}")
+    for note in plan.notes:
+        say(f"git mem: {note}")
+    write(f"{verb} {counted(len(plan.files), 'file')}, {len(plan.same)} there already, {len(plan.left)} left out\n")
+    if plan.files and not options.dry_run:
+        write(NEXT_STEP)
+
+
+def _with_source(path: str, name: str) -> str:
+    """A path in memory, and in parentheses the name of the imported file if that differs."""
+    if name != path:
+        path += f" (from {name})"
+    return escape(path, "")
