@@ -29,6 +29,9 @@ class Scope:
     forgotten. `cited_code`: returns which cited code changed. `log_patterns`: path patterns of daily logs
     (`paths.log_day`). `own_folders`: folders whose memory belongs to the whole repository
     (`folder_scope.folder_of_path`).
+
+    JSON: `loaded`: false if it could not be loaded; the others are there all the same. `error`: why. `keys`: the
+    whole front matter of its MEMORY.md, with nested values.
     """
 
     name: str
