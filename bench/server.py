@@ -6,10 +6,11 @@
 An embedded PostgreSQL, tenants of invented notes each, and clients that ask the server's processes over HTTP all the
 time. Processor time is that of the server's processes and of the database: what can be compared on a busy machine.
 With `--notes`, a memory repository and a question a line in `questions.txt` beside it: how often the first five hits
-are those of the local index. With `--noisy`, how much slower the others are while one tenant asks as much as it can.
-With `--beside`, for so long 25 searches a second beside pushes of 300 chunks a second to every fifth tenant, and how
-long from a webhook until a search finds what was pushed. With `--keep` the database stays in FOLDER, and what is
-indexed there already is not indexed again. `--buffers` is PostgreSQL's `shared_buffers`, else its own 128 MB.
+are those of the local index. With `--noisy`, how much slower the others are while 64 clients of one tenant ask as much
+as they can. With `--beside`, for so long 25 searches a second beside pushes of 300 chunks a second to every fifth
+tenant, and how long from a webhook until a search finds what was pushed. With `--keep` the database stays in FOLDER,
+and what is indexed there already is not indexed again. `--buffers` is PostgreSQL's `shared_buffers`, else its own 128
+MB.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from gitmem.server.startup import Running
 
 ASKED = 25  # searches a second of all clients together, where they pause
 PUSHED, EVERY = 300, 5  # chunks a second beside them, and to each which tenant
-ROUNDS, OTHERS = 4, 9  # of the noisy tenant; searches a second of the others
+ROUNDS, NOISY_CLIENTS, OTHERS = 4, 64, 9  # of the noisy tenant; searches a second of the others
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -338,7 +339,7 @@ def noisy(given: argparse.Namespace, tokens: list[str], questions: list[str], po
         quiet += load(port, tokens[1:], questions, 2, seconds, OTHERS)
         run_together(
             [
-                lambda: loud.extend(load(port, tokens[:1], questions, given.clients, seconds)),
+                lambda: loud.extend(load(port, tokens[:1], questions, NOISY_CLIENTS, seconds)),
                 lambda: beside.extend(load(port, tokens[1:], questions, 2, seconds, OTHERS)),
             ]
         )

@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from multiprocessing import connection
 from typing import Any
@@ -26,7 +25,6 @@ from gitmem.errors import BadConfig
 from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
-from gitmem.server.tenant_load import TenantLoad
 from gitmem.system import give_back, let_signals_come, signals_held_back
 
 BACKLOG = 1024
@@ -37,6 +35,7 @@ MAX_RESTART_SECONDS = 30.0  # longest wait between two starts of a process
 GIVE_BACK_SECONDS = 30.0  # interval at which an answering process returns free memory to the system
 STOP_SECONDS = 20.0  # for which stopped processes may finish their requests or job before they are killed
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+FORK = multiprocessing.get_context("fork")
 
 log = logging.getLogger("gitmem.server")
 
@@ -44,8 +43,8 @@ log = logging.getLogger("gitmem.server")
 @dataclass
 class Child:
     """A process that the supervisor keeps running. `process`: None while it does not run. `started`, `due`: time of the
-    last start and of the earliest next one, monotonic. `failures`: starts in a row that ended within QUICK_END_SECONDS.
-    `on_end`: called when the process has ended."""
+    last start and of the earliest next one, monotonic. `failures`: starts in a row that ended within
+    QUICK_END_SECONDS."""
 
     name: str
     target: Callable[..., None]
@@ -54,7 +53,6 @@ class Child:
     started: float = 0.0
     failures: int = 0
     due: float = 0.0
-    on_end: Callable[[], None] = lambda: None
 
 
 def serve(settings: Settings) -> None:
@@ -80,30 +78,24 @@ def supervise(settings: Settings) -> None:
     metrics.mkdir(parents=True, mode=0o700)
     os.environ[SHARED] = os.fspath(metrics)  # before anything imports prometheus_client, here or in a child
     import_module("gitmem.server.preload")
-    context = multiprocessing.get_context("fork")
-    pipe = os.pipe()
     stop = threading.Event()
     previous = {number: signal.signal(number, lambda *_: stop.set()) for number in STOP_SIGNALS}
     children: list[Child] = []
     try:
         with listening(settings) as listener:
-            load = TenantLoad(settings.processes, context)
-            for at in range(settings.processes):
-                arguments = (settings, pipe, listener, load, at)
-                children.append(Child(f"answers-{at}", answer, arguments, on_end=partial(load.clear, at)))
+            targets = {f"answers-{number}": answer for number in range(settings.processes)}
             if settings.workers:
-                children.append(Child("indexes", index, (settings, pipe, listener)))
+                targets["indexes"] = index
+            children = [Child(name, target, (settings, listener)) for name, target in targets.items()]
             while not stop.is_set():
                 for child in children:
-                    attend(context, child)
+                    attend(child)
                 sentinels = [child.process.sentinel for child in children if child.process is not None]
                 connection.wait(sentinels, timeout=0.5) if sentinels else stop.wait(0.5)
     finally:
         end(children)
         for number, handler in previous.items():
             signal.signal(number, handler)
-        for descriptor in pipe:
-            os.close(descriptor)
 
 
 def listening(settings: Settings) -> socket.socket:
@@ -121,7 +113,7 @@ def listening(settings: Settings) -> socket.socket:
     return listener
 
 
-def attend(context: Any, child: Child) -> None:
+def attend(child: Child) -> None:
     """Start a process that does not run, if it is due. After each start that ended within QUICK_END_SECONDS the wait
     doubles, up to MAX_RESTART_SECONDS."""
     now = time.monotonic()
@@ -134,10 +126,9 @@ def attend(context: Any, child: Child) -> None:
             child.failures = 0
             child.due = now
         child.process = None
-        child.on_end()
         log.error("ended", extra={"which": child.name, "code": code, "failures": child.failures})
     if child.process is None and now >= child.due:
-        child.process = context.Process(target=child.target, args=child.arguments, name=child.name, daemon=False)
+        child.process = FORK.Process(target=child.target, args=child.arguments, name=child.name, daemon=False)
         with signals_held_back():  # the child would inherit the supervisor's handlers; `prepare` sets its own
             child.process.start()
         child.started = now
@@ -156,29 +147,30 @@ def end(children: list[Child]) -> None:
             process.join()
 
 
-def prepare(settings: Settings, pipe: tuple[int, int]) -> None:
-    """Set up a forked process: default signal handlers, logging, traces, and a thread that ends the process when the
-    supervisor is gone. Only the supervisor keeps the write end of `pipe` open, so that a read returns then."""
+def prepare(settings: Settings) -> None:
+    """Set up a forked process: default signal handlers, traces, and a thread that ends it when the supervisor is
+    gone."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     let_signals_come()
-    os.close(pipe[1])
-    configure()
     if settings.traces:
         from gitmem.server.telemetry import export_traces
 
         export_traces()
-
-    def watch() -> None:
-        os.read(pipe[0], 1)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=end_with_supervisor, daemon=True).start()
 
 
-def answer(settings: Settings, pipe: tuple[int, int], listener: socket.socket, load: TenantLoad, number: int) -> None:
-    """The main function of answering process `number`."""
-    prepare(settings, pipe)
+def end_with_supervisor() -> None:
+    """Send SIGTERM to this process once the supervisor has ended, however that happened."""
+    supervisor = multiprocessing.parent_process()
+    assert supervisor is not None
+    supervisor.join()  # returns at the end of a pipe that the supervisor, and processes that it forked later, hold
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def answer(settings: Settings, listener: socket.socket) -> None:
+    """The main function of an answering process."""
+    prepare(settings)
     threading.Thread(target=give_back_repeatedly, daemon=True).start()
     import uvicorn
 
@@ -187,7 +179,7 @@ def answer(settings: Settings, pipe: tuple[int, int], listener: socket.socket, l
     running = Running(settings)
     try:
         config = uvicorn.Config(
-            running.application(load.row(number)),
+            running.application(queued=True),
             log_config=None,
             access_log=False,
             server_header=False,
@@ -205,9 +197,9 @@ def give_back_repeatedly() -> None:
         give_back()
 
 
-def index(settings: Settings, pipe: tuple[int, int], listener: socket.socket) -> None:
+def index(settings: Settings, listener: socket.socket) -> None:
     """The main function of the process that fetches and indexes; it closes the listening socket at once."""
-    prepare(settings, pipe)
+    prepare(settings)
     listener.close()
     from gitmem.server.startup import Running
 

@@ -18,7 +18,6 @@ from gitmem.server.operations import Operations
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
 from gitmem.server.shared_search import Shared
-from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import application
 from gitmem.server.worker import Worker
 
@@ -80,9 +79,9 @@ class Running:
         """Whether every started worker still runs."""
         return all(thread.is_alive() or thread.ident is None for thread in self._threads)
 
-    def application(self, load: Row | None = None) -> Any:
-        """The ASGI application: REST, webhooks, health, metrics and MCP. `load`: the process's row of the tenants'
-        load; with it, requests wait for their tenant's turn."""
+    def application(self, *, queued: bool = False) -> Any:
+        """The ASGI application: REST, webhooks, health, metrics and MCP. `queued`: requests wait for their tenant's
+        turn."""
         from starlette.middleware import Middleware
 
         from gitmem.server.web.fair_queue import MAX_REQUESTS_AT_ONCE, FairQueue, Queued
@@ -97,10 +96,9 @@ class Running:
         mcp = mcp_application(self.operations, self.settings.host, allowed)
         hook_secret = (self.settings.secrets or {}).get("HOOK_SECRET", "")
         middleware = [Middleware(Authenticated, operations=self.operations)]
-        if load is not None:
-            most = max(1, min(MAX_REQUESTS_AT_ONCE, self.settings.connections))
-            queued = Middleware(Queued, queue=FairQueue(load, most), tenant_of=self.operations.tenant_of)
-            middleware.insert(0, queued)
+        if queued:
+            queue = FairQueue(max(1, min(MAX_REQUESTS_AT_ONCE, self.settings.connections)))
+            middleware.insert(0, Middleware(Queued, queue=queue, tenant_of=self.operations.tenant_of))
         return application(
             self.operations, hook_secret, list(mcp.routes), alive=self.alive,
             lifespan=mcp.router.lifespan_context, middleware=middleware,

@@ -1,130 +1,155 @@
-"""Shares the server fairly among tenants: a tenant with very many requests delays its own and not those of others.
+"""Shares a process fairly among tenants: a tenant with very many requests delays its own and not those of others.
 
-Each tenant has a queue, and tenants take turns; the oldest request of a tenant comes first, in whichever process it
-waits. A tenant that recently asked much more than the others is held to its share of the processes and begins a request
-only when none of another tenant runs; if its share is below one process, it rests after each request. Other tenants may
-use the whole server.
+Each tenant has a queue, and tenants take turns. A tenant that asked much more than the others in the last seconds is
+limited until it asks less or the others are gone: it runs one request at a time, begins it when no other tenant's
+runs, and then rests as long as each of the others could have run one. A process counts its own requests only: the
+processes accept from one socket, so that each sees the same tenants.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.datastructures import Headers
 
 from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES
-from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import error
 
 # Requests that a process runs at once: one uses the processor while the others wait for the database.
 MAX_REQUESTS_AT_ONCE = 4
 # Requests of one tenant, or of all unknown tokens together, that a process runs at once.
 MAX_REQUESTS_PER_TENANT = 2
-MAX_REMEMBERED_TENANTS = 100  # tenants whose turn is remembered
 MAX_QUEUED_PER_TENANT = 64  # requests of a tenant that wait in a process
-# Seconds that a request of a tenant held to its share waits while others' requests run; also its longest rest.
-YIELD = 0.25
-LOOK = 0.003  # seconds between two checks of other processes while a request waits
-LARGEST = 1 << 20  # bytes of a request, whose body is read before it is queued
-
-Waiting = deque[tuple[float, "asyncio.Future[None]"]]
+RECENT_SECONDS = 5.0  # time constant of a tenant's recent requests: one this old counts 1/e
+MIN_RECENT = 0.1  # recent requests from which another tenant counts
+HEAVY = 2.0  # a tenant is limited if its recent requests are more than HEAVY times the mean of the others
+MAX_RESTS = 5  # requests of others that a limited tenant leaves time for after each of its own
+MAX_REST_SECONDS = 0.25
+MAX_YIELD_SECONDS = 0.25  # for which a limited tenant that has rested waits while requests of others run
+MAX_BODY_BYTES = 1 << 20  # of a request; its body is read before it is queued
 
 
 class QueueFull(Exception):
     """A tenant has MAX_QUEUED_PER_TENANT waiting requests already."""
 
 
-class FairQueue:
-    """The queues of one process. Not thread-safe: only its event loop may use it."""
+@dataclass
+class Tenant:
+    """The requests of a tenant in this process. `waiting`: a future for each, done once the request may run.
+    `running`: their number. `recent`: recent requests at `asked`, the time of the last one, monotonic; see
+    RECENT_SECONDS. `rested`: when its rest ends or ended."""
 
-    def __init__(self, row: Row, most: int = MAX_REQUESTS_AT_ONCE, queued: int = MAX_QUEUED_PER_TENANT) -> None:
-        self.row = row
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    running: int = 0
+    recent: float = 0.0
+    asked: float = 0.0
+    rested: float = 0.0
+
+    def recent_at(self, moment: float) -> float:
+        """The recent requests at a later moment."""
+        return self.recent * math.exp((self.asked - moment) / RECENT_SECONDS)
+
+
+class FairQueue:
+    """The queues of one process. Not thread-safe: only its event loop may use it. Tenant 0 stands for all callers with
+    an unknown token; their requests do not count as recent."""
+
+    def __init__(
+        self, most: int = MAX_REQUESTS_AT_ONCE, queued: int = MAX_QUEUED_PER_TENANT,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self.clock = clock
         self._most = most
         self._queued = queued
-        self._count = 0
-        self._queues: OrderedDict[int, Waiting] = OrderedDict()  # in the order of turns
-        self._look: asyncio.TimerHandle | None = None
+        self._tenants: OrderedDict[int, Tenant] = OrderedDict()  # by number, in the order of turns
+        self._timer: asyncio.TimerHandle | None = None
 
-    async def enter(self, tenant: int) -> None:
-        """Wait until a request of a tenant may run. Raises QueueFull."""
-        moment = self.row.ask(tenant)
-        queue = self._queue(tenant)
-        if len(queue) >= self._queued:
+    async def enter(self, number: int) -> None:
+        """Wait until a request of tenant `number` may run. Raises QueueFull."""
+        now = self.clock()
+        tenant = self._tenant(number, now)
+        if number:
+            tenant.recent, tenant.asked = tenant.recent_at(now) + 1, now
+        if len(tenant.waiting) >= self._queued:
             raise QueueFull
         turn = asyncio.get_running_loop().create_future()
-        queue.append((moment, turn))
-        self._grant()
+        tenant.waiting.append(turn)
+        self._start_waiting()
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self.leave(tenant)
+            if turn.cancelled():
+                self._start_waiting()
             else:
-                self._grant()
+                self.leave(number)
             raise
 
-    def _queue(self, tenant: int) -> Waiting:
-        """The queue of a tenant. A new one is first in the order of turns."""
-        if tenant not in self._queues:
-            if len(self._queues) >= MAX_REMEMBERED_TENANTS:
-                self._queues = OrderedDict((one, queue) for one, queue in self._queues.items() if queue)
-            self._queues[tenant] = deque()
-            self._queues.move_to_end(tenant, last=False)
-        return self._queues[tenant]
+    def leave(self, number: int, seconds: float = 0.0) -> None:
+        """Note the end of a request that ran for `seconds`."""
+        tenant, now = self._tenants[number], self.clock()
+        tenant.running -= 1
+        tenant.rested = now + min(MAX_REST_SECONDS, seconds * min(MAX_RESTS, self._lighter(tenant, now)))
+        self._start_waiting()
 
-    def leave(self, tenant: int, took: float = 0.0) -> None:
-        """Note the end of a request that ran for `took` seconds."""
-        self._count -= 1
-        self.row.run(tenant, -1)
-        share = self.row.share(tenant)
-        if share is not None and share < 1:
-            self.row.rest(tenant, min(YIELD, took * (1 / share - 1)))
-        self._grant()
+    def _tenant(self, number: int, now: float) -> Tenant:
+        """A tenant. A new one is first in the order of turns; those that asked nothing lately are forgotten then."""
+        if number not in self._tenants:
+            for other, tenant in list(self._tenants.items()):
+                if not (tenant.waiting or tenant.running or tenant.recent_at(now) > MIN_RECENT):
+                    del self._tenants[other]
+            self._tenants[number] = Tenant()
+            self._tenants.move_to_end(number, last=False)
+        return self._tenants[number]
 
-    def _grant(self) -> None:
-        """Start waiting requests that may run, one of each tenant in turn."""
-        granted = True
-        while granted and self._count < self._most:
-            granted = False
-            for tenant in [tenant for tenant, queue in self._queues.items() if queue]:
-                if self._count < self._most and self._enters(tenant):
-                    granted = True
-        if any(self._queues.values()) and self._look is None:
-            self._look = asyncio.get_running_loop().call_later(LOOK, self._look_again)
+    def _lighter(self, tenant: Tenant, now: float) -> int:
+        """How many other tenants asked recently if this one is limited beside them, else 0."""
+        others = [other.recent_at(now) for other in self._tenants.values() if other is not tenant]
+        others = [recent for recent in others if recent > MIN_RECENT]
+        if others and tenant.recent_at(now) > HEAVY * sum(others) / len(others):
+            return len(others)
+        return 0
 
-    def _look_again(self) -> None:
-        self._look = None
-        self._grant()
+    def _start_waiting(self) -> None:
+        """Start the waiting requests that may run, one of each tenant in turn, and look again when a rest ends."""
+        now, started = self.clock(), True
+        while started:
+            started = False
+            for number, tenant in list(self._tenants.items()):
+                while tenant.waiting and tenant.waiting[0].done():  # the client is gone
+                    tenant.waiting.popleft()
+                if tenant.waiting and self._may_start(tenant, now):
+                    tenant.waiting.popleft().set_result(None)
+                    tenant.running += 1
+                    self._tenants.move_to_end(number)
+                    started = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        rested = [tenant.rested for tenant in self._tenants.values() if tenant.waiting]
+        moments = [moment for end in rested for moment in (end, end + MAX_YIELD_SECONDS) if moment > now]
+        if moments:
+            self._timer = asyncio.get_running_loop().call_later(min(moments) - now, self._start_waiting)
 
-    def _enters(self, tenant: int) -> bool:
-        """Start the oldest request of a tenant if its share allows; return whether it was started."""
-        queue = self._queues[tenant]
-        while queue and queue[0][1].done():  # the client is gone
-            queue.popleft()
-        self.row.wait(tenant, queue[0][0] if queue else 0.0)
-        if not queue or self.row.running_here(tenant) >= min(MAX_REQUESTS_PER_TENANT, self._most):
+    def _may_start(self, tenant: Tenant, now: float) -> bool:
+        """Whether another request of a tenant may run now."""
+        running = sum(each.running for each in self._tenants.values())
+        if running >= self._most or tenant.running >= MAX_REQUESTS_PER_TENANT:
             return False
-        share = self.row.share(tenant)
-        if share is not None and (self.row.running(tenant) >= max(1, int(share)) or not self.row.is_next(tenant)):
+        if not self._lighter(tenant, now):
+            return True
+        if tenant.running or now < tenant.rested:
             return False
-        if share is not None and share < 1 and self.row.rests(tenant):
-            return False
-        if share is not None and self.row.others_run(tenant) and self.row.clock() - queue[0][0] < YIELD:
-            return False
-        _, turn = queue.popleft()
-        self._count += 1
-        self.row.run(tenant, 1)
-        self.row.wait(tenant, queue[0][0] if queue else 0.0)
-        self._queues.move_to_end(tenant)
-        turn.set_result(None)
-        return True
+        return not running or now >= tenant.rested + MAX_YIELD_SECONDS
 
 
 class Queued:
-    """An ASGI middleware that queues requests.
+    """An ASGI middleware that queues requests of the API and of MCP; streams of MCP, which stay open, are not queued.
 
     The body is read before a request is queued, and its place is free once its answer begins, so that slow clients
     delay nobody. `tenant_of`: returns the tenant of a token, 0 if it is unknown.
@@ -141,10 +166,10 @@ class Queued:
             return
         body = await whole(receive)
         if body is None:
-            await error(413, "too-large", f"a request has {LARGEST} bytes at most")(scope, receive, send)
+            await error(413, "too-large", f"a request has {MAX_BODY_BYTES} bytes at most")(scope, receive, send)
             return
         tenant = self.tenant_of(Headers(scope=scope).get("authorization", "").partition(" ")[2].strip())
-        began = self.queue.row.clock()
+        asked = self.queue.clock()
         try:
             await self.queue.enter(tenant)
         except QueueFull:
@@ -154,17 +179,15 @@ class Queued:
                 scope, receive, send
             )
             return
-        STAGES.labels("queue").observe(self.queue.row.clock() - began)
-        await self._run(scope, [*body], receive, send, tenant)
-
-    async def _run(self, scope: Any, body: list[Any], receive: Any, send: Any, tenant: int) -> None:
-        inside, began = True, self.queue.row.clock()
+        began = self.queue.clock()
+        STAGES.labels("queue").observe(began - asked)
+        running = True
 
         def leave() -> None:
-            nonlocal inside
-            if inside:
-                inside = False
-                self.queue.leave(tenant, self.queue.row.clock() - began)
+            nonlocal running
+            if running:
+                running = False
+                self.queue.leave(tenant, self.queue.clock() - began)
 
         async def read() -> Any:
             if body:
@@ -182,7 +205,7 @@ class Queued:
 
 
 def is_queued(scope: Any) -> bool:
-    """Whether a request is queued: those of the API and of MCP are, but not the streams of MCP, which stay open."""
+    """Whether a request is queued."""
     if scope["type"] != "http":
         return False
     path: str = scope["path"]
@@ -190,13 +213,13 @@ def is_queued(scope: Any) -> bool:
 
 
 async def whole(receive: Any) -> list[Any] | None:
-    """The ASGI messages of a request's body; None for more than LARGEST bytes."""
+    """The ASGI messages of a request's body; None for more than MAX_BODY_BYTES."""
     messages, size = [], 0
     while True:
         message = await receive()
         messages.append(message)
         size += len(message.get("body", b""))
-        if size > LARGEST:
+        if size > MAX_BODY_BYTES:
             return None
         if message["type"] != "http.request" or not message.get("more_body"):
             return messages

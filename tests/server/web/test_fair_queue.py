@@ -1,4 +1,4 @@
-"""A tenant that asks much more than the others makes its own requests wait, in one process and over several."""
+"""A tenant that asks much more than the others makes its own requests wait."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from gitmem.server.tenant_load import RECENT, TenantLoad
-from gitmem.server.web.fair_queue import LARGEST, MAX_REQUESTS_PER_TENANT, YIELD, FairQueue, Queued, QueueFull
+from gitmem.server.web.fair_queue import (
+    MAX_BODY_BYTES,
+    MAX_REQUESTS_PER_TENANT,
+    MAX_RESTS,
+    MAX_YIELD_SECONDS,
+    RECENT_SECONDS,
+    FairQueue,
+    Queued,
+    QueueFull,
+)
 from tests.server.conftest import Server
 
-LOUD, QUIET, THIRD, FOURTH = 1, 2, 3, 4
+LOUD, QUIET, THIRD = 1, 2, 3
 
 
 class Clock:
@@ -29,31 +37,35 @@ class Clock:
 
 
 class Requests:
-    """Requests to the queues of a server's processes; `run` holds those that were let in, in order."""
+    """Requests to the queue of a process; `run` holds the tenants of those that were let in, in order."""
 
-    def __init__(self, processes: int = 1, **given: Any) -> None:
-        self.load, self.clock = TenantLoad(processes), Clock()
-        self.queues = [FairQueue(self.load.row(number, self.clock), **given) for number in range(processes)]
-        self.run: list[tuple[int, int]] = []
+    def __init__(self, **given: Any) -> None:
+        self.clock = Clock()
+        self.queue = FairQueue(clock=self.clock, **given)
+        self.run: list[int] = []
         self.tasks: list[asyncio.Task[None]] = []
 
-    async def ask(self, tenant: int, process: int = 0, times: int = 1) -> None:
+    async def ask(self, tenant: int, times: int = 1) -> None:
         async def one() -> None:
-            await self.queues[process].enter(tenant)
-            self.run.append((process, tenant))
+            await self.queue.enter(tenant)
+            self.run.append(tenant)
 
         self.tasks += [asyncio.create_task(one()) for _ in range(times)]
         await self.settle()
 
-    async def end(self, process: int, tenant: int, took: float = 0.0) -> None:
-        self.run.remove((process, tenant))
-        self.queues[process].leave(tenant, took)
+    async def end(self, tenant: int, seconds: float = 0.0) -> None:
+        self.run.remove(tenant)
+        self.queue.leave(tenant, seconds)
+        await self.settle()
+
+    async def later(self, seconds: float) -> None:
+        """Move the clock."""
+        self.clock.now += seconds
+        self.queue._start_waiting()  # as the timer does
         await self.settle()
 
     async def settle(self) -> None:
         """Everything that can go on has."""
-        for queue in self.queues:
-            queue._grant()  # as the timer does
         for _ in range(5):
             await asyncio.sleep(0)
 
@@ -81,157 +93,160 @@ async def _as_coroutine(test: Callable[[], Awaitable[None]]) -> None:
 
 @in_a_loop
 async def test_a_tenant_alone_runs_as_many_as_a_process_takes_of_one() -> None:
-    asked = Requests(2)
-    await asked.ask(LOUD, 0, 20)
-    await asked.ask(LOUD, 1, 20)
-    assert [asked.run.count((process, LOUD)) for process in (0, 1)] == [
-        MAX_REQUESTS_PER_TENANT,
-        MAX_REQUESTS_PER_TENANT,
-    ]
+    asked = Requests()
+    await asked.ask(LOUD, 20)
+    assert asked.run == [LOUD] * MAX_REQUESTS_PER_TENANT
+    await asked.end(LOUD, 1.0)
+    assert asked.run == [LOUD] * MAX_REQUESTS_PER_TENANT  # and does not rest
     await asked.stop()
 
 
 @in_a_loop
-async def test_a_loud_tenant_has_its_share_once_another_asked_and_the_others_have_theirs_at_once() -> None:
-    asked = Requests(2)
-    await asked.ask(LOUD, 0, 20)
-    await asked.ask(QUIET, 0)
-    assert (0, QUIET) in asked.run
+async def test_a_loud_tenant_runs_one_at_a_time_once_another_asked_and_none_beside_the_others() -> None:
+    asked = Requests()
+    await asked.ask(LOUD, 20)
+    await asked.ask(QUIET)
+    assert QUIET in asked.run
     for _ in range(MAX_REQUESTS_PER_TENANT):
-        await asked.end(0, LOUD)
-    assert (0, LOUD) not in asked.run  # beside the other's
-    await asked.end(0, QUIET)
-    assert asked.run.count((0, LOUD)) == 1  # half of the two processes
-    await asked.ask(LOUD, 1, 3)
-    assert (1, LOUD) not in asked.run  # over both processes
-    await asked.ask(QUIET, 1)
-    assert (1, QUIET) in asked.run
+        await asked.end(LOUD)
+    assert asked.run == [QUIET]
+    await asked.end(QUIET)
+    assert asked.run == [LOUD]
+    await asked.ask(QUIET)
+    assert asked.run == [LOUD, QUIET]
     await asked.stop()
 
 
 @in_a_loop
 async def test_a_loud_tenant_does_not_wait_for_ever_for_the_others() -> None:
-    asked = Requests(1)
+    asked = Requests()
     await asked.ask(QUIET)
-    await asked.ask(LOUD, 0, MAX_REQUESTS_PER_TENANT + 2)
-    while asked.run.count((0, LOUD)):
-        await asked.end(0, LOUD)
-    assert asked.run == [(0, QUIET)]  # which goes on and on
-    asked.clock.now += YIELD
-    await asked.settle()
-    assert asked.run.count((0, LOUD)) == 1
-    await asked.stop()
-
-
-@in_a_loop
-async def test_the_oldest_is_next_whichever_process_it_came_to() -> None:
-    asked = Requests(2)
-    await asked.ask(QUIET, 1)
-    await asked.ask(LOUD, 0, 8)
-    await asked.ask(LOUD, 1, 1)
-    await asked.ask(LOUD, 0, 1)
-    await asked.end(1, QUIET)
-    for _ in range(7 + MAX_REQUESTS_PER_TENANT):
-        if (1, LOUD) in asked.run:
-            break
-        await asked.end(0, LOUD)
-    assert asked.run.count((1, LOUD)) == 1 and (0, LOUD) not in asked.run
-    await asked.end(1, LOUD)
-    assert asked.run.count((0, LOUD)) == 1
+    await asked.ask(LOUD, MAX_REQUESTS_PER_TENANT + 2)
+    while LOUD in asked.run:
+        await asked.end(LOUD)
+    assert asked.run == [QUIET]  # which goes on and on
+    await asked.later(MAX_YIELD_SECONDS)
+    assert asked.run == [QUIET, LOUD]
     await asked.stop()
 
 
 @in_a_loop
 async def test_when_a_process_is_full_the_tenants_take_turns() -> None:
-    asked = Requests(1, most=1)
-    await asked.ask(LOUD, 0, 3)
-    await asked.ask(QUIET, 0, 2)
-    await asked.ask(THIRD, 0, 1)
+    asked = Requests(most=1)
+    await asked.ask(LOUD, 3)
+    await asked.ask(QUIET, 2)
+    await asked.ask(THIRD, 1)
     order = []
     while asked.run:
-        ((process, tenant),) = asked.run
+        (tenant,) = asked.run
         order.append(tenant)
-        await asked.end(process, tenant)
+        await asked.end(tenant)
     assert order[:1] + sorted(order[1:3]) + order[3:] == [LOUD, QUIET, THIRD, LOUD, QUIET, LOUD]
     await asked.stop()
 
 
 @in_a_loop
 async def test_tenants_that_ask_alike_are_not_held_back() -> None:
-    asked = Requests(1)
+    asked = Requests()
     for _ in range(MAX_REQUESTS_PER_TENANT):
         await asked.ask(LOUD)
         await asked.ask(QUIET)
-    assert asked.run.count((0, LOUD)) == asked.run.count((0, QUIET)) == MAX_REQUESTS_PER_TENANT
+    assert asked.run.count(LOUD) == asked.run.count(QUIET) == MAX_REQUESTS_PER_TENANT
     await asked.stop()
 
 
 @in_a_loop
-async def test_a_tenant_with_less_than_a_process_rests_after_each_request() -> None:
-    asked = Requests(2)
-    for tenant in (QUIET, THIRD, FOURTH):  # with the loud one four for two processes
+async def test_a_loud_tenant_rests_after_each_request_for_as_long_as_each_other_could_have_run_one() -> None:
+    asked = Requests()
+    for tenant in (QUIET, THIRD):
         await asked.ask(tenant)
-        await asked.end(0, tenant)
-    await asked.ask(LOUD, 0, 9)
-    await asked.ask(LOUD, 1, 9)
-    while len(asked.run) > 1:
-        await asked.end(*asked.run[0])
-    await asked.end(*asked.run[0], took=0.2)
+        await asked.end(tenant)
+    await asked.ask(LOUD, 9)
+    await asked.end(LOUD)
+    await asked.end(LOUD, 0.05)
     assert asked.run == []
-    await asked.ask(QUIET, 1)
-    assert asked.run == [(1, QUIET)]
-    await asked.end(1, QUIET)
-    asked.clock.now += 0.2
-    await asked.settle()
-    assert [tenant for _, tenant in asked.run] == [LOUD]
+    await asked.ask(QUIET)
+    assert asked.run == [QUIET]
+    await asked.end(QUIET)
+    await asked.later(0.06)
+    assert asked.run == []
+    await asked.later(0.06)
+    assert asked.run == [LOUD]
     await asked.stop()
 
 
 @in_a_loop
-async def test_what_was_asked_long_ago_holds_nobody_back() -> None:
-    asked = Requests(1)
+async def test_a_rest_is_bounded_however_many_others_there_are() -> None:
+    asked = Requests()
+    for tenant in range(2, 2 * MAX_RESTS):
+        await asked.ask(tenant)
+        await asked.end(tenant)
+    await asked.ask(LOUD, 9)
+    await asked.end(LOUD)
+    await asked.end(LOUD, 0.01)
+    await asked.later(0.01 * MAX_RESTS)
+    assert asked.run == [LOUD]
+    await asked.stop()
+
+
+@in_a_loop
+async def test_a_rest_ends_without_another_request() -> None:
+    queue = FairQueue()
+    await queue.enter(QUIET)
+    queue.leave(QUIET)
+    await queue.enter(LOUD)
+    waiting = [asyncio.create_task(queue.enter(LOUD)) for _ in range(2)]
+    await asyncio.sleep(0)
+    queue.leave(LOUD, 0.02)
+    await asyncio.sleep(0)
+    assert not any(task.done() for task in waiting)
+    await asyncio.wait_for(waiting[0], 10)
+    waiting[1].cancel()
+
+
+@in_a_loop
+async def test_what_was_asked_long_ago_holds_nobody_back_and_is_forgotten() -> None:
+    asked = Requests()
     await asked.ask(QUIET)
-    asked.clock.now += 10 * RECENT
-    await asked.ask(LOUD, 0, MAX_REQUESTS_PER_TENANT)
-    assert asked.run.count((0, LOUD)) == MAX_REQUESTS_PER_TENANT
+    await asked.end(QUIET)
+    await asked.later(10 * RECENT_SECONDS)
+    await asked.ask(LOUD, MAX_REQUESTS_PER_TENANT)
+    assert asked.run.count(LOUD) == MAX_REQUESTS_PER_TENANT
+    assert list(asked.queue._tenants) == [LOUD]
     await asked.stop()
 
 
 @in_a_loop
 async def test_more_than_may_wait_are_refused_and_only_those_of_that_tenant() -> None:
-    asked = Requests(1, most=1, queued=2)
-    await asked.ask(LOUD, 0, 3)
+    asked = Requests(most=1, queued=2)
+    await asked.ask(LOUD, 3)
     with pytest.raises(QueueFull):
-        await asked.queues[0].enter(LOUD)
+        await asked.queue.enter(LOUD)
     await asked.ask(QUIET)
-    await asked.end(0, LOUD)
-    assert asked.run == [(0, QUIET)]
+    await asked.end(LOUD)
+    assert asked.run == [QUIET]
     await asked.stop()
 
 
 @in_a_loop
 async def test_a_request_that_is_given_up_makes_room() -> None:
-    asked = Requests(1, most=1)
+    asked = Requests(most=1)
     await asked.ask(LOUD)
     await asked.ask(LOUD)
     asked.tasks[1].cancel()
     await asked.ask(QUIET)
-    await asked.end(0, LOUD)
-    assert asked.run == [(0, QUIET)]
+    await asked.end(LOUD)
+    assert asked.run == [QUIET]
     await asked.stop()
 
 
 @in_a_loop
-async def test_what_a_process_that_ended_was_at_is_forgotten() -> None:
-    asked = Requests(2)
-    await asked.ask(QUIET, 0)
-    await asked.ask(LOUD, 1, 8)
-    await asked.ask(LOUD, 0, 1)
-    await asked.end(0, QUIET)
-    assert (0, LOUD) not in asked.run
-    asked.load.clear(1)
-    await asked.settle()
-    assert (0, LOUD) in asked.run
+async def test_unknown_tokens_wait_together_and_hold_no_tenant_back() -> None:
+    asked = Requests()
+    await asked.ask(0, 20)
+    assert asked.run == [0] * MAX_REQUESTS_PER_TENANT
+    await asked.ask(QUIET, MAX_REQUESTS_PER_TENANT)
+    assert asked.run.count(QUIET) == MAX_REQUESTS_PER_TENANT
     await asked.stop()
 
 
@@ -272,22 +287,23 @@ async def request(app: Any, *parts: bytes, path: str = "/v1/search", token: str 
 @in_a_loop
 async def test_a_request_waits_with_its_body_read_and_is_refused_where_too_many_do() -> None:
     slow = Slow()
-    queue = FairQueue(TenantLoad().row(0), most=1, queued=1)
+    queue = FairQueue(most=1, queued=1)
     app = Queued(slow, queue, {"loud": LOUD, "quiet": QUIET}.__getitem__)
     waiting = [asyncio.create_task(request(app, b"a", b"b")) for _ in range(2)]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert await request(app, b"c") == 429
     quiet = asyncio.create_task(request(app, b"d", token="quiet"))
-    assert await request(app, b"x" * LARGEST, b"x", token="quiet") == 413
+    assert await request(app, b"x" * MAX_BODY_BYTES, b"x", token="quiet") == 413
     slow.go.set()
     assert [await task for task in (*waiting, quiet)] == [200, 200, 200]
-    assert slow.bodies == [b"a", b"d", b"a"] and queue._count == 0
+    assert slow.bodies == [b"a", b"d", b"a"]
+    assert not any(tenant.running for tenant in queue._tenants.values())
 
 
 def test_whose_a_token_is_is_known_once_it_was_looked_at(server: Server) -> None:
     running = server.running
-    server.client = TestClient(running.application(TenantLoad().row(0)), base_url="http://127.0.0.1:8470")
+    server.client = TestClient(running.application(queued=True), base_url="http://127.0.0.1:8470")
     token = server.tokens["acme read"]
     assert running.operations.tenant_of(token) == 0
     assert server.search("acme read", "okapi")["hits"] == []
