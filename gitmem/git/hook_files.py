@@ -3,7 +3,7 @@
 A shell script keeps every byte and gets our block after its first line. Any other file (a binary, a Python script, a
 link, a file that Git would not run) is renamed, called by our hook, and renamed back by `uninstall`. If our command
 ends with another code than 0, a hook that gates ends with 1. This module writes only the hook folder that it is given;
-the texts are those of `hooks/`.
+the texts of the blocks are in hook_scripts/.
 
 Other programs write hook files too: husky writes its folder again at each installation of packages, lefthook replaces
 the files of its configuration, and a folder in the user's own configuration serves all repositories. So the Git
@@ -17,6 +17,7 @@ import re
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,8 @@ HOOKS = (*GATES, *WRITING, *REFRESH)
 SERVER = ("pre-receive",)  # hooks of a server's repository
 REMEMBERED = "hooks"  # file of the state folder with the names of the installed hooks
 SAVED = ".before-git-mem"  # suffix of a renamed hook that cannot hold our block
-BEGIN = "# >>> git mem >>> put here by `git mem install`; `git mem uninstall` takes it out"
+BEGIN_MARK = "# >>> git mem >>>"
+BEGIN = f"{BEGIN_MARK} put here by `git mem install`; `git mem uninstall` takes it out"
 END = "# <<< git mem <<<"
 OURS = "#!/bin/sh\n# made by `git mem install`\n"
 BLOCK = re.compile(rb"^# >>> git mem >>>.*?^# <<< git mem <<<\n", re.MULTILINE | re.DOTALL)
@@ -45,38 +47,8 @@ SHELL = re.compile(
     rb"#!\s*(?:/\S*/)?(?:env\s+)?(?:-S\s+)?(?:/\S*/)?(?:sh|bash|dash|ash|ksh|zsh)(?:[ \t]+-\w+)*[ \t]*\n"
 )
 
-# The hooks start the interpreter that installed them. With -P and -E (PYTHONPATH may name the repository) it imports
-# nothing from the repository.
-RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -E -P -m gitmem "$@"; else git-mem "$@"; fi; }'
-# A gate that cannot run refuses. If git mem itself is gone (`pip uninstall` before `git mem uninstall`), the shell
-# tells a person how to install it again, or which lines of which files to delete and by which command.
-MARKS = ("^# >>> git mem >>>", "^# <<< git mem <<<")
-REFUSE = f"""\
-gitmem_refuse() {{
-  gitmem --version >/dev/null 2>&1 || {{
-    gitmem_at=$(cd -- "$(dirname -- "$0")" && pwd) && cd -- "$gitmem_at" || exit 1
-    echo "git mem is gone from this machine: nothing was scanned, so ${{0##*/}} refuses"
-    echo "hint: to keep it, install git mem again, then: git mem install"
-    echo "hint: to leave it, delete the lines from '{MARKS[0][1:]}' to '{MARKS[1][1:]}' in:"
-    gitmem_files=$(grep -ls '{MARKS[0]}' ./* | tr '\\n' ' ')
-    for gitmem_file in $gitmem_files; do printf '  %s\\n' "$gitmem_at/${{gitmem_file#./}}"; done
-    echo "hint: this command does that, and keeps each file as it was beside it, as NAME.old:"
-    printf "  (cd '%s' && sed -i.old '/%s/,/%s/d' %s)\\n" "$(printf %s "$gitmem_at" | sed "s/'/'\\\\\\\\''/g")" \\
-      '{MARKS[0]}' '{MARKS[1]}' "${{gitmem_files% }}"
-  }} >&2
-  exit 1
-}}"""
-# `gitmem_staged`: whether a staged change may touch memory; a git error counts as yes. Variables of the environment
-# must not change the patterns. If .gitmem.toml or the user's settings name other paths, only the gate knows what is
-# memory, so the answer is yes. So it is in a merge: a line that a merge drops from the other side does not differ from
-# HEAD.
+# `staged.sh` asks Git about these files, patterns of pathspecs.
 TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in FOLDERS))  # a link may be anywhere below them
-
-
-def _all_quoted(words: Iterable[str]) -> str:
-    return " ".join(f"'{word}'" for word in words)
-
-
 PATHSPECS = (
     ":(icase)memory", ":(icase)*.rules", *(f":(icase)*{end}" for end in AGENT_ENDINGS),
     *(f":(icase)*{top}*" for top in TOPS),
@@ -84,81 +56,51 @@ PATHSPECS = (
 )  # fmt: skip
 LEADING = (*IMPORTING, *(f"{folder}/*" for folder in FOLDERS), *LEADING_SETTINGS)  # files that may import any other
 LEADS = rf"(^|[^a-zA-Z0-9.])@[a-zA-Z0-9._/~\"-]|({'|'.join(LEADING_KEYS)})[^a-zA-Z0-9]*[:=]"
-ASK = f"""\
-gitmem_staged() {{
-  ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\
-    --quiet --no-ext-diff --ignore-submodules=none -- '.gitmem*' ':(icase)*.gitatt*' {_all_quoted(PATHSPECS)} ||
-    GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
-    git config --get-regexp '^mem\\.(memorypaths|protected)$' >/dev/null ||
-    git rev-parse -q --verify MERGE_HEAD >/dev/null ||
-    GIT_LITERAL_PATHSPECS=0 git grep -qE --cached -e '{LEADS}' -- {_all_quoted(f":(icase)*{name}" for name in LEADING)}
-}}"""
-STAGED = """\
-if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""
-# The gate reads a commit message if memory is staged, or if the message may hold what a detector finds: only plain
-# English words and short numbers are not read (tests/git/test_message_filter.py). Lines with `#` count, because
-# `git commit -m` keeps them.
+# What a detector may find in a commit message: only plain English words and short numbers are not read
+# (tests/git/test_message_filter.py). Lines with `#` count, because `git commit -m` keeps them.
 MAY_HOLD = (
     "[^ -~[:space:]]", "[[:cntrl:]]", "[a-z0-9_+=-]{16}", "[a-z][0-9]|[0-9][a-z]", "[0-9]([^a-z0-9]?[0-9]){3}",
     r"[@=<>|\\]", "://", " / ",
     "pass|pwd|pw|pin|secret|token|key|cred|auth|login|user|account|admin|root|seed|phrase|mnemonic|wallet|cookie",
     "senha|clave|contras|kenn|wort|woord|geheim|parola|haslo|mot de|answer|maiden|born|mrn|patient|diagnos",
 )  # fmt: skip
-MESSAGE = """\
-if gitmem_staged || LC_ALL=C grep -aEqi \\
-  '{may_hold}' "$1"; then
-  gitmem hook {name} "$@" || gitmem_refuse; fi""".replace("{may_hold}", "|".join(MAY_HOLD))
-STDIN = """\
-gitmem_refs=$(cat)
-printf '%s\\n' "$gitmem_refs" | gitmem hook {name} "$@" || gitmem_refuse
-if [ -n "$gitmem_refs" ]; then exec <<GITMEM
-$gitmem_refs
-GITMEM
-else exec </dev/null; fi"""
-# Only the commits of an agent, and the commit of a staged promotion, get trailers.
-PREPARE = """\
-if { [ -e "$(git rev-parse --git-path gitmem-promotion)" ] || git config mem.agent >/dev/null; } && gitmem_staged
-then gitmem hook {name} "$@" || :; fi"""
-# If another program has replaced a gate, a hook that still runs reports it.
-STANDING = """\
-gitmem_at=$(dirname -- "$0")
-{ grep -qs '^# >>> git mem' "$gitmem_at/pre-commit" "$gitmem_at/pre-commit.legacy" &&
-  grep -qs '^# >>> git mem' "$gitmem_at/commit-msg" "$gitmem_at/commit-msg.legacy"; } ||
-  [ ! -e "$(git rev-parse --git-common-dir)/gitmem/hooks" ] || gitmem hook {name} --gone </dev/null || :"""
-COMMITTED = """\
-gitmem_promote=''
-if ! git diff --quiet --no-ext-diff --no-textconv HEAD^ HEAD -- '*.md' memory '.gitmem*' 2>/dev/null; then
-  gitmem hook {name} --promote="$gitmem_promote" "$@" </dev/null >/dev/null 2>&1 || :
-fi"""
-# Runs the command if a line of Markdown cites a file that the commit changes; the command finds out which line.
-CITED = """\
-git -c core.quotePath=false diff --name-only --no-renames --no-ext-diff HEAD^ HEAD 2>/dev/null |
-  sed 's/%/%25/g;s/ /%20/g;s/@/%40/g;s/#/%23/g;s/~/%7E/g;s/--/-%2D/g;s/^/ code=/;s/$/#/' |
-  git -c core.fsmonitor=false grep -qF -f - -- '*.md' 2>/dev/null && gitmem hook {name} --cited </dev/null || :"""
-AFTER = """\
-gitmem hook {name} "$@" </dev/null >/dev/null 2>&1 || :"""
 
 # In a folder that serves several repositories, the block acts for those where `git mem install` was run.
 HERE = 'case ":$gitmem_only:" in *":$(git rev-parse --path-format=absolute --git-common-dir):"*)'
 ONLY = re.compile(rb"^gitmem_only='(.*)'$", re.MULTILINE)
 
-BODIES: dict[str, tuple[str, ...]] = {
-    "pre-commit": (REFUSE, ASK, STAGED),
-    "pre-merge-commit": (REFUSE, ASK, STAGED),
-    "pre-applypatch": (REFUSE, ASK, STAGED),
-    "commit-msg": (REFUSE, ASK, MESSAGE),
-    "applypatch-msg": (
-        REFUSE,
-        MESSAGE.replace("gitmem_staged || ", ""),
-    ),
-    "pre-push": (REFUSE, STDIN),
-    "pre-receive": (REFUSE, STDIN),
-    "prepare-commit-msg": (ASK, PREPARE),
-    "post-commit": (STANDING, COMMITTED, CITED),
-    "post-merge": (AFTER,),
-    "post-checkout": (AFTER,),
-    "post-rewrite": (AFTER,),
+GATE = ("refuse", "staged", "scan_staged")
+# Hook -> the scripts of hook_scripts/ that its block is made of, after `run`.
+SCRIPTS: dict[str, tuple[str, ...]] = {
+    "pre-commit": GATE,
+    "pre-merge-commit": GATE,
+    "pre-applypatch": GATE,
+    "commit-msg": ("refuse", "staged", "scan_message"),
+    "applypatch-msg": ("refuse", "scan_applied_message"),
+    "pre-push": ("refuse", "scan_refs"),
+    "pre-receive": ("refuse", "scan_refs"),
+    "prepare-commit-msg": ("staged", "add_trailers"),
+    "post-commit": ("report_missing", "index_commit", "report_cited"),
+    "post-merge": ("index",),
+    "post-checkout": ("index",),
+    "post-rewrite": ("index",),
 }
+
+
+def script(name: str, hook: str = "") -> str:
+    """A script of hook_scripts/ for a hook, with its placeholders (`@name@`) filled and without its comments."""
+    text = resources.files("gitmem.git").joinpath(f"hook_scripts/{name}.sh").read_text(encoding="utf-8")
+    values = {
+        "name": hook, "begin": BEGIN_MARK, "end": END, "pathspecs": _all_quoted(PATHSPECS), "leads": LEADS,
+        "leading": _all_quoted(f":(icase)*{name}" for name in LEADING), "may_hold": "|".join(MAY_HOLD),
+    }  # fmt: skip
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", value)
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+
+
+def _all_quoted(words: Iterable[str]) -> str:
+    return " ".join(map(_quoted, words))
 
 
 def block(name: str, python: str = "", promote: str = "", only: Sequence[str] = ()) -> str:
@@ -167,10 +109,10 @@ def block(name: str, python: str = "", promote: str = "", only: Sequence[str] = 
     `python`: the interpreter to run, "" for `git-mem` on PATH. `promote`: options of a promotion after a commit.
     `only`: the Git directories for which the block acts, empty if the hook folder belongs to one repository.
     """
-    body = [f"gitmem_python={_quoted(python)}", RUN, *BODIES[name]]
+    body = [f"gitmem_python={_quoted(python)}", *(script(each, name) for each in ("run", *SCRIPTS[name]))]
     if only:
         body = [f"gitmem_only={_quoted(':'.join(only))}", HERE, *body, ";; esac"]
-    text = "\n".join([BEGIN, *body, END]).replace("{name}", name) + "\n"
+    text = "\n".join([BEGIN, *body, END, ""])
     return text.replace("gitmem_promote=''", f"gitmem_promote={_quoted(promote)}")
 
 

@@ -12,7 +12,7 @@ from gitmem.agent_paths import FILES, FOLDERS
 from gitmem.gate.detectors.text import Scope
 from gitmem.gate.examine import inspect
 from gitmem.gate.policy import Policy
-from gitmem.git.hook_files import ASK
+from gitmem.git.hook_files import script
 from gitmem.paths import TEXT_ENDINGS, Layout, agents_read, holds_instructions, is_memory
 from tests.harness import SOURCE, Repo
 from tests.samples import GITHUB
@@ -39,8 +39,8 @@ def passing(repo: Repo, paths: Sequence[str], mode: str = "100644") -> list[str]
     """The paths for which the shell of a hook would start the gate, each staged alone."""
     oid = repo.git("hash-object", "-w", "--stdin", input="x").strip()
     stage = f'git read-tree --empty && git update-index --add --cacheinfo "{mode},{oid},$path"'
-    script = f'{ASK}\nfor path; do {stage} || exit 1; if gitmem_staged; then echo "$path"; fi; done'
-    return repo.run("sh", "-c", script, "sh", *paths).stdout.splitlines()
+    asked = f'{script("staged")}\nfor path; do {stage} || exit 1; if gitmem_staged; then echo "$path"; fi; done'
+    return repo.run("sh", "-c", asked, "sh", *paths).stdout.splitlines()
 
 
 def in_framework(path: str) -> bool:

@@ -14,7 +14,7 @@ from gitmem.gate.detectors.registry import DETECTORS, examples
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import scan
-from gitmem.git.hook_files import BODIES, MAY_HOLD
+from gitmem.git.hook_files import MAY_HOLD, script
 
 QUICK = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
 SAMPLES = sorted({text for name in QUICK for rule in examples(name).values() for text in rule.flag})
@@ -40,7 +40,7 @@ def is_refused(text: str) -> bool:
 def passes_unread(texts: list[str]) -> list[str]:
     """Those of some texts in which grep finds nothing, each asked as one file of its own would be: line by line."""
     pattern = "|".join(MAY_HOLD)
-    assert f"'{pattern}'" in BODIES["commit-msg"][-1]
+    assert f"'{pattern}'" in script("scan_message")
     grep = shutil.which("grep")
     assert grep is not None
     left = []

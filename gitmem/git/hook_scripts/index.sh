@@ -1,0 +1,1 @@
+gitmem hook @name@ "$@" </dev/null >/dev/null 2>&1 || :
