@@ -420,7 +420,7 @@ def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[s
         with replaced(repo, contents, {to: existing[to] for to in contents}, before=position(repo)):
             commit = ""
             if plan.history and plan.files:
-                commit = _with_history(repo, plan)
+                commit = _with_history(repo, plan.source, contents)
     return Imported(plan, tuple(contents), commit)
 
 
@@ -446,14 +446,14 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
         )
 
 
-def _with_history(repo: Repository, plan: Plan) -> str:
+def _with_history(repo: Repository, source: Path, paths: Collection[str]) -> str:
     """Commit the files with both histories as parents, or on top of the imported one if this repository has no commit.
 
     Returns the oid of the commit. After a failure the merge is undone.
     """
     before = repo.head()
     fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
-    run_git(repo, [*fetch, str(plan.source), "+HEAD:refs/gitmem/import"])
+    run_git(repo, [*fetch, str(source), "+HEAD:refs/gitmem/import"])
     try:
         if before:
             merge = ["merge", "--quiet", "--no-commit", "--no-ff", "--strategy=ours", "--allow-unrelated-histories"]
@@ -462,14 +462,14 @@ def _with_history(repo: Repository, plan: Plan) -> str:
             run_git(repo, ["reset", "--quiet", "--soft", "refs/gitmem/import"])
         begun = repo.head()
         try:
-            paths = [to for _, to, _ in plan.files]
-            if plan.settings:
-                paths.append(TRACKED)
             run_git(repo, ["add", "--", *paths])
-            message = f"memory: import {counted(len(plan.files), 'file')} with their history"
+            message = f"memory: import {counted(len(paths), 'file')} with their history"
             run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], stdin=message + "\n")
         except BaseException as error:
             if repo.head() == begun:  # otherwise it was interrupted after the commit, which stays
+                if before:  # `merge --abort` removes staged files, with the lines that somebody added meanwhile
+                    with suppress(GitFailed):
+                        run_git(repo, ["reset", "--quiet", "--", *paths])
                 _undo(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"], error)
             raise
     finally:
