@@ -26,7 +26,7 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import Mask, refuse_or_mask
 from gitmem.gate.scan import scan
 from gitmem.git.opening import Repository, discover, open_repository
-from gitmem.git.transaction import position, replaced, writer
+from gitmem.git.transaction import Position, ensure_position, position, replaced, writer
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory import links
@@ -417,10 +417,11 @@ def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[s
         contents = {to: data for _, to, data in plan.files if to in free}
         if plan.settings is not None:
             existing[TRACKED], contents[TRACKED] = settings_now(repo.root), plan.settings
-        with replaced(repo, contents, {to: existing[to] for to in contents}, before=position(repo)):
+        before = position(repo)
+        with replaced(repo, contents, {to: existing[to] for to in contents}, before=before):
             commit = ""
             if plan.history and plan.files:
-                commit = _with_history(repo, plan.source, contents)
+                commit = _with_history(repo, plan.source, contents, before)
     return Imported(plan, tuple(contents), commit)
 
 
@@ -446,31 +447,33 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
         )
 
 
-def _with_history(repo: Repository, source: Path, paths: Collection[str]) -> str:
+def _with_history(repo: Repository, source: Path, paths: Collection[str], before: Position) -> str:
     """Commit the files with both histories as parents, or on top of the imported one if this repository has no commit.
 
-    Returns the oid of the commit. After a failure the merge is undone.
+    Returns the oid of the commit. Raises Changed if the branch is not that of `before`. After a failure the merge is
+    undone.
     """
-    before = repo.head()
     fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
     run_git(repo, [*fetch, str(source), "+HEAD:refs/gitmem/import"])
     try:
-        if before:
+        if before.head:
             merge = ["merge", "--quiet", "--no-commit", "--no-ff", "--strategy=ours", "--allow-unrelated-histories"]
             run_git(repo, [*merge, "refs/gitmem/import"])
         else:
             run_git(repo, ["reset", "--quiet", "--soft", "refs/gitmem/import"])
         begun = repo.head()
         try:
+            if before.head:  # Git switches no branch from now on
+                ensure_position(repo, before)
             run_git(repo, ["add", "--", *paths])
             message = f"memory: import {counted(len(paths), 'file')} with their history"
             run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], stdin=message + "\n")
         except BaseException as error:
             if repo.head() == begun:  # otherwise it was interrupted after the commit, which stays
-                if before:  # `merge --abort` removes staged files, with the lines that somebody added meanwhile
+                if before.head:  # `merge --abort` removes staged files, with the lines that somebody added meanwhile
                     with suppress(GitFailed):
                         run_git(repo, ["reset", "--quiet", "--", *paths])
-                _undo(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"], error)
+                _undo(repo, ["merge", "--abort"] if before.head else ["update-ref", "-d", "HEAD"], error)
             raise
     finally:
         with suppress(GitFailed):  # the earlier error is the one to report; the next import overwrites the ref
