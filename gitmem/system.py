@@ -6,6 +6,7 @@ link is looked for before a file is opened, not by the opening itself.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Iterator
@@ -57,6 +58,35 @@ def echoes(handle: int) -> bool:
         return bool(termios.tcgetattr(handle)[3] & termios.ECHO)
     except termios.error:
         return True
+
+
+# Errors of an operation that the file system does not have.
+NOT_SUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM)
+_EXCHANGE = 2  # RENAME_EXCHANGE of Linux (renameat2) and RENAME_SWAP of macOS (renamex_np)
+_AT_FDCWD = -100  # paths are relative to the working directory
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two files change places in one step. Returns False if the system or the file system cannot do that.
+
+    Raises OSError if it fails for another reason.
+    """
+    import ctypes
+
+    if not POSIX:
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    if hasattr(libc, "renameat2"):
+        code = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _EXCHANGE)
+    elif hasattr(libc, "renamex_np"):
+        code = libc.renamex_np(names[0], names[1], _EXCHANGE)
+    else:
+        return False
+    number = ctypes.get_errno()
+    if code and number not in NOT_SUPPORTED:
+        raise OSError(number, os.strerror(number), str(other))
+    return not code
 
 
 @contextmanager

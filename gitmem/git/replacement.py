@@ -1,147 +1,176 @@
-"""Replaces, creates or removes one file of the work tree; a save by an editor at the same moment is never lost.
+"""Replaces, creates or removes one file of the work tree; what others write to it at the same moment is never lost.
 
-The new text is written to a scratch file first. The two files then change places in one system call, and the file that
-came out is compared with the bytes that the writer had read. The replaced file stays in the scratch folder until
-`close`: undoing needs no disk space, and a later write into it, by a program that had it open, is noticed.
+The new text is written to a scratch file. Then the scratch file and the file change places in one system call, and the
+text that came out is compared with the text that the writer had read: an editor may have saved in between. The scratch
+file, now with the old text, is kept until `close`, so that undoing needs no disk space and no line is lost that a
+program adds to the old file because it still has it open. What a program writes there after `close` is lost.
+
+tests/git/test_write_faults.py has the loops of kills and editors. The docstrings here name the loop that fails without
+a step.
 """
 
 from __future__ import annotations
 
-import errno
+import hashlib
+import logging
 import os
 import re
-import stat
-import tempfile
+import shlex
+import shutil
+import time
 from contextlib import suppress
 from pathlib import Path
 
 from gitmem import system
-from gitmem.errors import Changed, GitMemError
-from gitmem.git.worktree import default_mode, read_bytes, resolve, sync_folder
+from gitmem.errors import Changed, GitMemError, OutsideRepository
+from gitmem.git.worktree import SCRATCH_PREFIX, content, flushed_file, read_bytes, resolve, sync_folder
 from gitmem.messages import Message
 
-PREFIX = ".gitmem-"  # of a scratch file in the work tree, used where .git is on another file system
-_SCRATCH_NAME = re.compile(r"\.gitmem-[a-z0-9_]{8}~?")
-_NOT_SUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM)
-_EXCHANGE = 2  # RENAME_EXCHANGE of Linux (renameat2) and RENAME_SWAP of macOS (renamex_np)
-_AT_FDCWD = -100  # paths are relative to the working directory
+LATE = "late"  # prefix of files in the state folder: replaced files whose new lines could not be added to the new file
+MAX_ADD_TRIES = 5  # to add lines to a file that others change at the same moment
+_SCRATCH_NAME = re.compile(re.escape(SCRATCH_PREFIX) + "[a-z0-9_]{8}~?")
+
+log = logging.getLogger(__name__)
 
 
 class Replacement:
     """The change of one file from the bytes `before` to the bytes `after`. None means no file; one of both is bytes.
 
-    `path` is relative to `root`. `scratch` is a private folder for the scratch file. Call `apply` first, then `undo` if
-    the change must not stay, and `close` at the end in any case.
+    `path` is relative to `root`. `scratch` is the folder for scratch files in the state folder. Call `apply` first,
+    then `undo` if the change must not stay, and `close` at the end in any case.
     """
 
     def __init__(self, root: Path, path: str, before: bytes | None, after: bytes | None, scratch: Path) -> None:
         self.path, self.before, self.after = path, before, after
-        self._root, self._scratch = root, scratch
-        self._scratch_file: Path | None = None  # the new text; once applied, the replaced file
+        self._root, self._scratch_folder = root, scratch
+        self._scratch: Path | None = None  # the file that is not in place: the new one, or the old one once applied
         self._applied = False
 
     def apply(self) -> None:
-        """Write `after` in place of `before`.
+        """Put `after` in the place of `before`.
 
-        Raises Changed if the file does not hold `before`, and leaves it as it is. Raises GitMemError if the file cannot
-        be written, OutsideRepository if the path leads through a symbolic link.
+        Raises Changed if the file does not hold `before`, and leaves it as somebody saved it. Raises GitMemError if the
+        file cannot be written, OutsideRepository if the path leads through a symbolic link.
         """
-        target = resolve(self._root, self.path)
         try:
-            if self.after is None:
-                self._scratch_file = _new_scratch_file(self._scratch, target)
-            else:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                resolve(self._root, self.path)
-                self._scratch_file = _written(self._scratch, target, self.after)
-            # Compared before the exchange as well: an editor that reads our text in the moment until it is taken back
-            # would save it over the text of somebody else.
-            if self.before is not None and _content(self._root, self.path) != self.before:
+            target = self._target()
+            self._scratch = flushed_file(_folder_for_scratch(self._scratch_folder, target), target, self.after or b"")
+            # The loop of editors that rename needs this comparison beside the one below: an editor that reads our text
+            # in the moment until it is taken back would save it over the text of somebody else.
+            if self.before is not None and content(self._root, self.path) != self.before:
                 raise self._changed()
-            self._exchange(self._scratch_file, target)
-            self._applied = True
-            sync_folder(target.parent)
-            if self.before is not None and _read(self._scratch_file) != self.before:
-                self._put_back(self._scratch_file, target)
+            self._change_places(self._scratch)
+            if self.before is not None and not _holds(self._scratch, self.before):
+                self._change_places(self._scratch)
                 raise self._changed()
         except OSError as error:
             raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
 
-    def _exchange(self, scratch_file: Path, target: Path) -> None:
+    def resume(self) -> None:
+        """Take over a change that a killed process applied, so that it can be undone. Raises as `apply`."""
         try:
-            if self.before is None:
-                _link(scratch_file, target)
-            elif self.after is None:
-                os.replace(target, scratch_file)
-            else:
-                _swap(scratch_file, target)
-        except (FileExistsError, FileNotFoundError):  # somebody created or removed the file since it was read
-            raise self._changed() from None
+            target = self._target()
+            self._scratch = flushed_file(_folder_for_scratch(self._scratch_folder, target), target, self.before or b"")
+        except OSError as error:
+            raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
+        self._applied = True
 
     def undo(self) -> bool:
         """Put `before` back if the file still holds `after`. Returns whether the file holds `before` again.
 
         A file that somebody changed since is left alone. Raises OSError if the old file cannot be put back.
         """
-        if not self._applied or self._scratch_file is None:
+        if not self._applied or self._scratch is None:
             return True
-        target = resolve(self._root, self.path)
-        current = _content(self._root, self.path)
-        if current != self.after:
-            return current == self.before
-        self._put_back(self._scratch_file, target)
-        return not self._applied
-
-    def _put_back(self, scratch_file: Path, target: Path) -> None:
-        """Undo the exchange. A file that somebody saves at this very moment stays, and the change counts as applied."""
-        if self.before is None:
-            target.unlink()
-        elif self.after is None:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                _link(scratch_file, target)
-            except FileExistsError:
-                return
-        else:
-            _swap(scratch_file, target)
-            if _read(scratch_file) != self.after:
-                _swap(scratch_file, target)
-                return
-        self._applied = False
-        sync_folder(target.parent)
-
-    def late_write(self) -> tuple[bytes, bytes] | None:
-        """What a program wrote to the file that was taken out, if it had that file open: the bytes before and after.
-
-        Returns None if nobody wrote to it. The file taken out is the old one or, after `undo`, the new one. Raises
-        OSError if it cannot be read.
-        """
-        taken_out = self.after
-        if self._applied:
-            taken_out = self.before
-        if taken_out is None or self._scratch_file is None:
-            return None
-        data = _read(self._scratch_file)
-        if data == taken_out:
-            return None
-        return taken_out, data
-
-    def keep(self, place: Path) -> None:
-        """Move the file that was taken out to `place`, mode 0600; `close` then removes nothing."""
-        if self._scratch_file is not None:
-            os.chmod(self._scratch_file, 0o600)
-            os.replace(self._scratch_file, place)
-            self._scratch_file = None
+        current = content(self._root, self.path)
+        if current == self.after:
+            with suppress(Changed):
+                self._change_places(self._scratch)
+                return True
+        return current == self.before
 
     def close(self) -> None:
-        """Remove the scratch file."""
-        if self._scratch_file is not None:
-            with suppress(OSError):
-                self._scratch_file.unlink(missing_ok=True)
+        """Remove the scratch file, after the lines that a program added to it are added to the file in its place.
+
+        The loops of editors that hold the file open, or that empty it and write it later, need this: such a program
+        writes to the file that was taken out. If the lines cannot be added (a full disk, or a folder is there now), the
+        file that was taken out is kept in the state folder, and a warning names it.
+        """
+        if self._scratch is None:
+            return
+        known = self.after
+        if self._applied:
+            known = self.before
+        try:
+            while known is not None and (written := _read(self._scratch)) != known:
+                self._add_lines(known, written)
+                known = written
+        except FileNotFoundError:
+            return  # somebody removed it
+        except (OSError, GitMemError):
+            self._keep(self._scratch)
+        with suppress(OSError):
+            self._scratch.unlink(missing_ok=True)
+
+    def _target(self) -> Path:
+        """The place of the file; its folder is made. Raises OutsideRepository if a part of it is a symbolic link."""
+        resolve(self._root, self.path).parent.mkdir(parents=True, exist_ok=True)
+        return resolve(self._root, self.path)
+
+    def _change_places(self, scratch: Path) -> None:
+        """Let the scratch file and the file change places: apply the change, or take it back if it was applied.
+
+        Raises Changed if somebody created or removed the file since it was read.
+        """
+        taken_out, put_in = self.before, self.after
+        if self._applied:
+            taken_out, put_in = self.after, self.before
+        target = self._target()
+        try:
+            if taken_out is None:
+                _move_to_free_place(scratch, target)
+            elif put_in is None:
+                os.replace(target, scratch)
+            else:
+                _exchange(scratch, target)
+        except (FileExistsError, FileNotFoundError):
+            raise self._changed() from None
+        self._applied = not self._applied
+        sync_folder(target.parent)
 
     def _changed(self) -> Changed:
         return Changed(
             Message("'{}' was changed by somebody else at the same moment", self.path), "look at it, then try again"
+        )
+
+    def _add_lines(self, before: bytes, theirs: bytes) -> None:
+        """Add the lines that `theirs` added to `before` to the file in place. Raises GitMemError if that fails."""
+        for attempt in range(MAX_ADD_TRIES):
+            current = content(self._root, self.path)
+            new = with_added_lines(before, theirs, current or b"")
+            if new == (current or b""):
+                return
+            addition = Replacement(self._root, self.path, current, new, self._scratch_folder)
+            try:
+                addition.apply()
+                break
+            except Changed:
+                if attempt + 1 == MAX_ADD_TRIES:
+                    raise
+            finally:
+                addition.close()
+        log.warning(
+            "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
+            "git diff -- %s shows them", self.path, shlex.quote(self.path),
+        )  # fmt: skip
+
+    def _keep(self, scratch: Path) -> None:
+        """Move the scratch file to the state folder, which is private."""
+        name = f"{LATE}-{hashlib.sha256(self.path.encode()).hexdigest()[:12]}-{time.time_ns()}"
+        place = self._scratch_folder.parent / name
+        shutil.move(scratch, place)
+        log.warning(
+            "'%s' was written meanwhile by a program that had it open; all of its text is in %s", self.path, place
         )
 
 
@@ -167,130 +196,59 @@ def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
     return b"".join(result)
 
 
-def sweep(scratch: Path) -> None:
-    """Remove the files that killed runs left in the folder `scratch`. The caller holds the lock of all writers."""
-    if not scratch.is_dir():
-        return
-    for file in scratch.iterdir():
-        with suppress(OSError):
-            file.unlink()
-
-
-def sweep_beside(target: Path) -> None:
-    """Remove the scratch files that killed runs left next to `target`. The caller holds the lock of all writers."""
+def sweep(folder: Path) -> None:
+    """Remove the scratch files that killed runs left in a folder. The caller holds the lock of all writers."""
     with suppress(OSError):
-        for entry in os.scandir(target.parent):
+        for entry in os.scandir(folder):
             if _SCRATCH_NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 os.unlink(entry.path)
 
 
-def _content(root: Path, path: str) -> bytes | None:
-    try:
-        return read_bytes(root, path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _read(place: Path) -> bytes:
-    handle = os.open(place, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.RAW)
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file")
-        return file.read()
-
-
-def _new_scratch_file(scratch: Path, target: Path) -> Path:
-    """A new empty file on the file system of `target`: in `scratch`, or next to `target` and ignored by Git."""
+def _folder_for_scratch(scratch: Path, target: Path) -> Path:
+    """The folder for the scratch file of `target`: `scratch`, or that of `target` if .git is on another file system."""
     if scratch.stat().st_dev == target.parent.stat().st_dev:
-        handle, name = tempfile.mkstemp(dir=scratch)
-    else:
-        sweep_beside(target)
-        _exclude(scratch)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=PREFIX)
-    os.close(handle)
-    return Path(name)
+        return scratch
+    sweep(target.parent)
+    return target.parent
 
 
-def _exclude(scratch: Path) -> None:
-    """Have Git ignore scratch files in the work tree. `scratch` is two folders below the common Git directory."""
-    info = scratch.parent.parent / "info"
-    info.mkdir(exist_ok=True)
-    place = info / "exclude"
-    old = ""
-    if place.exists():
-        old = place.read_text(encoding="utf-8", errors="surrogateescape")
-    if f"{PREFIX}*" in old.splitlines():
-        return
-    with open(place, "a", encoding="utf-8") as file:
-        if old and not old.endswith("\n"):
-            file.write("\n")
-        file.write(f"{PREFIX}*\n")
+def _read(scratch: Path) -> bytes:
+    """The bytes of a file that was taken out. Raises OSError, OutsideRepository if it is no regular file."""
+    return read_bytes(scratch.parent, scratch.name)
 
 
-def _written(scratch: Path, target: Path, data: bytes) -> Path:
-    """A scratch file with `data`, flushed to the disk, with the mode that `target` has or a new file would get."""
-    place = _new_scratch_file(scratch, target)
-    try:
-        with open(place, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = default_mode()
-        if target.exists():
-            mode = stat.S_IMODE(target.stat().st_mode)
-        os.chmod(place, mode)
-    except OSError:
-        place.unlink(missing_ok=True)
-        raise
-    return place
+def _holds(scratch: Path, data: bytes) -> bool:
+    """Whether a file that was taken out is a regular file with these bytes."""
+    with suppress(OSError, OutsideRepository):
+        return _read(scratch) == data
+    return False
 
 
-def _link(file: Path, target: Path) -> None:
-    """Give `file` the name `target` as well. Raises FileExistsError if there is a file of that name.
-
-    On a file system without hard links the file is moved.
-    """
+def _move_to_free_place(file: Path, target: Path) -> None:
+    """Move a file. Raises FileExistsError if there is a file already (checked by a hard link where there are some)."""
     try:
         os.link(file, target, follow_symlinks=False)
+        os.unlink(file)
     except OSError as error:
-        if error.errno not in _NOT_SUPPORTED or target.exists():
+        if error.errno not in system.NOT_SUPPORTED or target.exists():
             raise
         os.replace(file, target)
 
 
-def _swap(scratch_file: Path, target: Path) -> None:
-    """Let two files change places: in one step, or else so that `target` has either its old or its new text."""
-    if _exchanged(scratch_file, target):
+def _exchange(scratch: Path, target: Path) -> None:
+    """Let two files change places in one step; the loop of editors that rename fails with two.
+
+    On a file system that cannot do that, `target` has its old or its new text at any moment, and is missing for a
+    moment if there are no hard links either.
+    """
+    if system.exchange(scratch, target):
         return
-    old = scratch_file.with_name(scratch_file.name + "~")
+    old = scratch.with_name(scratch.name + "~")
     try:
         os.link(target, old)
     except OSError as error:
-        if error.errno not in _NOT_SUPPORTED:
+        if error.errno not in system.NOT_SUPPORTED:
             raise
         os.rename(target, old)
-    os.replace(scratch_file, target)
-    os.rename(old, scratch_file)
-
-
-def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two files by the system call for it. Returns False if the system or the file system has none.
-
-    Raises OSError if the call fails for another reason.
-    """
-    import ctypes
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    names = os.fsencode(one), os.fsencode(other)
-    if hasattr(libc, "renameat2"):
-        code = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _EXCHANGE)
-    elif hasattr(libc, "renamex_np"):
-        code = libc.renamex_np(names[0], names[1], _EXCHANGE)
-    else:
-        return False
-    if code == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in _NOT_SUPPORTED:
-        return False
-    raise OSError(number, os.strerror(number), str(other))
+    os.replace(scratch, target)
+    os.rename(old, scratch)

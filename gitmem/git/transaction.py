@@ -9,9 +9,8 @@ in this order: the Markdown first, Git second, the search index last.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
-import logging
+import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,9 +22,10 @@ from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
 from gitmem.git import undo_record
 from gitmem.git.objects import Entry, is_encrypted, is_lfs_pointer
 from gitmem.git.opening import Repository
-from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_lines
+from gitmem.git.replacement import Replacement, sweep
+from gitmem.git.sparse_checkout import left_out
 from gitmem.git.undo_record import digest
-from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.git.worktree import content, locked, read_bytes, write_atomic
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, scratch_folder, stage_entries, store_blob
 from gitmem.messages import Message
 from gitmem.system import signals_held_back
@@ -36,9 +36,8 @@ TRIES = 5  # of one write, if files change between the plan and the write
 WRITE_WAIT = 60.0  # seconds to wait for the writers before this one
 RETRY_SECONDS = 0.05  # before the next try: an editor that truncates a file has written it by then
 GIT_WAIT_SECONDS = 5.0  # for the `git commit` of a killed run
-LATE = "late"  # prefix of files in the state folder: late writes that could not be merged into their own file
+RECOVERY_HINT = "the next git mem command that writes puts it back"
 
-log = logging.getLogger(__name__)
 Contents = Mapping[str, bytes | None]  # path -> bytes of the file; None: there is no file
 Result = TypeVar("Result")
 
@@ -100,9 +99,10 @@ class Reading:
 
     def raw(self, path: str) -> bytes | None:
         """The bytes of a file of any kind; None if there is no file. Raises as `read` does for a sparse checkout."""
+        assert self.repo.root is not None
         if path not in self.noted:
-            self.noted[path] = _content(self.repo, path)
-            if self.noted[path] is None and _outside_sparse_checkout(self.repo, path):
+            self.noted[path] = content(self.repo.root, path)
+            if self.noted[path] is None and path in left_out(self.repo):
                 raise GitMemError(
                     Message("'{}' is tracked and left out of this sparse checkout", path),
                     "git sparse-checkout add its folder",
@@ -119,11 +119,6 @@ class Reading:
         if not is_committed(self.repo, path, data):
             raise GitMemError(Message("'{}' has edits that are not committed", path), "commit or stash them first")
         return data
-
-
-def _outside_sparse_checkout(repo: Repository, path: str) -> bool:
-    """Whether Git's index marks a file as left out of the work tree: Git would not commit a file written there."""
-    return run_git(repo, ["ls-files", "-t", "-z", "--", path]).startswith("S ")
 
 
 def ensure_utf8(data: bytes, path: str) -> None:
@@ -311,7 +306,7 @@ def replaced(
     scratch = scratch_folder(repo)
     wanted = {path: data for path, data in contents.items() if data != noted[path]}
     if recorded:
-        _write_record(repo, wanted, noted)
+        _write_record(repo, before or position(repo), wanted, noted)
     files = [Replacement(repo.root, path, noted[path], data, scratch) for path, data in wanted.items()]
     try:
         for file in files:
@@ -321,19 +316,18 @@ def replaced(
     except BaseException as error:
         with signals_held_back():
             repo.close()  # an interrupt may have ended its helper process; the next call starts a new one
-            problem, mixed = _put_back(repo, files, committed=before is not None and repo.head() != before.head)
-            if not problem and recorded:
+            outcome = _put_back(repo, files, committed=before is not None and repo.head() != before.head)
+            if not outcome.failed and recorded:
                 _drop_record(repo)
-        if problem and isinstance(error, Exception):
-            hints = ["the next git mem command that writes puts it back", getattr(error, "hint", "")]
-            raise GitMemError(f"{error}; {problem}", "\n".join(filter(None, hints))) from error
-        if mixed and isinstance(error, GitMemError):
-            raise type(error)(*_with_mixed(error, mixed)) from error
+        if outcome.failed and isinstance(error, Exception):
+            hints = [RECOVERY_HINT, getattr(error, "hint", "")]
+            raise GitMemError(f"{error}; {outcome.failed}", "\n".join(filter(None, hints))) from error
+        if outcome.mixed and isinstance(error, GitMemError):
+            raise type(error)(*_with_mixed(error, outcome.mixed)) from error
         raise
     finally:
         with signals_held_back():
             for file in files:
-                _merge_late_write(repo, file)
                 file.close()
     if recorded:
         _drop_record(repo)
@@ -344,26 +338,38 @@ def replaced(
         undo_record.remember(repo, noted, wanted, commit)
 
 
-def _put_back(repo: Repository, files: Sequence[Replacement], committed: bool) -> tuple[str, list[str]]:
-    """Undo the replacements, except those that HEAD holds by now (`committed`: HEAD moved).
+class Outcome(NamedTuple):
+    """What became of files that were to be put back.
 
-    Returns what could not be undone, "" if nothing, and the paths that somebody else saved meanwhile; they stay.
+    `undone`: paths with their old text again. `mixed`: paths that somebody else saved meanwhile; they stay. `failed`: a
+    sentence about the files that could not be put back, "" if there are none.
     """
-    failed, mixed = [], []
-    head = None
+
+    undone: list[str]
+    mixed: list[str]
+    failed: str
+
+
+def _put_back(repo: Repository, files: Sequence[Replacement], *, committed: bool) -> Outcome:
+    """Put files and their staged entries back; with `committed`, because HEAD moved, not those that HEAD has now."""
+    undone, mixed, failed = [], [], []
+    oids = {}
     if committed:
-        head = _oids(repo, repo.head(), [file.path for file in files])
+        oids = _oids(repo, repo.head(), [file.path for file in files])
     for file in reversed(files):
         try:
-            if head is not None and _is_blob(repo, head.get(file.path), file.after):
-                _unstage_old_text(repo, file.path, file.before)
+            if committed and _is_blob(repo, oids.get(file.path), file.after):
+                # A git that was killed after it moved HEAD left its index with the old text.
+                unstage(repo, file.path, keep=file.after, drop=file.before)
             else:
-                if not file.undo():
+                if file.undo():
+                    undone.append(file.path)
+                else:
                     mixed.append(file.path)
-                unstage(repo, file.path, file.before, file.after)
+                unstage(repo, file.path, keep=file.before, drop=file.after)
         except (OSError, GitMemError) as error:
             failed.append(Message("'{}' could not be put back ({})", file.path, error))
-    return ", ".join(failed), mixed
+    return Outcome(undone, mixed, ", ".join(failed))
 
 
 def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
@@ -377,57 +383,14 @@ def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
     return message, "\n".join(line for line in (error.hint, hint) if line)
 
 
-def _merge_late_write(repo: Repository, file: Replacement) -> None:
-    """If a program wrote to the file that was taken out, because it had that file open, add its lines to the new file.
-
-    If they cannot be added (a full disk, or a folder is there now), the file that was taken out is kept in the state
-    folder.
-    """
-    try:
-        late = file.late_write()
-    except OSError:
-        return  # the file that was taken out is gone
-    if late is None:
-        return
-    with suppress(OSError, GitMemError):
-        for _ in range(TRIES):
-            if _add_lines(repo, file.path, *late):
-                return
-    name = f"{LATE}-{hashlib.sha256(file.path.encode()).hexdigest()[:12]}-{time.time_ns()}"
-    place = state_dir(repo.common_dir) / name
-    file.keep(place)
-    log.warning("'%s' was written meanwhile by a program that had it open; all of its text is in %s", file.path, place)
-
-
-def _add_lines(repo: Repository, path: str, before: bytes, theirs: bytes) -> bool:
-    """Add the lines that `theirs` added to `before` to a file. Returns False if somebody changes it at this moment."""
-    assert repo.root is not None
-    current = _content(repo, path)
-    new = with_added_lines(before, theirs, current or b"")
-    if new == (current or b""):
-        return True
-    replacement = Replacement(repo.root, path, current, new, scratch_folder(repo))
-    try:
-        replacement.apply()
-    except Changed:
-        return False
-    finally:
-        replacement.close()
-    log.warning(
-        "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
-        "git diff -- %s shows them", path, shlex.quote(path),
-    )  # fmt: skip
-    return True
-
-
 def _ensure_commit_as_planned(repo: Repository, before: Position, contents: Contents, oid: str) -> None:
     """Raise Changed, and remove the commit `oid` from the branch, if it is not the commit that was planned.
 
     After the last comparison, and before Git takes its own lock, somebody may have switched the branch, committed to
-    the same files or saved one of them. A file that a hook of the user changed is as planned.
+    the same files or saved one of them (the loops of switches and of commits of a staged line need this). A file that a
+    hook of the user changed is as planned.
     """
-    made = repo.commit(oid)
-    parent = next(iter(made.parents), None)
+    parent = next(iter(repo.commit(oid).parents), None)
     paths = list(contents)
     problem = ""
     if before.branch and not _branch_contains(repo, before.branch, oid):
@@ -476,25 +439,14 @@ def _is_blob(repo: Repository, oid: str | None, data: bytes | None) -> bool:
     return oid in (repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n")))
 
 
-def unstage(repo: Repository, path: str, before: bytes | None, after: bytes | None) -> None:
-    """Reset the staged entry of `path` if we staged it: the text `after`, a removal, or the intent to add the file."""
-    staged = _staged_oid(repo, path)
-    intent = before is None and staged == repo.hash_blob(b"")
-    if intent or (_is_blob(repo, staged, after) and not _is_blob(repo, staged, before)):
-        _reset(repo, [path])
+def unstage(repo: Repository, path: str, *, keep: bytes | None, drop: bytes | None) -> None:
+    """Reset the staged entry of `path` if it is the text `drop`, and not also `keep` by the line ends that Git counts.
 
-
-def _unstage_old_text(repo: Repository, path: str, before: bytes | None) -> None:
-    """Reset a staged entry that still has the old text `before`: the next commit would bring it back.
-
-    That happens if Git is killed after it moved HEAD and before it wrote its index.
+    None: the removal of the file.
     """
-    if _is_blob(repo, _staged_oid(repo, path), before):
+    staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
+    if _is_blob(repo, staged, drop) and not _is_blob(repo, staged, keep):
         _reset(repo, [path])
-
-
-def _staged_oid(repo: Repository, path: str) -> str | None:
-    return {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
 
 
 def _reset(repo: Repository, paths: Sequence[str]) -> None:
@@ -508,15 +460,42 @@ def _reset(repo: Repository, paths: Sequence[str]) -> None:
 # -- the record of a killed run ------------------------------------------------------------------------------
 
 
-def _write_record(repo: Repository, contents: Contents, noted: Contents) -> None:
-    rows = {path: {"before": _spelled(noted[path]), "after": digest(data)} for path, data in contents.items()}
-    write_atomic(repo.git_dir, RECORD, json.dumps(rows).encode(), private=True)
+def _write_record(repo: Repository, before: Position, contents: Contents, noted: Contents) -> None:
+    files = {path: {"before": _spelled(noted[path]), "after": digest(data)} for path, data in contents.items()}
+    record = {"head": before.head, "files": files}
+    write_atomic(repo.git_dir, RECORD, json.dumps(record).encode(), private=True)
 
 
 def _spelled(data: bytes | None) -> str | None:
     if data is None:
         return None
     return base64.b64encode(data).decode()
+
+
+class Row(NamedTuple):
+    """A file of the record. `before`: its old bytes. `after`: `digest` of what the killed run wrote."""
+
+    path: str
+    before: bytes | None
+    after: str | None
+
+
+def _read_record(repo: Repository) -> tuple[str | None, list[Row]]:
+    """(HEAD before the killed run, its files). No files if the record is not ours, or was not written to its end."""
+    try:
+        record = json.loads(read_bytes(repo.git_dir, RECORD, MAX_RECORD_BYTES))
+        return record["head"], [_row(path, row) for path, row in record["files"].items()]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, OutsideRepository):
+        return None, []
+
+
+def _row(path: str, row: Any) -> Row:
+    before, after = row["before"], row["after"]
+    if not isinstance(after, str | None):
+        raise TypeError
+    if before is not None:
+        before = base64.b64decode(before)
+    return Row(path, before, after)
 
 
 def recover(repo: Repository) -> list[str]:
@@ -526,61 +505,42 @@ def recover(repo: Repository) -> list[str]:
     this repository. Raises Locked while a commit that the killed run began is still running, GitMemError if a file
     cannot be put back; the record stays then. The caller holds the lock of all writers.
     """
-    try:
-        record = json.loads(read_bytes(repo.git_dir, RECORD, MAX_RECORD_BYTES))
-        rows = [_row(path, row) for path, row in record.items()]
-    except FileNotFoundError:
+    if not os.path.lexists(repo.git_dir / RECORD):
         return []
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, OutsideRepository):
-        rows = []  # not our record, or the run was killed while it wrote the record, before any file
+    head, rows = _read_record(repo)
+    undone = []
     if rows:
         _await_git(repo)
-    undone = []
-    for path, before, after in rows:
         with signals_held_back():
-            if _recovered(repo, path, before, after):
-                undone.append(path)
+            undone = _recovered(repo, head, rows)
     _drop_record(repo)
     return undone
 
 
-def _row(path: str, row: Any) -> tuple[str, bytes | None, str | None]:
-    before, after = row["before"], row["after"]
-    if not isinstance(after, str | None):
-        raise TypeError
-    if before is not None:
-        before = base64.b64decode(before)
-    return path, before, after
-
-
-def _recovered(repo: Repository, path: str, before: bytes | None, after: str | None) -> bool:
-    """Put one file back if it still holds what the killed run wrote (digest `after`). Returns whether it did."""
+def _recovered(repo: Repository, head: str | None, rows: Sequence[Row]) -> list[str]:
     assert repo.root is not None
+    files = []
     try:
-        data = _content(repo, path)
-        sweep_beside(repo.root / path)
-    except (OSError, ValueError, OutsideRepository):
-        return False  # not a file that a writer could have written
-    if data == before or digest(data) != after:
-        return False
-    if repo.head() is not None and is_committed(repo, path, data):
-        _unstage_old_text(repo, path, before)
-        return False
-    file = Replacement(repo.root, path, data, before, scratch_folder(repo))
-    try:
-        file.apply()
-        unstage(repo, path, before, data)
-    except Changed:
-        return False
+        for path, before, after in rows:
+            with suppress(OSError, ValueError, OutsideRepository):  # not a file that a writer could have written
+                data = content(repo.root, path)
+                if data != before and digest(data) == after:
+                    file = Replacement(repo.root, path, before, data, scratch_folder(repo))
+                    file.resume()
+                    files.append(file)
+        outcome = _put_back(repo, files, committed=repo.head() != head)
     finally:
-        file.close()
-    return True
+        for file in files:
+            file.close()
+    if outcome.failed:
+        raise GitMemError(outcome.failed, RECOVERY_HINT)
+    return outcome.undone
 
 
 def _await_git(repo: Repository) -> None:
     """Wait until the `git commit` of a killed run ends: the files that it commits must not be put back meanwhile.
 
-    Raises Locked after GIT_WAIT_SECONDS.
+    The loop of kills, in which Git goes on, needs this. Raises Locked after GIT_WAIT_SECONDS.
     """
     lock = repo.git_dir / "index.lock"
     deadline = time.monotonic() + GIT_WAIT_SECONDS
@@ -599,11 +559,3 @@ def _drop_record(repo: Repository) -> None:
         (repo.git_dir / RECORD).unlink(missing_ok=True)
     except OSError as error:
         raise GitMemError(Message("cannot remove '{}': {}", repo.git_dir / RECORD, error.strerror)) from None
-
-
-def _content(repo: Repository, path: str) -> bytes | None:
-    assert repo.root is not None
-    try:
-        return read_bytes(repo.root, path)
-    except FileNotFoundError:
-        return None

@@ -18,6 +18,8 @@ from gitmem import system
 from gitmem.errors import GitMemError, Locked, OutsideRepository
 from gitmem.messages import Message
 
+SCRATCH_PREFIX = ".gitmem-"  # of a file that is written and then renamed
+
 
 def relative(root: Path, path: str, cwd: Path | None = None) -> str:
     """The path in `root` of a path that was typed in the folder `cwd` (default: `root`). Raises OutsideRepository."""
@@ -146,20 +148,42 @@ def _read_at(folder: int, name: str, limit: int) -> bytes:
         os.close(handle)
 
 
+def content(root: Path, path: str) -> bytes | None:
+    """The bytes of a file of the work tree; None if there is no file. Raises as `read_bytes` for anything else."""
+    try:
+        return read_bytes(root, path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
 def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -> None:
     """Replace or create a file by a temporary file next to it, fsync and rename. Raises GitMemError.
 
     The file keeps its mode, a new one gets the mode of the umask; 0600 if `private`.
     """
     target = resolve(root, path)
-    import tempfile  # 5 ms that a search need not pay
-
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         resolve(root, path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".gitmem-")
+        temporary = flushed_file(target.parent, target, data, private=private)
+        try:
+            os.replace(temporary, target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise GitMemError(Message("cannot write '{}': {}", path, error.strerror)) from None
+    sync_folder(target.parent)
+
+
+def flushed_file(folder: Path, target: Path, data: bytes, *, private: bool = False) -> Path:
+    """A new file in `folder` with `data`, flushed to the disk, to be renamed to `target`.
+
+    It has the mode of `target`, or that of the umask if there is no `target`; 0600 if `private`. Raises OSError.
+    """
+    import tempfile  # 5 ms that a search need not pay
+
+    handle, name = tempfile.mkstemp(dir=folder, prefix=SCRATCH_PREFIX)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -168,14 +192,11 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
         mode = 0o600
         if not private:
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else default_mode()
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException as error:  # an interrupted merge driver leaves nothing beside the file either
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise GitMemError(Message("cannot write '{}': {}", path, error.strerror)) from None
+        os.chmod(name, mode)
+    except BaseException:  # an interrupted merge driver leaves nothing beside the file either
+        os.unlink(name)
         raise
-    sync_folder(target.parent)
+    return Path(name)
 
 
 def drop_empty_parents(root: Path, path: str) -> None:

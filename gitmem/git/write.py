@@ -20,7 +20,7 @@ from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry, is_git_crypt_filter
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import state_dir
+from gitmem.git.worktree import SCRATCH_PREFIX, state_dir
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ SCRATCH = "writing"  # folder of scratch files in the state folder
 END_SECONDS = 5.0  # for a git that was asked to end
 TRAILER = re.compile(r"(?:Memory-[A-Z][A-Za-z]*|Reviewed-by|Signed-off-by|Co-authored-by): \S")
 # The output of `git commit`: `[main 1a2b3c4] subject`. The subject may have brackets too: the first ones count.
-_MADE = re.compile(r"\[[^\n]*? ([0-9a-f]{4,64})\] ")
+_COMMITTED = re.compile(r"\[[^\n]*? ([0-9a-f]{4,64})\] ")
 # Variables that Git sets for a hook: a command of ours that commits elsewhere must not get them.
 HOOK_VIEW = (
     "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
@@ -213,20 +213,20 @@ def commit_paths(
     args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
     if author:
         args += [f"--author={author}"]
-    try:
+    try:  # standard input has the message, so a file has the paths
         if new:
             run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], stdin=_nul_ended(new))
-        with tempfile.NamedTemporaryFile(dir=scratch_folder(repo)) as file:  # standard input has the message
+        with tempfile.NamedTemporaryFile(dir=scratch_folder(repo), prefix=SCRATCH_PREFIX) as file:
             file.write(os.fsencode(_nul_ended(paths)))
             file.flush()
             args += [f"--pathspec-from-file={file.name}", "--pathspec-file-nul"] if paths else ["--allow-empty"]
             # The oid is read from Git's output, because HEAD may name another commit by now.
-            made = _MADE.match(run_git(repo, args, stdin=message, env=env))
+            committed = _COMMITTED.match(run_git(repo, args, stdin=message, env=env))
     except BaseException:
         with suppress(GitFailed):  # the first error is the one to report
             _unstage_new(repo, new)
         raise
-    return repo.resolve(made[1] if made else "HEAD")
+    return repo.resolve(committed[1] if committed else "HEAD")
 
 
 def _encrypted_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
@@ -272,11 +272,11 @@ def configure(environ: Mapping[str, str], *args: str) -> bool:
     """
     env = _without(environ, (*HOOK_VIEW, *REPOSITORY_VIEW))
     command = ["git", "-C", "/", "config", "--global", *args]
-    done = subprocess.run(command, capture_output=True, env=env, check=False)
-    if done.returncode in (5, 128) and args[0] in ("--unset", "--unset-all", "--remove-section"):
+    result = subprocess.run(command, capture_output=True, env=env, check=False)
+    if result.returncode in (5, 128) and args[0] in ("--unset", "--unset-all", "--remove-section"):
         return False
-    if done.returncode != 0:
-        raise GitFailed(f"git config failed: {first_line(os.fsdecode(done.stderr))}")
+    if result.returncode != 0:
+        raise GitFailed(f"git config failed: {first_line(os.fsdecode(result.stderr))}")
     return True
 
 
@@ -290,22 +290,22 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
     except OSError as error:
         raise GitMemError(Message("cannot make '{}': {}", folder, error.strerror)) from None
     env = _without(environ, (*HOOK_VIEW, *REPOSITORY_VIEW))
-    done = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
-    if done.returncode != 0:
-        raise GitFailed(f"git init failed: {first_line(os.fsdecode(done.stderr))}")
+    result = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
+    if result.returncode != 0:
+        raise GitFailed(f"git init failed: {first_line(os.fsdecode(result.stderr))}")
 
 
 def store_blob(repo: Repository, data: bytes) -> str:
     """Store `data` as a blob, without filters. Returns its oid. Raises GitFailed."""
     folder = str(repo.root or repo.git_dir)
     env = _without(repo.environ, HOOK_VIEW)
-    done = subprocess.run(
+    result = subprocess.run(
         ["git", "-C", folder, "hash-object", "-w", "--no-filters", "--stdin"],
         input=data, capture_output=True, env=env, check=False,
     )  # fmt: skip
-    if done.returncode != 0:
-        raise GitFailed(f"git hash-object failed: {first_line(os.fsdecode(done.stderr))}")
-    return done.stdout.decode().strip()
+    if result.returncode != 0:
+        raise GitFailed(f"git hash-object failed: {first_line(os.fsdecode(result.stderr))}")
+    return result.stdout.decode().strip()
 
 
 def stage_entries(repo: Repository, entries: Sequence[Entry]) -> None:

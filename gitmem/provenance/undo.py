@@ -132,7 +132,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     else:
         write(repo, lambda reading: Draft(_contents(planned(reading)), None), undoable=False)
         for file in expected.files:
-            unstage(repo, file.path, file.then, file.now)
+            unstage(repo, file.path, keep=file.then, drop=file.now)
     with writer(repo):
         for path in [file.path for file in expected.files if file.then is None]:
             assert repo.root is not None

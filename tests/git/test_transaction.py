@@ -16,7 +16,6 @@ import pytest
 
 from gitmem.errors import GitFailed
 from gitmem.git.opening import open_repository
-from gitmem.git.replacement import with_added_lines
 from gitmem.git.transaction import RECORD, recover, replaced, writer
 from gitmem.git.write import commit_paths
 from tests.harness import SOURCE, Repo
@@ -91,7 +90,15 @@ def test_a_correction_after_a_kill_starts_from_what_is_committed(memory: Repo) -
 
 
 @pytest.mark.parametrize(
-    "record", ["", "[]", '{"MEMORY.md": 1}', '{"MEMORY.md": {"before": "!", "after": ""}}', '{"a": {}}']
+    "record",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"head": null, "files": {"MEMORY.md": 1}}',
+        '{"head": null, "files": {"a": {}}}',
+        '{"head": null, "files": {"MEMORY.md": {"before": "!", "after": ""}}}',
+    ],
 )
 def test_a_record_that_cannot_be_read_is_dropped(memory: Repo, record: str) -> None:
     (memory.path / ".git" / RECORD).write_text(record)
@@ -108,8 +115,8 @@ def test_a_record_cannot_reach_outside_and_stops_no_run(memory: Repo, tmp_path: 
     (memory.path / "linked.md").symlink_to(outside)
     config = (memory.path / ".git/config").read_bytes()
     there = config if path == ".git/config" else b"mine"
-    rows = {path: {"before": "YQ==", "after": hashlib.sha256(there).hexdigest()}}
-    (memory.path / ".git" / RECORD).write_text(json.dumps(rows))
+    files = {path: {"before": "YQ==", "after": hashlib.sha256(there).hexdigest()}}
+    (memory.path / ".git" / RECORD).write_text(json.dumps({"head": None, "files": files}))
     memory.mem("forget", "MEMORY.md:3", "--reason", "x")
     assert outside.read_bytes() == b"mine" and (memory.path / ".git/config").read_bytes() == config
     assert not (memory.path / ".git" / RECORD).exists()
@@ -234,21 +241,6 @@ def test_a_refusal_names_the_files_that_somebody_else_saved_meanwhile(memory: Re
     assert memory.git("diff", "--cached", "--name-only") == ""
 
 
-@pytest.mark.parametrize(
-    ("theirs", "current", "wanted"),
-    [
-        ("a\nb\nnew\n", "a\nb\nours\n", "a\nb\nnew\nours\n"),
-        ("new\na\nb\n", "a\n", "a\nnew\n"),
-        ("a\nnew\nb\n", "a\nc\n", "a\nnew\nc\n"),
-        ("", "a\nc\n", "a\nc\n"),
-        ("a\nb\nnew", "", "new"),
-        ("a\nb\nnew\n", "c", "c\nnew\n"),
-    ],
-)
-def test_lines_that_were_added_stand_behind_the_line_they_followed(theirs: str, current: str, wanted: str) -> None:
-    assert with_added_lines(b"a\nb\n", theirs.encode(), current.encode()) == wanted.encode()
-
-
 def test_a_lock_that_a_killed_git_left_is_named_with_what_to_type(memory: Repo) -> None:
     lock = memory.path / ".git/index.lock"
     lock.touch()
@@ -282,7 +274,7 @@ def test_doctor_names_what_a_killed_run_wrote_and_repair_puts_it_back(memory: Re
 
 def test_doctor_names_the_files_that_a_killed_run_left_and_repair_deletes_them(memory: Repo) -> None:
     memory.mem("add", "deploys wait for the tests")
-    left = memory.path / ".git/gitmem/writing/tmpleft"
+    left = memory.path / ".git/gitmem/writing/.gitmem-a1b2c3d4"
     left.write_text("- text of memory\n")
     done = memory.mem("doctor", check=False)
     assert done.returncode == 1 and "1 file of a git mem that was killed" in done.stdout and left.exists()
