@@ -215,13 +215,16 @@ class BinaryRepository:
         at = self.place.root or self.place.git_dir
         return ["git", *SAFE, "-C", str(at), *args]
 
-    def _run(self, args: Sequence[str], ok: tuple[int, ...] = (0,)) -> bytes:
-        done = subprocess.run(
-            self._command(args), capture_output=True, env=self._env, check=False, stdin=subprocess.DEVNULL
-        )
-        if done.returncode not in ok:
-            raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
-        return done.stdout
+    def _run(self, args: Sequence[str], ok: tuple[int, ...] = (0,), names: Iterable[str] = ()) -> bytes:
+        """The output of a git command. `ok`: the exit codes that are no error. `names`: what it reads, NUL-ended."""
+        stdin = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in names)
+        command = self._command(args)
+        if args[0] == "check-ignore":  # it takes patterns, and refuses the option
+            command.remove("--literal-pathspecs")
+        result = subprocess.run(command, input=stdin, capture_output=True, env=self._env, check=False)
+        if result.returncode not in ok:
+            raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(result.stderr)) or result.returncode}")
+        return result.stdout
 
     def _listing(self, args: Sequence[str], fields: int) -> bytes:
         """The output of a git list of files, `fields` NUL-ended fields per file.
@@ -377,14 +380,14 @@ class BinaryRepository:
             if not is_revision_name(rev):
                 raise self._unknown(rev)
         command = self._command(["merge-base", "--is-ancestor", a, b])
-        done = subprocess.run(command, env=self._env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-        if done.returncode == 0:
+        result = subprocess.run(command, env=self._env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        if result.returncode == 0:
             return True
-        if done.returncode == 1 and not done.stderr:  # with an error, Git before 2.44 could not read the history
+        if result.returncode == 1 and not result.stderr:  # with an error, Git before 2.44 could not read the history
             return False
         if not (self._is_commit(a) and self._is_commit(b)):
             return False
-        raise GitFailed(f"git merge-base: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
+        raise GitFailed(f"git merge-base: {first_line(os.fsdecode(result.stderr)) or result.returncode}")
 
     def _is_commit(self, rev: str) -> bool:
         return self._ask("info", f"{rev}^{{commit}}")[1] == "commit"
@@ -477,14 +480,9 @@ class BinaryRepository:
             paths = [path for path in paths if path not in tracked]
         if not paths:
             return set()
-        # check-ignore takes patterns and refuses --literal-pathspecs: wildcards in a name are escaped.
         names = {_as_pattern(path): path for path in paths}
-        given = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in names)
-        command = [word for word in self._command(["check-ignore", "-z", "--stdin"]) if word != "--literal-pathspecs"]
-        done = subprocess.run(command, input=given, capture_output=True, env=self._env, check=False)
-        if done.returncode not in (0, 1):
-            raise GitFailed(f"git check-ignore: {first_line(os.fsdecode(done.stderr))}")
-        return {names[name] for path in done.stdout.split(b"\0")[:-1] if (name := os.fsdecode(path)) in names}
+        output = self._run(["check-ignore", "-z", "--stdin"], ok=(0, 1), names=names)
+        return {names[name] for path in output.split(b"\0")[:-1] if (name := os.fsdecode(path)) in names}
 
     def removals(self, rev: str, most: int) -> dict[str, str]:
         # No pathspec: matching each entry against some hundred pathspecs takes a hundred times as long.
@@ -548,12 +546,8 @@ class BinaryRepository:
     def staged_filters(self, paths: Sequence[str]) -> dict[str, str]:
         if not paths:
             return {}
-        given = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
-        command = self._command(["check-attr", "-z", "--stdin", "--cached", "filter"])
-        done = subprocess.run(command, input=given, capture_output=True, env=self._env, check=False)
-        if done.returncode != 0:
-            raise GitFailed(f"git check-attr: {first_line(os.fsdecode(done.stderr))}")
-        fields = [os.fsdecode(field) for field in done.stdout.split(b"\0")]  # path, attribute, value; then the next
+        output = self._run(["check-attr", "-z", "--stdin", "--cached", "filter"], names=paths)
+        fields = [os.fsdecode(field) for field in output.split(b"\0")]  # path, attribute, value; then the next
         return dict(zip(fields[::3], fields[2::3], strict=False))
 
     def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
@@ -732,18 +726,18 @@ def read_in_thread(pipe: IO[bytes]) -> Callable[[], bytes]:
     Returns a function that waits for the end and returns the first MAX_STDERR_BYTES. (Git warns once for each folder
     whose path is too long.)
     """
-    kept = bytearray()
+    start = bytearray()
 
     def read() -> None:
         while piece := pipe.read(PIECE_BYTES):
-            kept.extend(piece[: MAX_STDERR_BYTES - len(kept)])
+            start.extend(piece[: MAX_STDERR_BYTES - len(start)])
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
 
     def result() -> bytes:
         reader.join()
-        return bytes(kept)
+        return bytes(start)
 
     return result
 

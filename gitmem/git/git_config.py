@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gitmem.errors import GitFailed
@@ -16,11 +16,8 @@ from gitmem.git.binary import OURS, SAFE, first_line, read_environment, users_ow
 
 def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """(key, value, origin) of the user's own `mem.*`. Raises GitFailed."""
-    env = {name: value for name, value in read_environment(environ).items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
-    done = subprocess.run(["git", "-C", "/", "config", *OURS], capture_output=True, env=env, check=False)
-    if done.returncode not in (0, 1):
-        raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
-    return users_own(done.stdout)
+    elsewhere = {name: value for name, value in environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
+    return users_own(_config(Path("/"), elsewhere, OURS))
 
 
 def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
@@ -28,11 +25,7 @@ def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
 
     Raises GitFailed.
     """
-    command = ["git", *SAFE, "-C", str(at), "config", *OURS]
-    done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
-    if done.returncode not in (0, 1):
-        raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
-    fields = done.stdout.split(b"\0")
+    fields = _config(at, environ, OURS).split(b"\0")
     keys = [os.fsdecode(pair).partition("\n")[0] for scope, pair in zip(fields[::2], fields[1::2], strict=False)
              if scope in (b"local", b"worktree")]  # fmt: skip
     return list(dict.fromkeys(keys))
@@ -44,16 +37,21 @@ def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
     Files of the user's settings that do not exist yet are listed as well: a setting changes only if one of the files
     does. Raises GitFailed.
     """
-    command = ["git", *SAFE, "-C", str(at), "config", "--list", "--show-origin", "--name-only", "-z"]
-    done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
-    if done.returncode not in (0, 1):
-        raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
-    origins = dict.fromkeys(done.stdout.split(b"\0")[::2])
+    origins = dict.fromkeys(_config(at, environ, ("--list", "--show-origin", "--name-only", "-z")).split(b"\0")[::2])
     files = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
-    home, named = environ.get("HOME", ""), environ.get("GIT_CONFIG_GLOBAL")
-    if named:
-        files.append(Path(named))
+    home, global_file = environ.get("HOME", ""), environ.get("GIT_CONFIG_GLOBAL")
+    if global_file:
+        files.append(Path(global_file))
     if home:
         folder = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
         files += [Path(folder, "git/config"), Path(home, ".gitconfig")]
     return list(dict.fromkeys([*files, Path("/etc/gitconfig")]))
+
+
+def _config(at: Path, environ: Mapping[str, str], options: Sequence[str]) -> bytes:
+    """The output of `git config` in the folder `at`, b"" if no key matches. Raises GitFailed."""
+    command = ["git", *SAFE, "-C", str(at), "config", *options]
+    result = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
+    if result.returncode not in (0, 1):
+        raise GitFailed(first_line(os.fsdecode(result.stderr)) or "git config failed")
+    return result.stdout

@@ -217,11 +217,11 @@ def rewrite(repo: Repository, change: Rewrite) -> None:
         "pattern": change.masking.pattern, "mask": change.masking.mask, "blobs": dict(change.blobs),
         "records": change.records, "paths": [list(pair) for pair in change.masking.paths],
     }  # fmt: skip
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-m", "gitmem.git.history_filter"], input=json.dumps(given).encode(), cwd=repo.root,
         capture_output=True, env=_environ(repo), check=False,
     )  # fmt: skip
-    if done.returncode != 0:
+    if result.returncode != 0:
         raise GitFailed("git-filter-repo failed", "git fsck")
 
 

@@ -81,9 +81,9 @@ def _tried(repo: Repository, command: str) -> str:
             command = command.replace(name, name[1:])
         command = command.replace("%L", "7").replace("%P", "MEMORY.md")
         env = {name: value for name, value in repo.environ.items() if not name.startswith("GIT_")}
-        done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, env=env, check=False)
+        result = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, env=env, check=False)
         merged = (folder / "A").read_bytes()
-    if done.returncode == 0 and b"- ours\n" in merged and b"- theirs\n" in merged:
+    if result.returncode == 0 and b"- ours\n" in merged and b"- theirs\n" in merged:
         return ""
     return "it cannot start, so that memory is merged as text"
 

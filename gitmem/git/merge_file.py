@@ -37,7 +37,7 @@ def merge_text(
             "GIT_DIR": os.path.join(folder, "none"),
             "GIT_CEILING_DIRECTORIES": str(folder),
         }
-        done = subprocess.run(command, cwd=folder, capture_output=True, env=env, check=False)
-    if done.returncode < 0 or done.returncode > 127:
-        raise GitFailed(f"git merge-file: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
-    return done.stdout, done.returncode == 0
+        result = subprocess.run(command, cwd=folder, capture_output=True, env=env, check=False)
+    if result.returncode < 0 or result.returncode > 127:
+        raise GitFailed(f"git merge-file: {first_line(os.fsdecode(result.stderr)) or result.returncode}")
+    return result.stdout, result.returncode == 0

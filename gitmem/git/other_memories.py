@@ -85,11 +85,11 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
         seconds = FETCH_SECONDS
     problem = ""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, capture_output=True, env=env, check=False, timeout=seconds, stdin=subprocess.DEVNULL
         )
-        if done.returncode:
-            problem = first_line(os.fsdecode(done.stderr))
+        if result.returncode:
+            problem = first_line(os.fsdecode(result.stderr))
     except subprocess.TimeoutExpired:
         problem = f"no answer within {seconds} seconds"
     if problem:

@@ -47,11 +47,11 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
 
 def _promisor(repo: Repository) -> str:
     """The name of the promisor remote; "" if there is none, or if the clone's configuration is not plain."""
-    done = subprocess.run(
+    result = subprocess.run(
         _git(repo, "config", "--local", "--list", "-z"),
         capture_output=True, env=read_environment(repo.environ), check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    pairs = [row.partition("\n") for row in os.fsdecode(done.stdout).split("\0") if row]
+    pairs = [row.partition("\n") for row in os.fsdecode(result.stdout).split("\0") if row]
     remotes = [
         key[len("remote.") : -len(".promisor")] for key, _, value in pairs
         if key.startswith("remote.") and key.endswith(".promisor") and value.lower() in ("true", "1", "yes", "on")

@@ -128,10 +128,10 @@ def commit_ids(repo: Repository) -> frozenset[str]:
 
 def _git(repo: Repository, args: Sequence[str], given: bytes = b"") -> bytes:
     command = ["git", *SAFE, "-C", str(repo.root or repo.git_dir), *args]
-    done = subprocess.run(command, input=given, capture_output=True, env=read_environment(repo.environ), check=False)
-    if done.returncode != 0:
-        raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
-    return done.stdout
+    result = subprocess.run(command, input=given, capture_output=True, env=read_environment(repo.environ), check=False)
+    if result.returncode != 0:
+        raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(result.stderr)) or result.returncode}")
+    return result.stdout
 
 
 def shallow(repo: Repository) -> frozenset[str]:

@@ -184,7 +184,7 @@ def script_text(name: str, command: str, running: Path, watched: int | None) -> 
 def _setting(folder: str, environ: Mapping[str, str], name: str, kind: str = "--type=path") -> str:
     """A setting of Git; "" if it is not set or its value is not of that kind (Git itself reports that)."""
     command = ["git", "-C", folder, "config", kind, "--get", name]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
-    if done.returncode != 0:
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
+    if result.returncode != 0:
         return ""
-    return os.fsdecode(done.stdout).rstrip("\n")
+    return os.fsdecode(result.stdout).rstrip("\n")

@@ -100,14 +100,14 @@ def _rows(
         for known in stored(list(new)):
             del new[known]
     records: dict[bytes, bytes] = {}
-    made: Iterator[tuple[float, bytes]] = repeat((0.0, b""))
+    unit_vectors: Iterator[tuple[float, bytes]] = repeat((0.0, b""))
     trails: dict[str, tuple[float, bytes]] = {}
     if vectors is not None:
-        made = iter(vectors([unit.text for draft in new.values() for unit in draft.units]))
+        unit_vectors = iter(vectors([unit.text for draft in new.values() for unit in draft.units]))
         above = list(dict.fromkeys(draft.trail for draft in new.values() if draft.trail))
         trails = dict(zip(above, vectors(above), strict=True))
     for key, draft in new.items():
-        own = list(islice(made, len(draft.units)))
+        own = list(islice(unit_vectors, len(draft.units)))
         records[key] = pack(draft.units, own, draft.steps, trails.get(draft.trail, (0.0, b"")))
     return [
         BlobRow(
@@ -296,10 +296,10 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 shown[number - first] = ""
         title, text = "\n".join(above), "\n".join(shown)
         identity = hashlib.sha256(f"{owner}{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
-        made = units([(position, statements[position]) for position in own], shown, first)
+        own_units = units([(position, statements[position]) for position in own], shown, first)
         steps = [terms(text) for text in above]
         title_words = list(chain.from_iterable(steps))
-        body_words = list(chain.from_iterable([unit.words for unit in made]))
+        body_words = list(chain.from_iterable([unit.words for unit in own_units]))
         rows.append(
             _Draft(
                 hash=identity,
@@ -309,8 +309,8 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 heading_words=" ".join(title_words),
                 body_words=" ".join(body_words),
                 length=len(body_words) + len(title_words),
-                units=made,
-                text=_text_to_embed(above, made),
+                units=own_units,
+                text=_text_to_embed(above, own_units),
                 steps=[(len(words), distinct_term_count(text)) for words, text in zip(steps, above, strict=True)],
                 trail=" ".join(above),
             )

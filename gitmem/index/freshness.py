@@ -71,9 +71,9 @@ def ready(
             kept.close()
     from gitmem.index.indexer import WantedSnapshot, bring
 
-    made = bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock, say)
-    made.notes = (*notes, *made.notes)
-    return made
+    opened = bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock, say)
+    opened.notes = (*notes, *opened.notes)
+    return opened
 
 
 def words_on_sparse_checkout(files: int, *, whole: bool) -> str:

@@ -57,8 +57,8 @@ def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vecto
 def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
     """(`bits`, `int8`) of the vector of each text, as the index stores them. Some embedders make them directly."""
     if hasattr(embedder, "codes"):
-        made: list[tuple[bytes, bytes]] = embedder.codes(texts)
-        return made
+        result: list[tuple[bytes, bytes]] = embedder.codes(texts)
+        return result
     return [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
 
 

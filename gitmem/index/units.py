@@ -67,7 +67,7 @@ def units(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: i
     chunk as they are indexed. `start`: the number of the first of them in the document. Comments, rules, front matter
     and blank lines make no unit.
     """
-    made: list[Unit] = []
+    result: list[Unit] = []
     place: dict[int, int] = {}  # position of a statement -> index of its unit
     end = start + len(shown) - 1
     for position, statement in found:
@@ -78,12 +78,12 @@ def units(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: i
             last = first  # without the row of dashes
             if not shown[first].strip(" \t|:-"):
                 continue
-        number = len(made)
+        number = len(result)
         up = number - place.get(statement.under, number)
         place[position] = number
         text = "\n".join(shown[first : last + 1])
-        made.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), up))
-    return made
+        result.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), up))
+    return result
 
 
 def _unit(first: int, last: int, text: str, kind: int, up: int) -> Unit:
@@ -172,6 +172,6 @@ def pack(
     numbers = [len(steps), *chain.from_iterable(steps), *first, *last, *map(len, words), *label, *flags, *up]
     if max(numbers) > 0xFFFF:
         numbers = [min(0xFFFF, number) for number in numbers]
-    norms, made = zip(*vectors, trail, strict=True)
+    norms, codes = zip(*vectors, trail, strict=True)
     head = struct.pack(f"<{2 + 2 * len(steps) + 6 * count}H{count + 1}f", count, *numbers, *norms)
-    return head + shorten(b"".join([vector or _NOTHING for vector in made]))
+    return head + shorten(b"".join([code or _NOTHING for code in codes]))
