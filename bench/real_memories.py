@@ -129,7 +129,7 @@ def _headings(root: Path) -> Iterator[tuple[str, Right]]:
         found = read((root / path).read_text(encoding="utf-8", errors="replace").split("\n"))
         titles = [at for at, one in enumerate(found) if one.form is Form.HEADING and one.text]
         for at, until in zip(titles, [*titles[1:], len(found)], strict=True):
-            if any(one.says for one in found[at:until]):
+            if any(one.has_content for one in found[at:until]):
                 places[found[at].text].append((path, found[at].first, found[until - 1].last))
     once = [(text, of[0]) for text, of in places.items() if len(of) == 1 and 8 < len(text) < 70]
     random.Random(7).shuffle(once)

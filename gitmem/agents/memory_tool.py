@@ -25,7 +25,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
 from gitmem.memory.files import in_work_tree, read_memory_file
-from gitmem.memory.new_statements import since
+from gitmem.memory.new_statements import rivals_since
 from gitmem.memory.rivals import placed_sentence
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
@@ -261,7 +261,7 @@ class _Tool:
     def rival_lines(self, relative: str, before: bytes) -> str:
         """Lines for the answer that name up to MAX_RIVALS facts of memory that new statements of a file repeat, replace
         or contradict; "" if there are none. `before`: the file's bytes before the write."""
-        found = since(self.repo, before, now().date(), relative)
+        found = rivals_since(self.repo, before, now().date(), relative)
         return "".join(f"\n{placed_sentence(rival)}" for rival in found[:MAX_RIVALS])
 
     def delete(self, path: str) -> str:

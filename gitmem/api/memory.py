@@ -312,7 +312,7 @@ class Memory:
         moment = self.now()
         model, policy = promotion_model(self.repo, self.config, moment.date(), os.environ)
         outcome = promote(self.repo, self.config, model, policy, request, moment)
-        return cast(Value, forgotten_texts(self.repo).without(as_value(outcome)))
+        return cast(Value, forgotten_texts(self.repo).masked_json(as_value(outcome)))
 
     def edit(
         self,

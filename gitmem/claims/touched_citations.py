@@ -14,7 +14,7 @@ from gitmem.claims.citations import parse
 from gitmem.claims.cited_code import cited_code
 from gitmem.claims.cited_facts import citing_facts
 from gitmem.git.repository import Repository
-from gitmem.memory.code_state import CitedCode, of_code
+from gitmem.memory.code_state import CitedCode, changed_citations
 from gitmem.memory.fact import Fact
 
 
@@ -40,4 +40,6 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
         return []
     now, then = cited_code(repo, checked, head), cited_code(repo, checked, base)
     fresh = {value: code for value, code in now.items() if value not in then or then[value].state != code.state}
-    return [TouchedFact(path, fact, tuple(code)) for path, fact, _ in facts if (code := of_code(fact.meta, fresh))]
+    return [
+        TouchedFact(path, fact, tuple(code)) for path, fact, _ in facts if (code := changed_citations(fact.meta, fresh))
+    ]

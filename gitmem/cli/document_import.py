@@ -16,7 +16,7 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.exchange.document_import import DocumentImport
 from gitmem.memory import importing
 from gitmem.memory.importing import EXPECTED, Plan, as_value, masked_places
-from gitmem.memory.new_statements import memory_bytes, since
+from gitmem.memory.new_statements import memory_bytes, rivals_since
 from gitmem.memory.rivals import Rival
 from gitmem.plural import counted
 
@@ -79,7 +79,7 @@ def import_notes(asked: NotesImport) -> int:
     commit = ""
     if not asked.dry_run:
         commit = importing.import_files(repo, plan, now(), os.environ).commit
-    return show_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
+    return show_notes(plan, asked, repo.root, commit, (), rivals_since(repo, before, now().date()))
 
 
 def show_notes(

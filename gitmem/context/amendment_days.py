@@ -18,7 +18,7 @@ from gitmem.context.pieces import Piece
 from gitmem.memory.fact import Fact, fact_id, origin_of
 from gitmem.memory.facts import fact_date
 from gitmem.memory.forgotten import recorded_text
-from gitmem.memory.rivals import Placed, Standing, surely_over
+from gitmem.memory.rivals import KnownFacts, PlacedFact, surely_supersedes
 from gitmem.paths import log_date, log_day
 
 MAX_LATER = 200  # newest lines of logs that are compared with the other statements
@@ -37,21 +37,21 @@ def with_amendment_days(parts: Sequence[Part], today: date, log_patterns: Iterab
     later = sorted(later, key=lambda row: (row.day, row.fact.line), reverse=True)[:MAX_LATER]
     if not later:
         return list(parts)
-    standing = Standing([row for row in said if row.day], today)
-    over: dict[str, Placed] = {}  # id of a statement -> the newest line that replaces or ends it
+    standing = KnownFacts([row for row in said if row.day], today)
+    over: dict[str, PlacedFact] = {}  # id of a statement -> the newest line that replaces or ends it
     for new in later:
         for old in standing.nearest(new.fact):
             ident = old.fact.id
             if ident in over or ident == new.fact.id or not _is_earlier(old, new):
                 continue
-            if surely_over(old, new, as_if_derived=old.path not in MEMORY):  # a log has no facts yet
+            if surely_supersedes(old, new, as_if_derived=old.path not in MEMORY):  # a log has no facts yet
                 over[ident] = new
     if over:
         return [_part_with_days(part, over) for part in parts]
     return list(parts)
 
 
-def _placed_facts(part: Part) -> Iterator[Placed]:
+def _placed_facts(part: Part) -> Iterator[PlacedFact]:
     """Each statement of a part as a fact with its path and day ("" if no day is known); none for a part without a
     file."""
     if not part.path:
@@ -59,7 +59,7 @@ def _placed_facts(part: Part) -> Iterator[Placed]:
     dated = log_date(part.path)
     for piece in part.pieces:
         fact = _fact(piece)
-        yield Placed(part.path, fact, fact_date(fact) or (dated.isoformat() if dated else ""))
+        yield PlacedFact(part.path, fact, fact_date(fact) or (dated.isoformat() if dated else ""))
 
 
 def _fact(piece: Piece) -> Fact:
@@ -69,19 +69,19 @@ def _fact(piece: Piece) -> Fact:
     )
 
 
-def _is_of_person(row: Placed) -> bool:
+def _is_of_person(row: PlacedFact) -> bool:
     """Whether a person said a statement."""
     return origin_of(row.fact.meta) in ("", "user")
 
 
-def _is_earlier(one: Placed, other: Placed) -> bool:
+def _is_earlier(one: PlacedFact, other: PlacedFact) -> bool:
     """Whether a statement is from an earlier day, or from an earlier line of the same log."""
     if one.day != other.day:
         return one.day < other.day
     return one.path == other.path and one.fact.line < other.fact.line
 
 
-def _part_with_days(part: Part, over: Mapping[str, Placed]) -> Part:
+def _part_with_days(part: Part, over: Mapping[str, PlacedFact]) -> Part:
     """The part with (line, day) in `until` for each of its statements in `over` (id of a fact -> the later line).
 
     A part without statements (a commit) gets one day, the latest, for all of it.

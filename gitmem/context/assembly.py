@@ -36,7 +36,7 @@ from gitmem.gate.quoting import END, HIDDEN, without_secrets
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.json_values import json_keys
 from gitmem.memory.document import Document, structured
-from gitmem.memory.state import Lapsed, State
+from gitmem.memory.state import LapsedFacts, State
 from gitmem.messages import Message
 from gitmem.paths import agent_of, log_day, spelling
 
@@ -310,7 +310,7 @@ def _questions(scopes: Sequence[Scope], request: ContextRequest) -> list[Questio
 
 
 def _parts_of_scope(
-    scope: Scope, request: ContextRequest, questions: Sequence[Question], lapsed: Lapsed, left_out: LeftOut
+    scope: Scope, request: ContextRequest, questions: Sequence[Question], lapsed: LapsedFacts, left_out: LeftOut
 ) -> tuple[list[Part], int]:
     """(the parts of one scope without `lapsed` statements, the number of chunks in its index).
 

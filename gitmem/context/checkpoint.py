@@ -17,7 +17,7 @@ from gitmem.context.session_contents import KnownStatement, KnownStatements
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.opening import Repository
 from gitmem.memory.similarity import terms
-from gitmem.memory.state import Lapsed, State, of_text
+from gitmem.memory.state import LapsedFacts, State, state_of_text
 from gitmem.sessions.working_memory import Owner, Store
 
 MAX_EXCEPTIONS = 10  # ended exceptions that are shown
@@ -50,7 +50,7 @@ def checkpoint(
     known = known or KnownStatements()
 
     @cache
-    def lapsed() -> Lapsed:
+    def lapsed() -> LapsedFacts:
         from gitmem.context import scopes
 
         scope = scopes.project_scope(repo, config, when)
@@ -131,8 +131,13 @@ def _add_if_new(text: str, known: KnownStatements) -> bool:
 
 
 def _values(
-    repo: Repository, config: Config, when: datetime, session: str, lapsed: Callable[[], Lapsed], known: KnownStatements
-) -> str:  # fmt: skip
+    repo: Repository,
+    config: Config,
+    when: datetime,
+    session: str,
+    lapsed: Callable[[], LapsedFacts],
+    known: KnownStatements,
+) -> str:
     """The section with the working values of the project and of `session` that the configured agent may see; "" if
     there are none. A working value is a short text under a key that lasts for a task."""
     if not (repo.common_dir / "gitmem").is_dir():
@@ -140,7 +145,7 @@ def _values(
     from gitmem.gate.quoting import HIDDEN, escaped, without_secrets
 
     open_values = Store(repo.common_dir, config.profile).list("", when, Owner(session, config.agent))[:MAX_VALUES]
-    open_values = [value for value in open_values if of_text(value.text, lapsed()) is State.HOLDS]
+    open_values = [value for value in open_values if state_of_text(value.text, lapsed()) is State.HOLDS]
     open_values = [value for value in open_values if _add_if_new(value.text, known)]
     rows = [f"- {escaped(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     if rows:
@@ -151,7 +156,7 @@ def _values(
 
 
 def _last_episode(
-    repo: Repository, config: Config, session: str, lapsed: Callable[[], Lapsed], known: KnownStatements
+    repo: Repository, config: Config, session: str, lapsed: Callable[[], LapsedFacts], known: KnownStatements
 ) -> Section:  # fmt: skip
     """The section with the newest episode (the written summary of a session) that is not of `session`.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
-from gitmem.memory.code_state import CitedCode, CodeState, of_code
+from gitmem.memory.code_state import CitedCode, CodeState, changed_citations
 
 CodeLookup = Callable[
     [Iterable[str]], Mapping[str, CitedCode]
@@ -36,7 +36,9 @@ def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
 
 def _part_with_code(part: Part, code: Mapping[str, CitedCode]) -> Part:
     """The part with its `code`; also with `code_gone` if each of its statements cites deleted code first."""
-    cited = [(piece.first, tuple(found)) for piece in part.pieces if (found := of_code(piece.statement.meta, code))]
+    cited = [
+        (piece.first, tuple(found)) for piece in part.pieces if (found := changed_citations(piece.statement.meta, code))
+    ]
     cited = cited or list(part.code)
     if not cited:
         return part

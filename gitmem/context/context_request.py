@@ -12,7 +12,7 @@ from gitmem.context.session_contents import SessionContents
 from gitmem.hosts.transcript import Transcript
 from gitmem.json_values import json_keys
 from gitmem.memory.document import Document
-from gitmem.memory.folder_scope import FoldersInHand
+from gitmem.memory.folder_scope import FoldersInUse
 
 
 @json_keys("name loaded error? note? commit? keys")
@@ -118,8 +118,8 @@ class ContextRequest:
     merge: Callable[[Sequence[Part], Count], MergeResult] | None = None
 
     @property
-    def subject_folders(self) -> FoldersInHand:
+    def subject_folders(self) -> FoldersInUse:
         """The folders of the subjects, staged paths and prompt; all folders if `*` is a subject."""
-        return FoldersInHand(
+        return FoldersInUse(
             (*self.subjects, *self.staged, *self.folders), " ".join((self.prompt, *self.subjects)), "*" in self.subjects
         )

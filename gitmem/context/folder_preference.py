@@ -1,7 +1,7 @@
 """Leaves out statements that apply only to folders outside the request, and prefers statements of nearer folders. Pure.
 
 A statement applies to a folder if it lies in that folder's memory, or names the folder in its metadata key `scope`. The
-request is about the folders of its subjects, staged paths and prompt (FoldersInHand). A message tells how many
+request is about the folders of its subjects, staged paths and prompt (FoldersInUse). A message tells how many
 statements were left out and for which folders. A `scope` that names no folder of the repository is ignored, and a
 message names it.
 """
@@ -16,7 +16,7 @@ from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.gate.quoting import shown_name
 from gitmem.memory.document import Document
-from gitmem.memory.folder_scope import KEY, FoldersInHand, faulty_scopes, folder_of_path, folders_of
+from gitmem.memory.folder_scope import KEY, FoldersInUse, faulty_scopes, folder_of_path, folders_of
 from gitmem.memory.statements import Form, Statement
 from gitmem.messages import Message
 from gitmem.plural import counted
@@ -45,7 +45,7 @@ class FolderReader:
     """Reads documents without the statements that apply to folders outside the request, and counts these for
     `limits`."""
 
-    def __init__(self, read: Read, in_hand: FoldersInHand, whole: Collection[str]) -> None:
+    def __init__(self, read: Read, in_hand: FoldersInUse, whole: Collection[str]) -> None:
         self._read, self._in_hand, self._whole = read, in_hand, whole
         self._known: dict[str, Document | None] = {}
         self._left_out: dict[str, int] = {}  # folder -> statements
@@ -73,9 +73,9 @@ class FolderReader:
             if self._in_hand.depth(folder) >= 0:
                 said.append(each)
                 continue
-            if each.says and each.text:
+            if each.has_content and each.text:
                 self._left_out[folder] = self._left_out.get(folder, 0) + 1
-            if each.says:
+            if each.has_content:
                 each = each._replace(form=Form.COMMENT, text="", meta=())
             said.append(each)
         given = {each.name: getattr(document, each.name) for each in fields(Document)}
@@ -117,7 +117,7 @@ def may_be_scoped(document: Document, own_folders: Collection[str]) -> bool:
 
 
 def prefer_nearest(
-    parts: Sequence[Part], read: Read, subject_folders: FoldersInHand, own_folders: Collection[str]
+    parts: Sequence[Part], read: Read, subject_folders: FoldersInUse, own_folders: Collection[str]
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
     """(the parts that remain, with more relevance for those of deeper folders; (part, reason) for each hidden fact).
 

@@ -25,8 +25,8 @@ from gitmem.memory.code_state import CitedCode
 from gitmem.memory.document import Document
 from gitmem.memory.fact import fact_id
 from gitmem.memory.sections import CATEGORIES
-from gitmem.memory.state import Lapsed, State
-from gitmem.memory.templates import is_blank
+from gitmem.memory.state import LapsedFacts, State
+from gitmem.memory.templates import is_unfilled
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
@@ -167,7 +167,7 @@ def is_fact_file(path: str) -> bool:
     return path in MEMORY or path.endswith("/MEMORY.md")
 
 
-def lapsed_statements(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> Lapsed:
+def lapsed_statements(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> LapsedFacts:
     """The statements of a memory that ended, were replaced or were forgotten, by its MEMORY.md files and its archive.
 
     `paths`: the memory's files. `forgotten`: ids of forgotten texts.
@@ -177,11 +177,11 @@ def lapsed_statements(read: Read, paths: Iterable[str], today: date, forgotten: 
     archives = [document for path in paths if kind(path) is Kind.ARCHIVE and (document := read(path)) is not None]
     archive = [statement for document in archives for statement in document.statements]
     memory = [statement for document in found for statement in document.statements]
-    return state.lapsed(memory, archive, today, forgotten)
+    return state.lapsed_facts(memory, archive, today, forgotten)
 
 
 def pinned_parts(
-    read: Read, instructions: Sequence[str], lapsed: Lapsed, scope: str = "project", facts_in: Sequence[str] = ()
+    read: Read, instructions: Sequence[str], lapsed: LapsedFacts, scope: str = "project", facts_in: Sequence[str] = ()
 ) -> list[Part]:
     """The parts that are always in a context: each file of `instructions` whole, and each pinned fact of `facts_in`.
 
@@ -193,7 +193,7 @@ def pinned_parts(
         document = read(path)
         if document is not None:
             text, first, last = _body(document)
-            if text and not is_blank(path, text):
+            if text and not is_unfilled(path, text):
                 ends = _statement_ends(document)
                 parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, statement_ends=ends))
     for path, piece in _valid_facts(read, lapsed, facts_in):
@@ -204,7 +204,7 @@ def pinned_parts(
 
 def _statement_ends(document: Document) -> tuple[int, ...]:
     """The last line of each statement. A file is cut after one of these, so that it never ends in a heading."""
-    return tuple(statement.last for statement in document.statements if statement.says)
+    return tuple(statement.last for statement in document.statements if statement.has_content)
 
 
 def _body(document: Document) -> tuple[str, int, int]:
@@ -223,7 +223,7 @@ MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
 MAX_FACTS = 300  # statements of MEMORY.md that are considered; the layer's default limit is lower
 
 
-def _valid_facts(read: Read, lapsed: Lapsed, paths: Sequence[str]) -> Iterator[tuple[str, Piece]]:
+def _valid_facts(read: Read, lapsed: LapsedFacts, paths: Sequence[str]) -> Iterator[tuple[str, Piece]]:
     """(path, statement) for each statement of the files `paths` that is not lapsed."""
     for path in paths:
         document = read(path)
@@ -231,13 +231,13 @@ def _valid_facts(read: Read, lapsed: Lapsed, paths: Sequence[str]) -> Iterator[t
             yield from ((path, piece) for piece in valid_pieces(document, lapsed))
 
 
-def valid_pieces(document: Document, lapsed: Lapsed) -> list[Piece]:
+def valid_pieces(document: Document, lapsed: LapsedFacts) -> list[Piece]:
     """The statements of a document without those that ended, were replaced or were forgotten, and without the items
     below these."""
     if state.has_ended(str(document.front_matter.get("until", "")), lapsed.day):
         return []
     found = pieces_.pieces(document)
-    states = state.states([piece.statement for piece in found], lapsed, document.path)
+    states = state.states_of([piece.statement for piece in found], lapsed, document.path)
     gone = {piece.own for piece, each in zip(found, states, strict=True) if each is not State.HOLDS}
     if gone:
         return [piece for piece in found if gone.isdisjoint((*piece.above, piece.own))]
@@ -266,12 +266,12 @@ def summary_parts(text: str) -> list[Part]:
 
 
 def working_parts(
-    values: Iterable[tuple[str, str]], limits: LayerLimits, count: Count, lapsed: Lapsed | None = None
+    values: Iterable[tuple[str, str]], limits: LayerLimits, count: Count, lapsed: LapsedFacts | None = None
 ) -> list[Part]:
     """One part for each working value (key, text) that is not lapsed. A long value is cut."""
     parts = []
     for key, value in values:
-        if lapsed is not None and state.of_text(value, lapsed) is not State.HOLDS:
+        if lapsed is not None and state.state_of_text(value, lapsed) is not State.HOLDS:
             continue
         text, most = " ".join(value.split()), limits.part_tokens or 1_000
         if count(text) > most:
@@ -281,8 +281,8 @@ def working_parts(
 
 
 def memory_parts(
-    read: Read, paths: Sequence[str], similarity: Mapping[tuple[str, int], float], weights: Weights, lapsed: Lapsed,
-    scope: str = "project", until: Mapping[tuple[str, int], str] = MappingProxyType({}),
+    read: Read, paths: Sequence[str], similarity: Mapping[tuple[str, int], float], weights: Weights,
+    lapsed: LapsedFacts, scope: str = "project", until: Mapping[tuple[str, int], str] = MappingProxyType({}),
 ) -> list[Part]:  # fmt: skip
     """One part for each fact of the files `paths` of long-term memory, most relevant first, without pinned facts.
 
@@ -394,7 +394,7 @@ def _front_matter_values(document: Document, key: str) -> tuple[str, ...]:
 
 
 def recalled_parts(
-    hits: Iterable[RecalledHit], read: Read, weights: Weights, lapsed: Lapsed, part_tokens: Mapping[Layer, int],
+    hits: Iterable[RecalledHit], read: Read, weights: Weights, lapsed: LapsedFacts, part_tokens: Mapping[Layer, int],
     count: Count, most: int = 0, scope: str = "project",
 ) -> list[Part]:  # fmt: skip
     """One part for each hit in a note, an episode, a log or a commit; hits in other files are ignored.
@@ -448,16 +448,16 @@ def recalled_parts(
 
 
 def _commit_parts(
-    hit: RecalledHit, lapsed: Lapsed, weight: float, tokens: int, count: Count, most: int, scope: str
+    hit: RecalledHit, lapsed: LapsedFacts, weight: float, tokens: int, count: Count, most: int, scope: str
 ) -> list[Part]:  # fmt: skip
     """One part for a commit: its author, day and subject, then the lines of its message that the search found.
 
     Facts that no longer hold are left out. The list is empty if the subject is such a fact.
     """
-    if state.of_text(hit.subject, lapsed) is not State.HOLDS:
+    if state.state_of_text(hit.subject, lapsed) is not State.HOLDS:
         return []
     found = list(pieces_.pieces_of_text(hit.text))
-    found = [piece for piece in found if state.of_text(piece.statement.text, lapsed) is State.HOLDS]
+    found = [piece for piece in found if state.state_of_text(piece.statement.text, lapsed) is State.HOLDS]
     kept = pieces_.first_fitting(found, tokens, count, most)
     text = pieces_.as_markdown(kept)
     if len(kept) < len(found):
@@ -483,7 +483,7 @@ def layer_of(path: str) -> Layer | None:
 
 
 def log_parts(
-    logs: Mapping[str, date], read: Read, lapsed: Lapsed, tokens: int, count: Count, scope: str = "project"
+    logs: Mapping[str, date], read: Read, lapsed: LapsedFacts, tokens: int, count: Count, scope: str = "project"
 ) -> list[Part]:
     """One part for each statement of today's and yesterday's daily logs, newest first within a log.
 

@@ -18,7 +18,7 @@ from gitmem.context.layer_limits import Count, Layer, LayerLimits
 from gitmem.context.layers import Part
 from gitmem.context.pieces import LayoutLine
 from gitmem.memory.fact import parse_span
-from gitmem.memory.similarity import repeats, terms
+from gitmem.memory.similarity import adds_nothing, terms
 from gitmem.messages import Message, joined
 
 MEMORY_SHARE = 0.25  # share of the budget after pinned parts that is reserved for MEMORY.md
@@ -372,7 +372,7 @@ def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
         overlap = part.start_line <= other.end_line and other.start_line <= part.end_line
         if same_file and overlap and not part.pieces:
             return True
-        if repeats(part.content, other.content) and (
+        if adds_nothing(part.content, other.content) and (
             _cites(other, part) or _topic_terms(part) <= terms(other.text_with_trail)
         ):
             return True

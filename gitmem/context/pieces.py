@@ -105,7 +105,7 @@ class _Reader:
                 self._enter(statement)
             elif statement.form is Form.TABLE_HEAD:
                 self.own[position] = self._table_head(statement)
-            elif statement.says and statement.text:
+            elif statement.has_content and statement.text:
                 below = self._below(statement, found)
                 own = self.own[position] = self._own(statement, below)
                 yield Piece(at, statement, (*title, *self.headings, *below), own)

@@ -26,7 +26,7 @@ from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.memory.snapshot import left_out_memory
+from gitmem.memory.snapshot import sparse_memory_paths
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
@@ -53,7 +53,7 @@ def project_scope(
     known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
     layout = layout_of(known, config.memory_paths)
     paths = tuple(sorted(path for path in known if is_memory(path, layout)))
-    outside = left_out_memory(repo, config.memory_paths)
+    outside = sparse_memory_paths(repo, config.memory_paths)
     if head and outside and set(outside) == set(paths):
         return _commit_scope(repo, config, now, name, head, history=history)  # a sparse checkout without memory
     cache: dict[str, Document | None] = {}
@@ -173,7 +173,7 @@ def session_scope(repo: Repository, values: Sequence[Value]) -> Scope:
         known = forgotten_texts(repo)
     else:
         known = NOTHING
-    kept = (value for value in values if not known.says_only(value.text))
+    kept = (value for value in values if not known.is_removed_text(value.text))
     return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))
 
 

@@ -22,7 +22,7 @@ from gitmem.context.pieces import Piece
 from gitmem.hosts.transcript import By, Role, Transcript
 from gitmem.memory.fact import parse_span
 from gitmem.memory.forgotten import recorded_text
-from gitmem.memory.similarity import repeats, same, terms
+from gitmem.memory.similarity import adds_nothing, is_near_duplicate, terms
 from gitmem.memory.statements import Form
 from gitmem.paths import log_date
 from gitmem.sessions.rolling_summary import turn_key
@@ -166,7 +166,7 @@ class KnownStatements:
         for number in sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]:
             said = self._said[number]
             if (topic <= said.topic_terms or _cites(said, place)) and (
-                repeats(sentence, said.text) or same(sentence, said.text)
+                adds_nothing(sentence, said.text) or is_near_duplicate(sentence, said.text)
             ):
                 return number
         return None

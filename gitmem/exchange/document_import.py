@@ -19,9 +19,9 @@ from gitmem.git.worktree import read_bytes
 from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, text_hash
-from gitmem.memory.importing import gated
+from gitmem.memory.importing import pass_gate
 from gitmem.memory.sections import HEADINGS
-from gitmem.memory.templates import as_laid_out
+from gitmem.memory.templates import template_versions
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agents_read, kind
 from gitmem.plural import counted
 from gitmem.provenance.ledger import read_ledger, rejections
@@ -103,7 +103,7 @@ def planned(
         if not instructions and (kind(arrival.path) in GUIDES or agents_read(arrival.path)):
             out.append((arrival.name, STEERS))
             continue
-        safe, why, masks = gated(arrival.data, arrival.path, config)
+        safe, why, masks = pass_gate(arrival.data, arrival.path, config)
         if why:
             out.append((arrival.name, why))
             continue
@@ -117,7 +117,7 @@ def planned(
         if there == safe:
             same.append(arrival.path)
             continue
-        if there is not None and there not in as_laid_out(arrival.path):
+        if there is not None and there not in template_versions(arrival.path):
             if kind(arrival.path) not in WITH_FACTS:
                 out.append((arrival.name, f"'{arrival.path}' is there already and says something else"))
                 continue

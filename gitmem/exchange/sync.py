@@ -32,7 +32,7 @@ from gitmem.git.revision import CommitRange
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries
 from gitmem.json_values import json_keys
-from gitmem.memory.new_statements import between
+from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import MEMORY, Rival
 from gitmem.memory.snapshot import layout_at
 from gitmem.paths import is_memory, layout_of
@@ -240,7 +240,7 @@ class _Run:
             _remove_kept(repo, remote, kept_branch)
             return replace(done, state="uncommitted", paths=in_the_way)
         kept = _unsent(repo, remote)
-        differs = between(_memory_at(repo, head), _memory_at(repo, merge.commit), self.today)
+        differs = rivals_between(_memory_at(repo, head), _memory_at(repo, merge.commit), self.today)
         done = replace(done, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(kept), differs=differs)
         try:
             _push(repo, remote, merge.commit, theirs, kept)

@@ -19,7 +19,7 @@ from gitmem.index.db.values import BlobRow, Cut, Shape
 from gitmem.index.db.writer import Writer
 from gitmem.index.index_file import LOCKED
 from gitmem.memory.document import STILL_ENCRYPTED
-from gitmem.memory.snapshot import read, work_tree_key
+from gitmem.memory.snapshot import read_hits, work_tree_key
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
@@ -308,7 +308,7 @@ class BlobIndexer:
                 yield oid, data
         if missing and self.repo.root is not None:
             paths = {oid: path for path, (_, oid, _) in self.writer.recorded(work_tree_key(self.repo)).items()}
-            for (_, oid), data in read(self.repo, [(paths[oid], oid) for oid in missing if oid in paths]).items():
+            for (_, oid), data in read_hits(self.repo, [(paths[oid], oid) for oid in missing if oid in paths]).items():
                 yield oid, data
 
 

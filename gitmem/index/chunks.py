@@ -19,7 +19,7 @@ from gitmem.index.units import Unit, pack, units
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
-from gitmem.memory.statements import Form, Statement, step
+from gitmem.memory.statements import Form, Statement, trail_step
 from gitmem.models.token_count import estimate
 from gitmem.text.subject_terms import distinct_term_count
 from gitmem.text.terms import terms
@@ -287,7 +287,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
         while statements[at].last < first:
             at += 1
         own = range(at, _end(statements, at, last))
-        above = [*named, *(step(h.text) for h in path if h.line not in secret_lines)]
+        above = [*named, *(trail_step(h.text) for h in path if h.line not in secret_lines)]
         above += [text for line, text in _above_the_chunk(statements, own) if line not in secret_lines]
         # A hidden line becomes an empty one, because units count lines from the first line of the chunk.
         shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
@@ -330,7 +330,7 @@ def _above_the_chunk(statements: Sequence[Statement], own: range) -> list[tuple[
 
     `own`: positions of the chunk's statements.
     """
-    first = next((at for at in own if statements[at].says), -1)
+    first = next((at for at in own if statements[at].has_content), -1)
     if first < 0:
         return []
     above: list[tuple[int, str]] = []
@@ -340,7 +340,7 @@ def _above_the_chunk(statements: Sequence[Statement], own: range) -> list[tuple[
             text = statements[at].text
             if statements[at].form is Form.TABLE_HEAD:
                 text = " ".join(statements[first].header)
-            above.append((statements[at].first, step(text)))
+            above.append((statements[at].first, trail_step(text)))
         at = statements[at].under
     return above[::-1]
 

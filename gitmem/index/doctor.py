@@ -25,7 +25,7 @@ from gitmem.index.db.values import BlobRow, Cut, pack_shape
 from gitmem.index.index_file import directory
 from gitmem.index.parse_workers import codes
 from gitmem.index.status import changed_files
-from gitmem.memory.snapshot import read, read_work_tree, tree_files, work_tree_key
+from gitmem.memory.snapshot import read_hits, read_work_tree, tree_files, work_tree_key
 from gitmem.messages import Message, joined
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
@@ -123,7 +123,7 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str
         seen = read_work_tree(repo, config.memory_paths)
         recorded = index.recorded(key)
         ours = {path: row for path, row in recorded.items() if row[2] >= 0}
-        good = read(repo, [(path, row[1]) for path, row in ours.items()])
+        good = read_hits(repo, [(path, row[1]) for path, row in ours.items()])
         late = changed_files(index, key, seen)
         bad = [path for path, row in ours.items() if (path, row[1]) not in good and path not in late]
         bad += [path for path in seen.files if path not in recorded and path not in late]
@@ -150,7 +150,7 @@ def _derived(repo: Repository, config: Config, files: dict[str, tuple[str, str]]
     """The rows that should be stored for these files, from their bytes."""
     cut = Cut(config.chunk_size, config.chunk_overlap)
     work = {(path, oid) for oid, (path, commit) in files.items() if not commit}
-    for (_, oid), data in read(repo, sorted(work)).items():
+    for (_, oid), data in read_hits(repo, sorted(work)).items():
         yield blob_row(oid, data, cut)
     sizes = repo.sizes([oid for oid, (_, commit) in files.items() if commit])
     for oid, contents in repo.read_many([oid for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES]):

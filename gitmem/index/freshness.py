@@ -13,7 +13,7 @@ from gitmem.errors import IndexDamaged
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
 from gitmem.index.index_file import Freshness, IndexKeeper, OpenIndex, cut_as_set, directory
-from gitmem.memory.snapshot import left_out_memory, read_work_tree, tree_key, work_tree_key
+from gitmem.memory.snapshot import read_work_tree, sparse_memory_paths, tree_key, work_tree_key
 from gitmem.plural import counted
 
 
@@ -44,7 +44,7 @@ def ready(
     seen = None
     if not commit:
         seen = read_work_tree(repo, config.memory_paths)
-    if seen is not None and (outside := left_out_memory(repo, config.memory_paths)):
+    if seen is not None and (outside := sparse_memory_paths(repo, config.memory_paths)):
         head = ""
         if not seen.files:
             head = repo.head() or ""

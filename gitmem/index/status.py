@@ -18,7 +18,7 @@ from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
 from gitmem.index.index_file import directory
 from gitmem.memory.document import decode
-from gitmem.memory.snapshot import WorkTree, left_out_memory, read_work_tree, tree_files, work_tree_key
+from gitmem.memory.snapshot import WorkTree, read_work_tree, sparse_memory_paths, tree_files, work_tree_key
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, is_memory
 from gitmem.plural import counted
@@ -118,7 +118,7 @@ def status(repo: Repository, config: Config) -> Status:
         more += _other_endings(repo, seen)
     elif commit:
         total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0])
-    more += _outside_checkout(left_out_memory(repo, config.memory_paths))
+    more += _outside_checkout(sparse_memory_paths(repo, config.memory_paths))
     if index is None:
         return Status(
             str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,

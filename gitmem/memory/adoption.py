@@ -1,7 +1,8 @@
-"""Adopt a folder of notes: find its Markdown files, and compose the .gitmem.toml that keeps them memory.
+"""Makes a folder of notes a memory: finds its Markdown files, and composes the .gitmem.toml that makes them memory.
+Writes nothing.
 
-In a folder without MEMORY.md and memory/ every `*.md` file is memory. This ends with the first memory file, so that
-`git mem init` must list the notes in .gitmem.toml, or else warn that they are no longer memory. Writes nothing.
+In a folder without MEMORY.md and memory/ every `*.md` file is memory. The first memory file ends that. So `git mem
+init`, which creates memory files, must list the notes in .gitmem.toml, or warn that they are not memory any more.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ _LOGS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The files of a folder that may be adopted.
+    """The files of a folder that `git mem init` may make memory.
 
-    `notes`: sorted paths of the Markdown files that are memory only if the folder is adopted. `others`: (reason,
-    number) of files that are not. `daily`: (pattern, number of notes) of daily logs (`paths.daily_form`). `hosts`:
-    globs of the hidden folders in which agents' hosts keep memory.
+    `notes`: sorted paths of the Markdown files that become memory only by adoption. `others`: (reason, number) of the
+    files that do not. `daily`: (pattern, number of notes) of daily logs (`paths.daily_form`). `hosts`: globs of the
+    hidden folders in which agents' hosts keep memory.
     """
 
     notes: tuple[str, ...]
@@ -67,13 +68,14 @@ class Folder:
 
     @property
     def mostly_notes(self) -> bool:
-        """Whether there are more notes than files that are not Markdown. `git mem init` adopts the folder by default
-        then."""
+        """Whether there are more notes than files that are not Markdown. `git mem init` then adopts the folder by
+        default."""
         return len(self.notes) > dict(self.others).get(NO_MARKDOWN, 0)
 
     @property
     def is_code(self) -> bool:
-        """Whether there are more files that are not Markdown than notes, so that it is no agent's workspace."""
+        """Whether there are more files that are not Markdown than notes, so that the folder is a project and not an
+        agent's workspace."""
         return dict(self.others).get(NO_MARKDOWN, 0) > len(self.notes)
 
 
@@ -81,8 +83,8 @@ HIDDEN, NO_MARKDOWN = "hidden", "not Markdown"
 HOSTS_MEMORY = re.compile(r"(\.[\w-]+(?:/[\w-]+){0,3}?/(?:memory|memories|memory-bank))/.*\.md$")
 
 
-def look_at_folder(repo: Repository) -> Folder:
-    """The files of a work tree that are tracked, or neither tracked nor ignored, sorted into a Folder."""
+def inspect_folder(repo: Repository) -> Folder:
+    """Sort the files of a work tree into a `Folder`; files that Git ignores are left out."""
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     notes: list[str] = []
     others: Counter[str] = Counter()
@@ -103,7 +105,8 @@ def look_at_folder(repo: Repository) -> Folder:
 
 
 def unread_folders(repo: Repository, extra: Sequence[str]) -> list[str]:
-    """The globs of folder memory that is not read yet (`globs_of_folders`). `extra`: the globs in force."""
+    """The globs (`globs_of_folders`) of memory in folders that no glob covers yet. `extra`: the globs of `[memory]
+    paths` in force."""
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     layout = layout_of(paths, extra)
     return globs_of_folders(path for path in paths if not is_memory(path, layout))
@@ -116,13 +119,13 @@ def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _reason(path: str) -> str:
-    """The reason why a Markdown file is not a note: its folder of other people's files, or that it is hidden."""
+    """Why a Markdown file is not a note: it is in a folder of other people's files, or it is hidden."""
     return next((f"in {name}/" for name in path.split("/")[:-1] if name in FOREIGN_FOLDERS), HIDDEN)
 
 
 def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """(pattern, number of notes) of the daily notes, sorted: by the names of the notes, and by Obsidian's settings
-    below `root`."""
+    """(pattern, number of notes) of the daily notes, sorted. The patterns come from the names of the notes, and from
+    Obsidian's settings below `root` (None: no such settings)."""
     notes = list(notes)
     found = Counter(filter(None, map(daily_pattern, notes)))
     stated = _of_obsidian(root) if root else ""
@@ -167,9 +170,9 @@ def _of_obsidian(root: Path) -> str:
 
 
 @contextmanager
-def opened(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
-    """The repository of a place. For a new one, an empty temporary repository with its files as work tree, so that Git
-    applies its ignore rules to them."""
+def open_place(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
+    """Open the repository of a place, and close it at the end. For a new place it is an empty temporary repository that
+    has the place's files as its work tree, so that Git applies its ignore rules to them."""
     with ExitStack() as stack:
         if place.new:
             folder = stack.enter_context(temporary_folder())
@@ -181,10 +184,11 @@ def opened(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
 
 
 def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()) -> str:
-    """The text of .gitmem.toml with all notes, the globs `hosts` and the patterns `daily` in it.
+    """The text of .gitmem.toml that makes all notes memory. `old`: its text now, "" without one. `daily`: patterns of
+    daily logs. `hosts`: further globs.
 
-    `old`: its text now, "" without one; returned unchanged if it has all these globs (`lacking_patterns` finds missing
-    patterns). Raises UsageError if a [memory] table without them exists, which a person must change.
+    Returns `old` if it has all these globs (`lacking_patterns` finds missing patterns). Raises UsageError if a [memory]
+    table lacks some of them, because a person must change it.
     """
     memory = _memory_table(old)
     table = _as_table(memory)
@@ -257,7 +261,7 @@ def _with_memory_table(old: str, rows: Sequence[str]) -> str:
 
 
 def lacking_patterns(text: str, daily: Sequence[str]) -> list[str]:
-    """The patterns of daily logs that the text of .gitmem.toml lacks."""
+    """The patterns of `daily` that the text of .gitmem.toml lacks, in order."""
     return _missing(_as_table(tomllib.loads(text).get("memory")), "daily", daily)
 
 

@@ -1,9 +1,9 @@
-"""Find the commits that added statements: the first commit of a history with a text, and the commits of a range that
-put it in a file.
+"""Finds the commits that added statements: the first commit of a history that has a text, and the commits of a range
+that put a text into a file.
 
-Commits are read from the oldest to the newest, parents before children, so that the first one with a statement added
-it. Later moves to another file or to the archive, edits of its comment, other line breaks, merges and reverts do not
-change that. Reads committed history only, and does not find out who made a commit (`provenance/writers` does).
+Commits are read from the oldest to the newest, parents before children, so the first one that has a statement added it.
+A later move to another file or to the archive, an edit of its comment, other line breaks, a merge or a revert do not
+change that. Reads committed history only. `provenance/writers` finds out who made a commit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _FAR = lazy(r"```|~~~|<!--(?:(?!-->)[^\n])*\n")
 
 
 def first_commits(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str, str]:
-    """Fact id -> the first commit in the history of `at` that has its text in a file of long-term memory.
+    """Fact id -> the oid of the first commit in the history of `at` that has the fact's text in a file of long-term
+    memory.
 
     `at`: a commit, "" for no history. A fact that no commit has is left out. Raises GitFailed.
     """
@@ -49,23 +50,23 @@ def first_commits(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str,
 
 
 @dataclass(frozen=True, slots=True)
-class Arrivals:
-    """The commits of a range that added statements, the oldest first. `texts`: (path, fact id) -> commits. `comments`:
-    (path, fact id, comment) -> commits."""
+class AddingCommits:
+    """The commits of a range that added statements, the oldest first. `texts`: (path, fact id) -> oids. `comments`:
+    (path, fact id, comment) -> oids of the commits that added the fact with this comment."""
 
     texts: Mapping[tuple[str, str], Sequence[str]]
     comments: Mapping[tuple[str, str, Meta], Sequence[str]]
 
 
-def arrivals(repo: Repository, base: str, head: str, facts: Sequence[tuple[str, Fact]]) -> Arrivals:
-    """The commits between `base` ("" for the beginning) and `head` that added each (path, fact).
+def adding_commits(repo: Repository, base: str, head: str, facts: Sequence[tuple[str, Fact]]) -> AddingCommits:
+    """The commits after `base` ("" for the beginning) up to `head` that added each of `facts`, given as (path, fact).
 
-    A commit added a fact if the file has it after the commit and in no parent of it. Raises GitFailed.
+    A commit added a fact if the file has the fact after the commit and in none of its parents. Raises GitFailed.
     """
     texts: dict[tuple[str, str], list[str]] = {(path, fact.id): [] for path, fact in facts}
     comments: dict[tuple[str, str, Meta], list[str]] = {(path, fact.id, fact.meta): [] for path, fact in facts}
     if not texts:
-        return Arrivals(texts, comments)
+        return AddingCommits(texts, comments)
     blocks = _Blocks(fact for _, fact in facts)
     revs = [head]
     if base:
@@ -80,7 +81,7 @@ def arrivals(repo: Repository, base: str, head: str, facts: Sequence[tuple[str, 
                 _add_once(texts[change.path, ident], commit)
             if (ident, meta) not in old_facts and (change.path, ident, meta) in comments:
                 _add_once(comments[change.path, ident, meta], commit)
-    return Arrivals(texts, comments)
+    return AddingCommits(texts, comments)
 
 
 def _add_once(commits: list[str], commit: str) -> None:

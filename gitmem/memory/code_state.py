@@ -17,7 +17,7 @@ PAST = ("decision", "lesson", "timeline", "episode-digest", "todo")  # types of 
 
 
 class CodeState(StrEnum):
-    """The state of cited code that is not as it was when it was cited."""
+    """The state of cited code that has changed since it was cited."""
 
     RENAMED = "renamed"
     CHANGED = "changed"
@@ -29,10 +29,10 @@ WORST_FIRST = (CodeState.GONE, CodeState.CHANGED, CodeState.RENAMED)
 
 @json_keys("cites=place state now? commit?")
 class CitedCode(NamedTuple):
-    """A citation whose code is not as it was.
+    """A citation whose code has changed since it was cited.
 
     `place`: the cited place as a person writes it. `now`: the new path of a renamed file, else "". `commit`: the commit
-    that removed or renamed it, "" if unknown.
+    that removed or renamed the file, "" if unknown.
 
     JSON: `cites`: the cited place.
     """
@@ -55,10 +55,11 @@ class CitedCode(NamedTuple):
         return words
 
 
-def of_code(meta: Iterable[tuple[str, str]], code: Mapping[str, CitedCode]) -> list[CitedCode]:
-    """The citations of a statement whose code is not as it was, the worst state first.
+def changed_citations(meta: Iterable[tuple[str, str]], code: Mapping[str, CitedCode]) -> list[CitedCode]:
+    """The citations of a statement whose code has changed, the worst state first; [] if its code is unchanged.
 
-    `meta`: the pairs of the statement's comment. `code`: value of a `code` key -> its state, without those that hold.
+    `meta`: the pairs of the statement's comment. `code`: value of a `code` key -> its state, only for changed code. Of
+    a type in PAST only renamed code counts.
     """
     pairs = list(meta)
     found = [code[value] for key, value in pairs if key == "code" and value in code]

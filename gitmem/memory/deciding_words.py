@@ -25,6 +25,6 @@ _LEAD_OUT = lazy(
 )
 
 
-def claim(text: str) -> str:
-    """The text without the words that say that it was decided; the text itself if it has nothing else."""
+def without_deciding_words(text: str) -> str:
+    """The text without the words that say that it was decided. A text with no other words is returned as it is."""
     return _LEAD_OUT.sub("", _LEAD_IN.sub("", text, count=1)).strip() or text

@@ -93,9 +93,10 @@ class Document:
 
 
 def parse(data: bytes, path: str = "") -> Document:
-    """Parse any bytes. `path` names the file in hints and, without a title, in the trails of its statements.
+    """Parse any bytes; never raises. `path`: named in hints, and in trails if the document has no title.
 
-    Bytes beyond MAX_MEMORY_FILE_BYTES give a document without lines; check the size of a blob before reading it.
+    Bytes beyond MAX_MEMORY_FILE_BYTES give a document without lines, so a caller should check the size of a blob before
+    reading it.
     """
     document = parse_lines_only(data, path)
     blocks = outline(document.lines, document.front)
@@ -103,7 +104,8 @@ def parse(data: bytes, path: str = "") -> Document:
 
 
 def parse_lines_only(data: bytes, path: str = "") -> Document:
-    """Like `parse`, but leaves `headings`, `fences` and `tables` empty: for callers of lines and front matter."""
+    """Like `parse`, but leaves `headings`, `fences` and `tables` empty, which saves time for callers that need lines
+    and front matter only."""
     text, problems = decode(data, path)
     lines = split_lines(text)
     front = front_matter.read(lines)
@@ -198,7 +200,8 @@ def _looks_cp949(data: bytes) -> bool:
 
 
 def blob_lines(data: bytes) -> list[str]:
-    """The lines of a blob without their ends (LF or CRLF); `parse` instead also handles a lone CR and front matter."""
+    """The lines of any blob without their ends (LF or CRLF). Unlike `parse` it does not handle a lone CR, front matter
+    or faults."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     if not text:
         return []

@@ -1,8 +1,9 @@
-"""One fact: its text, its id, and its trailing `<!-- mem key=value ... -->` comment. `facts` reads whole files of them.
+"""One fact: its text, its id, and the comment `<!-- mem key=value ... -->` at its end. `facts` reads whole files of
+facts.
 
 Pure. Grammar of the comment (docs/format.md): `<!-- mem`, then `key=value` pairs with spaces between them, then `-->`.
-In values space, `%` and `--` are percent-encoded. A value of `src`, `code` or `read` is a path, a literal
-`#L12-L14@` and an oid; in its path `@` and `#` are percent-encoded too. Unknown keys are kept.
+In values space, `%` and `--` are percent-encoded. A value of `src`, `code` or `read` is a path, a literal `#L12-L14@`
+and an oid; in its path `@` and `#` are percent-encoded too. Unknown keys are kept.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 
 def parse_comment(text: str) -> tuple[str, Meta]:
-    """Split a text into (text before the metadata comment, pairs of the comment in order). No comment: no pairs."""
+    """Split a text at its metadata comment: (text before the comment, pairs of the comment in order). A text without
+    such a comment has no pairs: ()."""
     if not text.rstrip().endswith("-->"):
         return text.rstrip(), ()
     start = text.rfind("<!--")
@@ -55,7 +57,7 @@ def _decode(key: str, value: str) -> str:
 
 
 def render_comment(meta: Iterable[tuple[str, str]]) -> str:
-    """`<!-- mem k=v ... -->`, or "" without keys. `parse_comment` returns the same pairs."""
+    """The comment `<!-- mem k=v ... -->` with these pairs; "" without pairs. `parse_comment` returns the same pairs."""
     words = [f"{key}={value if key in SPAN_KEYS else encode(value)}" for key, value in meta]
     if not words:
         return ""
@@ -121,7 +123,7 @@ def normalise(text: str) -> str:
 
 
 def text_hash(text: str) -> str:
-    """SHA-256 (64 hex digits) of the normalised text, as the trailer `Memory-Source` records it."""
+    """SHA-256 of the normalised text, as 64 hex digits. The trailer `Memory-Source` records it."""
     import hashlib  # loads OpenSSL, which most commands that read comments do not need
 
     return hashlib.sha256(normalise(text).encode("utf-8", "surrogateescape")).hexdigest()
@@ -133,7 +135,8 @@ def id_of_hash(digest: str) -> str:
 
 
 def fact_id(text: str) -> str:
-    """The id of a text (of a fact, a search hit, a part of a context): the first 12 hex digits of its `text_hash`."""
+    """The id of a text (of a fact, a search hit, a part of a context): the first ID_LENGTH hex digits of its
+    `text_hash`."""
     return id_of_hash(text_hash(text))
 
 

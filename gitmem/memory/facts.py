@@ -1,9 +1,9 @@
-"""Read MEMORY.md as facts, and edit one fact at a time.
+"""Reads MEMORY.md as facts, and edits one fact at a time. `archiving` moves facts to the archive.
 
 A fact is a statement of a memory file (`statements`): a list item with its wrapped lines, a paragraph, a table row, a
 quotation or a fenced block. Lines that are indented below an item move and go with the item. Pure: the functions take
-and return bytes or a `Memory`, read no file and take the date as a parameter. Facts over the line budget move to
-`memory/archive/YYYY.md`; no fact is dropped, and all lines that an edit does not concern stay byte for byte.
+and return bytes or a `Memory`, read no file and take the date as a parameter. All lines that an edit
+does not concern stay byte for byte.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _LOG_DATE = lazy(rf"({ISO_DAY})[^/]*$")
 class Entry:
     """A fact in its file, with the lines that move with it.
 
-    `end`: the last line (from 1) of the lines indented below the fact; the fact's own last line if there are none.
-    `form`: the kind of Markdown block. `parent`: the position in `Memory.entries` of the entry it is indented below, -1
-    without one.
+    `end`: the last line (from 1) of the lines indented below the fact; the fact's own last line without such lines.
+    `form`: the kind of Markdown block. `parent`: the position in `Memory.entries` of the entry that this one is
+    indented below, -1 without one.
     """
 
     fact: Fact
@@ -58,6 +58,7 @@ class Entry:
 
     @property
     def start(self) -> int:
+        """The first line of the fact, from 1."""
         return self.fact.line
 
 
@@ -79,6 +80,7 @@ class Memory:
 
     @property
     def facts(self) -> list[Fact]:
+        """The facts of the file, in order."""
         return [entry.fact for entry in self.entries]
 
     @property
@@ -88,12 +90,14 @@ class Memory:
 
     @property
     def newline(self) -> str:
+        """The line end of the file's first line; LF for an empty file."""
         if self.lines and self.lines[0].endswith("\r\n"):
             return "\r\n"
         return "\n"
 
     def find(self, ident: str) -> Entry | None:
-        """The first entry whose fact id starts with `ident`; None without one or if `ident` is under 4 characters."""
+        """The first entry whose fact id starts with `ident`. None without one, and for an `ident` of fewer than 4
+        characters."""
         if len(ident) < 4:
             return None
         return next((e for e in self.entries if e.fact.id.startswith(ident)), None)
@@ -110,12 +114,13 @@ class Memory:
 
 
 def parse(data: bytes) -> Memory:
-    """Parse any bytes; those that are not UTF-8 are kept as surrogate escapes. The time is linear in the size."""
+    """Parse any bytes; never raises. Bytes that are not UTF-8 are kept as surrogate escapes. The time is linear in the
+    size."""
     return parse_lines(split_lines(data))
 
 
 def parse_lines(lines: Sequence[str]) -> Memory:
-    """Parse lines, with or without their line ends. Every reader of a file's facts ends up here."""
+    """Parse lines, with or without their line ends. Every reader of a file's facts calls this function."""
     bare = [line.rstrip("\r\n") for line in lines]
     front = closing_line(bare)
     blocks = outline(bare, front)
@@ -132,7 +137,7 @@ def _entries(found: Sequence[Statement]) -> list[Entry]:
     position: dict[int, int] = {}  # position of a statement -> position of its entry
     entries: list[Entry] = []
     for at, statement in enumerate(found):
-        if statement.says and statement.text:
+        if statement.has_content and statement.text:
             position[at] = len(entries)
             fact = fact_of(statement, titles.get(statement.heading, ""))
             entries.append(Entry(fact, ends[at], statement.form, position.get(statement.parent, -1)))
@@ -150,7 +155,7 @@ def fact_of(statement: Statement, heading: str = "") -> Fact:
 def reviewed_facts(path: str, memory: Memory) -> list[Fact]:
     """The facts of a file that reviews and diffs show as facts.
 
-    Of an instruction file (SOUL.md, a skill) these are the list items only: reviews show its other lines line by line.
+    In an instruction file (SOUL.md, a skill) these are the list items only; reviews show its other lines line by line.
     """
     entries = memory.entries
     return [entry.fact for entry in entries if entry.form is Form.ITEM or not holds_instructions(path)]
@@ -167,7 +172,8 @@ def split_lines(data: bytes) -> list[str]:
 
 
 def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") -> str:
-    """A fact as a line of Markdown without a line end. Raises ValueError if the text is empty or has comment marks."""
+    """A fact as one line of Markdown, without a line end. `marker`: the text before it. Raises ValueError if the text
+    is empty or contains a comment mark."""
     words = normalise(text)
     if not words or "<!--" in words or "-->" in words:
         raise ValueError("a fact is one line of text without comment marks")
@@ -229,7 +235,7 @@ def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading
 def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str]) -> Memory:
     """The memory with `block`, the lines of `fact`, below the first heading whose text is one of `names`.
 
-    Without such a heading the file gets a section `names[0]` at its end.
+    Without such a heading a section `names[0]` is added at the end of the file. Newer facts come first in a section.
     """
     place = _heading(memory, names)
     if place:
@@ -246,7 +252,8 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
 
 
 def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names: Sequence[str]) -> Memory:
-    """`insert` for several entries in one pass: newest first, entries of the same day in the given order."""
+    """Like `insert`, for several entries at once: the newest first, entries of the same day in the given order. `rows`:
+    (lines, fact) of each entry; at least one."""
     *others, (block, fact) = sorted(rows, key=lambda row: fact_date(row[1]), reverse=True)
     memory = insert(memory, block, fact, names)
     if not others:
@@ -270,7 +277,7 @@ def _heading(memory: Memory, names: Sequence[str]) -> int:
 
 
 def _section(memory: Memory, place: int) -> tuple[list[Entry], int]:
-    """The top-level list items below the heading on line `place`, and the line of the next heading."""
+    """(top-level list items below the heading on line `place`, number of the line after the section)."""
     limit = next((n for n, _, _ in memory.headings if n > place), len(memory.lines) + 1)
     if limit <= len(memory.lines):
         line = memory.lines[limit - 1]
@@ -380,114 +387,3 @@ def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str,
 def remove(memory: Memory, entry: Entry) -> Memory:
     """The memory without an entry and the lines indented below it; its heading stays."""
     return parse_lines([*memory.lines[: entry.start - 1], *memory.lines[entry.end :]])
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """An entry for the archive: its fact, its lines with their ends, and the path of the archive file."""
-
-    fact: Fact
-    lines: tuple[str, ...]
-    path: str
-
-
-def archive_path(fact: Fact, today: date) -> str:
-    """`memory/archive/YYYY.md` with the year of the fact, or of `today` if the fact has no date."""
-    year = fact_date(fact)[:4]
-    if not year.isdigit():
-        year = str(today.year)
-    return f"memory/archive/{year}.md"
-
-
-def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[Moved]]:
-    """The memory without `chosen`, and the entries that the caller must pass to `archive`."""
-    taken: list[Entry] = []
-    for entry in sorted(chosen, key=lambda e: e.start):
-        if not taken or entry.start > taken[-1].end:  # an entry indented below another one moves with it
-            taken.append(entry)
-    lines: list[str] = []
-    moved: list[Moved] = []
-    at = 0
-    for entry in taken:
-        lines += memory.lines[at : entry.start - 1]
-        block = memory.lines[entry.start - 1 : entry.end]
-        ends = tuple(line if line.endswith("\n") else line + memory.newline for line in block)
-        moved.append(Moved(entry.fact, ends, archive_path(entry.fact, today)))
-        at = entry.end
-    if moved:
-        memory = parse_lines([*lines, *memory.lines[at:]])
-    return memory, moved
-
-
-def expire(memory: Memory, today: date) -> tuple[Memory, list[Moved]]:
-    """`take` for the expired facts, without those that are pinned or have a pinned fact below them."""
-    return take(memory, [e for e in memory.entries if expired(e.fact, today) and not holds_pinned(memory, e)], today)
-
-
-def holds_pinned(memory: Memory, entry: Entry) -> bool:
-    """Whether the fact of an entry, or a fact indented below it, is pinned."""
-    return pinned(entry.fact) or any(pinned(fact) for fact in memory.below(entry))
-
-
-def fit(memory: Memory, today: date, budget: int, keep: Iterable[str] = ()) -> tuple[Memory, list[Moved]]:
-    """`take` for as many facts as must go until the file has at most `budget` lines.
-
-    The least important facts go first, of equal ones the oldest. Pinned facts and the ids in `keep` stay. The result
-    is still over the budget if the other lines alone are: check `len(memory.lines)`.
-    """
-    excess = len(memory.lines) - budget
-    if excess <= 0:
-        return memory, []
-    free = movable(memory, keep)
-    free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
-    chosen: list[Entry] = []
-    for entry in free:
-        if excess <= 0:
-            break
-        chosen.append(entry)
-        excess -= entry.end - entry.start + 1
-    return take(memory, chosen, today)
-
-
-def movable(memory: Memory, keep: Iterable[str] = ()) -> list[Entry]:
-    """The top-level list items that `fit` may archive: those without a pinned fact whose id is not in `keep`."""
-    kept = set(keep)
-    return [e for e in memory.items if e.fact.id not in kept and not holds_pinned(memory, e)]
-
-
-def superseded(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> Moved:
-    """The archive entry of a fact that the fact with the id `by` replaces: a list item with `key`=`by` in its comment.
-
-    `key` is `superseded-by`, or `same-as` if both say the same. Raises ValueError as `bullet` does.
-    """
-    meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
-    return Moved(fact, (bullet(fact.text, meta) + "\n",), archive_path(fact, today))
-
-
-def archive(data: bytes, moved: Iterable[Moved]) -> bytes:
-    """The bytes of an archive file (`data`) with `moved` added below the headings that the facts had before.
-
-    A fact whose id is in the file already is not added. The file is parsed once for each heading.
-    """
-    memory = parse(data)
-    known = {fact.id for fact in memory.facts}
-    groups: dict[tuple[str, ...], list[Moved]] = {}
-    for item in moved:
-        if not memory.lines:
-            memory = parse_lines([f"# Archive {item.path[-7:-3]}\n", "\n"])
-        if item.fact.id not in known:
-            known |= {item.fact.id, *(fact.id for fact in parse_lines(item.lines).facts)}
-            groups.setdefault((item.fact.heading or HEADINGS["fact"][0],), []).append(item)
-    for names, items in groups.items():
-        if all(_is_one_item(item.lines) for item in items):  # of one day the entry that was moved last comes first
-            memory = insert_all(memory, [(item.lines, item.fact) for item in reversed(items)], names)
-            continue
-        for item in items:  # the lines above a paragraph or a row decide how Markdown reads it: one at a time
-            memory = insert(memory, item.lines, item.fact, names)
-    return memory.data()
-
-
-def _is_one_item(lines: Sequence[str]) -> bool:
-    """Whether lines are one list item at the margin, with the lines indented below it."""
-    found = [(entry.start, entry.end, entry.form) for entry in parse_lines(lines).entries if entry.parent < 0]
-    return found == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))

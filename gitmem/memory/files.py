@@ -18,7 +18,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve
-from gitmem.memory.snapshot import left_out_memory, read_work_tree, tree_files
+from gitmem.memory.snapshot import read_work_tree, sparse_memory_paths, tree_files
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory
 from gitmem.plural import counted
@@ -27,11 +27,11 @@ HINT = "git mem search finds lines"
 
 
 def read_memory_file(repo: Repository, config: Config, path: str, commit: str = "") -> bytes:
-    """The bytes of the memory file `path` (from the top of the repository) at `commit`, "" for the work tree.
+    """The bytes of the memory file `path` (from the top of the repository) at `commit`; "" means the work tree.
 
     In a bare repository "" means HEAD. Raises MissingFile if there is no such file or it is not memory (the message
-    does not say which), OutsideRepository for a path that leaves the repository or goes through a link, and GitMemError
-    for a file of more than MAX_MEMORY_FILE_BYTES.
+    does not say which of the two), OutsideRepository for a path that leaves the repository or goes through a link, and
+    GitMemError for a file of more than MAX_MEMORY_FILE_BYTES.
     """
     if repo.root is None:
         commit = commit or repo.head() or ""
@@ -77,7 +77,7 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
     if in_work_tree(repo, config, path):
         with suppress(OSError):
             return read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
-    if path in left_out_memory(repo, config.memory_paths):
+    if path in sparse_memory_paths(repo, config.memory_paths):
         hint = f"git mem show {shlex.quote(path)} --at HEAD"
         raise MissingFile(Message("'{}' is left out of this sparse checkout", path), hint)
     raise MissingFile(Message("there is no memory file '{}'", path), _nearest(path, memory_paths(repo, config)))
@@ -102,7 +102,7 @@ def _nearest(path: str, paths: Iterable[str]) -> str:
 
 
 def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
-    """Whether the layout or the configured globs make `path` memory, even if Git ignores it.
+    """Whether the layout or a glob of the settings makes `path` memory; a file that Git ignores counts too.
 
     Raises OutsideRepository.
     """

@@ -1,8 +1,8 @@
-"""Find the folder of a repository for which a statement of memory holds. Pure; reads no folder.
+"""Finds the folder of a repository for which a statement of memory holds. Pure; reads no folder.
 
-It is the statement's own `scope`, else that of the item above it, else that of its note, else the folder whose
-`memory/` or `MEMORY.md` has the statement. "" means the whole repository. A scope that cannot be a folder (`..`, an
-absolute path, control characters) is ignored, and `faulty_scopes` reports it.
+The folder is the statement's own `scope`, else that of the list item above it, else that of its note, else the folder
+whose `memory/` or `MEMORY.md` contains the statement. "" means the whole repository. A scope that cannot be a folder
+(`..`, an absolute path, control characters) is ignored, and `faulty_scopes` reports it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MEMORY_FOLDER, MEMORY_FILE = "memory", "MEMORY.md"
 
 
 def folder_name(value: str) -> str | None:
-    """The folder that a scope names, in NFC and without a final slash; "" for the whole repository (`.`), None if it
-    cannot be a folder of a repository."""
+    """The folder that a scope names, in NFC and without a final slash. "" for the whole repository (`.`), None for a
+    value that cannot be a folder of a repository."""
     name = spelling(value)
     if name in (".", "./"):
         return ""
@@ -80,8 +80,8 @@ def _as_glob(path: str) -> str:
 
 
 def folder_of_keys(meta: Mapping[str, Sequence[str]], path: str, whole: Collection[str] = ()) -> str:
-    """The folder of some lines. `meta`: key -> values of their comment and front matter. `path`: their file, which
-    decides if no `scope` is valid."""
+    """The folder of some lines. `meta`: key -> values, of the lines' comment and of the front matter. `path`: their
+    file, which decides if no `scope` is valid. `whole`: as in `folder_of_path`."""
     names = (folder_name(value) for value in meta.get(KEY, ()))
     return next((name for name in names if name is not None), folder_of_path(path, whole))
 
@@ -89,7 +89,8 @@ def folder_of_keys(meta: Mapping[str, Sequence[str]], path: str, whole: Collecti
 def folders_of(
     found: Sequence[Statement], path: str, front: Mapping[str, str | Sequence[str]], whole: Collection[str] = ()
 ) -> list[str]:
-    """The folder of each statement of the document `path`. `front`: its front matter."""
+    """The folder of each statement of the document `path`, in order. `front`: its front matter. `whole`: as in
+    `folder_of_path`."""
     of_file = folder_of_keys({KEY: _values(front)}, path, whole)
     folders: list[str] = []
     for at, each in enumerate(found):
@@ -120,7 +121,7 @@ def faulty_scopes(found: Sequence[Statement], front: Mapping[str, str | Sequence
     return [(line, value) for line, value in stated if folder_name(value) is None]
 
 
-class FoldersInHand(NamedTuple):
+class FoldersInUse(NamedTuple):
     """The folders for which a context is made.
 
     `places`: paths of the files and folders in use. `asked`: the question, which may name a folder. `every`: whether
@@ -132,7 +133,7 @@ class FoldersInHand(NamedTuple):
     every: bool = False
 
     def depth(self, folder: str) -> int:
-        """The number of parts of a folder whose statements belong in the context, 0 for the whole repository; -1 if
+        """The number of parts of `folder` if statements for it belong in the context; 0 for the whole repository; -1 if
         they do not belong in it."""
         if not folder:
             return 0

@@ -1,7 +1,7 @@
-"""Find, in other texts, the texts that a person removed from memory: by their words or by their hashes. Pure.
+"""Finds, in other texts, the texts that a person removed from memory: by their words or by their hashes. Pure.
 
 A removed text is found in any letter case, across line breaks and quotation marks (`>`), and between marks of emphasis
-(`*`, `_`). `Forgotten` stores hashes only, so that its stored form reveals none of the texts.
+(`*`, `_`). `Forgotten` stores hashes only, so its stored form reveals none of the texts.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # the type and sources after
 
 
 def pattern_of(texts: Iterable[str]) -> re.Pattern[str]:
-    """A pattern that finds any of these texts, the longest first, with composed or decomposed letters, plain or escaped
+    """A pattern that finds any of these texts, the longest first: with composed or decomposed letters, plain or escaped
     as in JSON. Without texts it matches nothing."""
     forms = sorted({form for text in texts if (form := normalise(text))}, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(_text_pattern, forms)) or r"(?!)", re.IGNORECASE)
 
 
 def unlabelled(text: str) -> str:
-    """The words of a fact after its label (`Deploys: ...`); "" if it has no label or if they are too few to identify
-    the fact."""
+    """The words of a fact after its label (`Deploys: ...`). "" if it has no label, or if too few words follow to
+    identify the fact."""
     label, colon, rest = text.partition(": ")
     rest = rest.strip()
     if not colon or len(label) > MAX_LABEL_CHARS:
@@ -73,25 +73,26 @@ def recorded_text(text: str) -> str:
 
 
 class Forgotten(NamedTuple):
-    """Removed texts, by hash.
+    """The texts that a person removed from memory, as hashes.
 
-    `ids`: the ids of all texts that a person refused, with the old texts of edits and with declined proposals. `taken`:
-    the ids of the removed texts, which must not be shown. `forms`: for finding the removed texts inside longer ones:
-    hash of the first PREFIX_CHARS characters -> (length in characters, hash of the text).
+    `ids`: the ids of all texts that a person refused, also the old texts of edits and declined proposals.
+    `removed_ids`: the ids of the removed texts, which must not be shown. `forms`: a table for finding the removed texts
+    inside longer ones: hash of the first PREFIX_CHARS characters -> (length in characters, hash of the text).
     """
 
     ids: frozenset[str] = frozenset()
-    taken: frozenset[str] = frozenset()
+    removed_ids: frozenset[str] = frozenset()
     forms: Mapping[str, frozenset[tuple[int, str]]] = MappingProxyType({})
 
     def __bool__(self) -> bool:
-        return bool(self.taken)
+        return bool(self.removed_ids)
 
-    def says_only(self, text: str) -> bool:
-        """Whether a statement, a line of a commit's message or a value is one of the removed texts and nothing more."""
-        if not self.taken:
+    def is_removed_text(self, text: str) -> bool:
+        """Whether `text` (a statement, a line of a commit's message, a value) is one of the removed texts and nothing
+        more."""
+        if not self.removed_ids:
             return False
-        if any(fact_id(each) in self.taken for each in dict.fromkeys((text, recorded_text(text)))):
+        if any(fact_id(each) in self.removed_ids for each in dict.fromkeys((text, recorded_text(text)))):
             return True
         masked = self.masked(text)
         if MASK not in masked or MASK in text:
@@ -100,7 +101,7 @@ class Forgotten(NamedTuple):
 
     def masked(self, text: str) -> str:
         """The text with each removed text replaced by MASK. The number of lines stays the same."""
-        if not self.taken:
+        if not self.removed_ids:
             return text
         if self.forms:
             for start, end in reversed(list(self._spans(text))):
@@ -108,23 +109,23 @@ class Forgotten(NamedTuple):
         lines = text.split("\n")
         for number, line in enumerate(lines):
             fact = recorded_text(line)
-            if fact and MASK not in fact and fact_id(fact) in self.taken:
+            if fact and MASK not in fact and fact_id(fact) in self.removed_ids:
                 lines[number] = line.replace(line.strip(), MASK)
         return "\n".join(lines)
 
-    def without(self, value: Any) -> Any:
-        """A JSON value with all its strings masked, except the keys of objects."""
+    def masked_json(self, value: Any) -> Any:
+        """A JSON value in which all strings are masked; keys of objects stay."""
         if isinstance(value, str):
             return self.masked(value)
         if isinstance(value, dict):
-            return {key: self.without(each) for key, each in value.items()}
+            return {key: self.masked_json(each) for key, each in value.items()}
         if isinstance(value, list | tuple):
-            return [self.without(each) for each in value]
+            return [self.masked_json(each) for each in value]
         return value
 
     def lines(self, lines: Sequence[str]) -> list[str]:
         """`masked` for the lines of a document, which may contain a removed text across several lines."""
-        if self.taken and lines:
+        if self.removed_ids and lines:
             return self.masked("\n".join(lines)).split("\n")
         return list(lines)
 
@@ -151,7 +152,8 @@ class Forgotten(NamedTuple):
 
 
 def form_of(text: str) -> tuple[str, tuple[int, str]] | None:
-    """The item of `Forgotten.forms` for a text: (prefix hash, (length, hash)). None for a text under PREFIX_CHARS."""
+    """The item of `Forgotten.forms` for a text: (hash of its prefix, (length, hash)). None for a text under
+    PREFIX_CHARS characters."""
     folded = _folded(normalise(text).rstrip(_STOP))[0]
     if len(folded) < PREFIX_CHARS:
         return None
@@ -161,9 +163,9 @@ def form_of(text: str) -> tuple[str, tuple[int, str]] | None:
 NOTHING = Forgotten()
 
 
-def forgotten_of(ids: Iterable[str], digests: Iterable[str], texts: Iterable[str]) -> Forgotten:
-    """A `Forgotten` from the ids of all refused texts, the hashes (64 hex digits) of the removed ones, and the removed
-    texts themselves, as far as the caller still has them."""
+def make_forgotten(ids: Iterable[str], digests: Iterable[str], texts: Iterable[str]) -> Forgotten:
+    """Make a `Forgotten`. `ids`: ids of all refused texts. `digests`: hashes (64 hex digits) of the removed texts.
+    `texts`: the removed texts themselves, as far as the caller still has them."""
     forms: dict[str, set[tuple[int, str]]] = {}
     for text in texts:
         if (form := form_of(text)) is not None:
@@ -174,9 +176,11 @@ def forgotten_of(ids: Iterable[str], digests: Iterable[str], texts: Iterable[str
 
 
 def _folded(text: str) -> tuple[str, list[int], list[int]]:
-    """A text in the form in which texts are compared, with the start and the end in `text` of each of its characters.
+    """A text in the form in which texts are compared: (folded text, start of each of its characters in `text`, end of
+    each).
 
-    The form is NFC, case-folded, without marks of emphasis and quotation, each run of white space a single blank.
+    The form is NFC, case-folded, without marks of emphasis and quotation, and with a single blank for each run of white
+    space.
     """
     out: list[str] = []
     places: list[int] = []

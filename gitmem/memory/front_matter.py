@@ -1,4 +1,4 @@
-"""Read the front matter of a file: the YAML between the two `---` lines at its top, as strings and lists of strings.
+"""Reads the front matter of a file: the YAML between the two `---` lines at its top, as strings and lists of strings.
 
 Pure; no input makes `read` raise: a defect is reported in `FrontMatter.fault`. Plain `key: value` lines need no YAML
 parser. All other YAML is refused if it has aliases, tags, repeated keys or deep nesting, so that no file can make the
@@ -52,9 +52,10 @@ def read(lines: Sequence[str]) -> FrontMatter:
 
 
 def nested(lines: Sequence[str], end: int) -> dict[str, Any]:
-    """The whole front matter that ends on line `end`: strings, with lists and objects of them. {} if it is no mapping.
+    """The whole front matter that ends on line `end`, with nested lists and objects; all scalars are strings. {} if it
+    is not a mapping.
 
-    Call it only if `read` found no fault: it does not check for YAML that is slow to parse.
+    Call this only if `read` found no fault, because it does not check for YAML that is slow to parse.
     """
     import yaml
 
@@ -68,10 +69,11 @@ _STATED = re.compile(r"([A-Za-z_][\w-]*):[ \t]*(.*)")
 
 
 def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], ...]:
-    """The (key, value) pairs that a front matter states for `keys` without indentation, in order; () without one.
+    """The (key, value) pairs of a file's front matter for `keys`, only keys without indentation, in order; () without
+    any.
 
-    Reads line by line, so that an `origin` in a faulty front matter still counts. Of a list each item is one pair; any
-    other YAML is not understood. No YAML parser is called, because callers read thousands of notes.
+    The function reads line by line, so that an `origin` in a faulty front matter still counts. Each item of a list
+    gives one pair; other YAML is not understood. No YAML parser is called, because callers read thousands of notes.
     """
     if not data.startswith((b"---", b"\xef\xbb\xbf---")):
         return ()
@@ -180,7 +182,8 @@ def _yaml(text: str) -> tuple[dict[str, Value], str]:
 
 
 def _fault(yaml: Any, text: str) -> str:
-    """Why valid YAML is refused: it has an alias, a tag, no mapping at the top, or a repeated key. Else ""."""
+    """The reason why valid YAML is refused: it has an alias or a tag, it is not a mapping at the top, or a key is
+    repeated. "" for YAML that is accepted."""
     for event in yaml.parse(text, Loader=yaml.BaseLoader):
         if isinstance(event, yaml.AliasEvent):
             return "uses a YAML alias"

@@ -33,7 +33,7 @@ from gitmem.memory import links
 from gitmem.memory.adoption import daily_patterns, daily_settings_text
 from gitmem.memory.document import decode
 from gitmem.memory.new_repository import settings_now
-from gitmem.memory.templates import as_laid_out
+from gitmem.memory.templates import template_versions
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, Layout, is_daily, kind
 from gitmem.plural import counted
 
@@ -99,8 +99,8 @@ class Imported:
 def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "") -> Plan:
     """Plan the import of `source` into the work tree `here`; writes nothing.
 
-    `into`: a folder of memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. Raises UsageError
-    if the source is missing, or if one of the two folders contains the other.
+    `into`: a folder below memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. Raises
+    UsageError if the source is missing, or if one of the two folders contains the other.
     """
     ensure_elsewhere(source, here, "notes")
     source = Path(os.path.expanduser(source)).absolute()
@@ -127,7 +127,7 @@ def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: 
             left.append((name, content.problem))
             continue
         existing = _existing(here, to, limit)
-        if existing is not None and existing != content.data and existing not in as_laid_out(to):
+        if existing is not None and existing != content.data and existing not in template_versions(to):
             left.append((name, f"'{to}' is there already and says something else"))
             continue
         if existing == content.data:
@@ -188,25 +188,25 @@ def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
 
 
 def _place(name: str, names: Collection[str], shape: Shape) -> str:
-    """The path here of an imported file, "" if it is not a memory. `names`: all Markdown files of the source."""
+    """The path here of an imported file, "" if the file is not memory. `names`: all Markdown files of the source."""
     if name == "memory.md" and "MEMORY.md" not in names:
         return "MEMORY.md"
     return target_path(name, shape)
 
 
-def _document(source: Path, name: str, moved: Mapping[str, str], config: Config) -> Gated:
+def _document(source: Path, name: str, moved: Mapping[str, str], config: Config) -> GateResult:
     """A Markdown file of the source after the gate, with its links changed to the new paths of `moved`."""
     try:
         data = read_bytes(source, name, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
-        return Gated(b"", "cannot be read")
+        return GateResult(b"", "cannot be read")
     text = data.decode("utf-8", "surrogateescape")
-    return gated(links.relinked(text, name, moved).encode("utf-8", "surrogateescape"), moved[name], config)
+    return pass_gate(links.relinked(text, name, moved).encode("utf-8", "surrogateescape"), moved[name], config)
 
 
 def _pictures(
     source: Path, moved: Mapping[str, str], others: Collection[str], shape: Shape
-) -> dict[str, tuple[str, Gated]]:
+) -> dict[str, tuple[str, GateResult]]:
     """The pictures among `others` that a file of `moved` shows: source path -> (path here, content)."""
     shown: set[str] = set()
     if not others:
@@ -220,24 +220,25 @@ def _pictures(
     return {name: (home + name, _picture(source, name)) for name in wanted}
 
 
-def _picture(source: Path, name: str) -> Gated:
+def _picture(source: Path, name: str) -> GateResult:
     """A picture or PDF whose first bytes fit its extension. The gate does not scan it."""
     try:
         data = read_bytes(source, name, PICTURE_LIMIT + 1)
     except (OSError, OutsideRepository):
-        return Gated(b"", "cannot be read")
+        return GateResult(b"", "cannot be read")
     if len(data) > PICTURE_LIMIT:
-        return Gated(b"", f"is larger than {PICTURE_LIMIT >> 20} MiB")
+        return GateResult(b"", f"is larger than {PICTURE_LIMIT >> 20} MiB")
     begins = PICTURES[PurePosixPath(name).suffix.lower()]
     if not data.startswith(begins):
-        return Gated(b"", "is no picture of the kind that its name says")
-    return Gated(data)
+        return GateResult(b"", "is no picture of the kind that its name says")
+    return GateResult(data)
 
 
 def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
-    """The Markdown files below a folder, sorted, and the skipped files and folders with the reason of each.
+    """(the Markdown files below a folder, sorted; (path, reason) of each skipped file and folder).
 
-    Links and files of other kinds are skipped with a reason; Git's own folder is skipped without one.
+    Links and files of other kinds are skipped with a reason; Git's own folder is skipped without one. Raises
+    GitMemError for more than MAX_FILES files.
     """
     kept: list[str] = []
     left: list[tuple[str, str]] = []
@@ -307,30 +308,30 @@ def _reason_to_stay(name: str) -> str:
     return STAYING.get(name, NO_MEMORY)
 
 
-class Gated(NamedTuple):
-    """The result of the gate for a file. `data`: the bytes to write. `problem`: why it must not be written, "" if it
-    may. `masks`: the secrets that were masked."""
+class GateResult(NamedTuple):
+    """The result of the gate for one imported file. `data`: the bytes to write. `problem`: the reason why they must not
+    be written, "" if they may. `masks`: the secrets that were masked."""
 
     data: bytes
     problem: str = ""
     masks: tuple[Mask, ...] = ()
 
 
-def gated(data: bytes, to: str, config: Config) -> Gated:
-    """Scan the bytes of a document for the memory file `to` and mask its secrets as `mem.onSecret` says."""
+def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
+    """Scan a document that will be the memory file `to`, and mask its secrets as `mem.onSecret` says."""
     if len(data) > MAX_MEMORY_FILE_BYTES:
-        return Gated(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
+        return GateResult(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
     _, problems = decode(data, to)
     if problems:
-        return Gated(b"", problems[0].message)
+        return GateResult(b"", problems[0].message)
     text = data.decode("utf-8", "replace")
     try:
         safe = refuse_or_mask(text, to, config)
     except Refused as error:
-        return Gated(b"", error.message)
+        return GateResult(b"", error.message)
     if safe.text != text:
         data = safe.text.encode()
-    return Gated(data, "", safe.masks)
+    return GateResult(data, "", safe.masks)
 
 
 def masked_places(masks: Sequence[Mask]) -> str:
@@ -371,7 +372,8 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
 
 
 def _existing(here: Path, path: str, limit: int = MAX_MEMORY_FILE_BYTES) -> bytes | None:
-    """The bytes of a file here, at most one more than `limit`; None without a file, b"\\0" if it is no plain file."""
+    """The bytes of a file here, at most one more than `limit`. None without a file; b"\\0", which no document equals,
+    for a path that is not a plain file."""
     try:
         return read_bytes(here, path, limit + 1)
     except FileNotFoundError:
@@ -413,7 +415,7 @@ def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[s
         _scan_history(plan.source, now, environ)
     with writer(repo):
         existing = {to: _existing(repo.root, to) for _, to, _ in plan.files}
-        free = {to for to, data in existing.items() if data is None or data in as_laid_out(to)}
+        free = {to for to, data in existing.items() if data is None or data in template_versions(to)}
         contents = {to: data for _, to, data in plan.files if to in free}
         if plan.settings is not None:
             existing[TRACKED], contents[TRACKED] = settings_now(repo.root), plan.settings

@@ -16,7 +16,7 @@ MAX_HOLES = 10  # holes that are reported for one insight
 
 
 class Hole(NamedTuple):
-    """A missing value. `sign`: the text in its place, "" if there is none. `field`: the name of the field before it, ""
+    """A missing value. `sign`: the text in its place, "" for no text. `field`: the name of the field before it, ""
     without one. `start`: its offset in the text, in characters."""
 
     sign: str

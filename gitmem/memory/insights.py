@@ -1,4 +1,4 @@
-"""Record insights: short dated findings of a pipeline about an entity, below their own heading in MEMORY.md.
+"""Records insights: short dated findings of a pipeline about an entity, below their own heading in MEMORY.md.
 
 An entity gets at most one insight a day. The newest comes first, and over MAX_INSIGHTS the oldest move to the archive.
 Incomplete data is refused. An insight passes the gate and is written under the writers' lock; nothing is committed.
@@ -16,9 +16,10 @@ from gitmem.errors import GitMemError, Incomplete, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.json_values import json_keys
-from gitmem.memory import facts
+from gitmem.memory import archiving, facts
+from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import Meta, fact_id, normalise
-from gitmem.memory.facts import INSIGHTS, Entry, Memory, Moved
+from gitmem.memory.facts import INSIGHTS, Entry, Memory
 from gitmem.memory.insight_holes import holes
 from gitmem.memory.retention import with_until
 
@@ -32,7 +33,7 @@ _FORM = re.compile(r"\[([^\[\]\n]{1,80})\]\s+(\S.*)", re.DOTALL)
 
 
 class ArchivedInsight(TypedDict):
-    """An insight that moved to the archive: its text and the path of the archive file."""
+    """An insight that moved to the archive, as JSON: its text and the path of the archive file."""
 
     text: str
     path: str
@@ -66,7 +67,7 @@ class Recorded:
     text: str
     line: int
     written: bool
-    archived: tuple[Moved, ...] = ()
+    archived: tuple[ArchiveEntry, ...] = ()
     reason: str = ""
     masks: tuple[Mask, ...] = ()
 
@@ -134,10 +135,10 @@ def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Me
     if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
         return Draft({}, Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already"))
     memory = facts.add(memory, words, meta, heading=INSIGHTS)
-    memory, moved = facts.take(memory, insights(memory)[MAX_INSIGHTS:], now.date())
+    memory, moved = archiving.remove_for_archive(memory, insights(memory)[MAX_INSIGHTS:], now.date())
     files: dict[str, bytes] = {}
     for item in moved:
-        files[item.path] = facts.archive(files.get(item.path, reading.read(item.path) or b""), [item])
+        files[item.path] = archiving.archive(files.get(item.path, reading.read(item.path) or b""), [item])
     files[MEMORY] = memory.data()
     entry = memory.find(fact_id(words))
     return Draft(files, Recorded(words, entry.start if entry else 0, True, tuple(moved)))
@@ -168,7 +169,7 @@ def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
 
 
 def insights(memory: Memory) -> list[Entry]:
-    """The entries below the heading of insights, in order."""
+    """The entries below the heading INSIGHTS, in order."""
     return [entry for entry in memory.entries if entry.fact.heading.casefold() == INSIGHTS.casefold()]
 
 

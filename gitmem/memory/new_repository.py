@@ -27,10 +27,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class NewRepository:
-    """The result of `lay_out`, or with `dry_run` what it would be.
+    """The result of `create_memory_files`; with `dry_run`, the result that it would have.
 
-    `initialised`: whether `git init` created the repository. `written`: the files that were written, with the number of
-    added lines if they existed. `kept`: the files that existed and stay.
+    `initialised`: whether `git init` created the repository. `written`: the files that were written; a file that
+    existed has the number of added lines after its path. `kept`: the files that existed and stay.
     """
 
     root: Path
@@ -40,7 +40,8 @@ class NewRepository:
 
 
 def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
-    """The repository that contains `folder`, else `folder` as the place of a new one. Writes nothing.
+    """Choose the place of a memory repository: the repository that contains `folder`, else `folder` itself as a new
+    one. Writes nothing.
 
     Raises GitMemError for a bare repository, a repository that Git does not trust, and an impossible file name.
     """
@@ -58,7 +59,7 @@ def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
     return Place(repository.root, new=False)
 
 
-def lay_out(
+def create_memory_files(
     place: Place,
     environ: Mapping[str, str],
     language: str,
@@ -99,11 +100,11 @@ def lay_out(
     return NewRepository(root, place.new, written, tuple(kept))
 
 
-def lay_out_folder(
+def create_memory_folder(
     place: Place, environ: Mapping[str, str], folder: str, settings: str, *, dry_run: bool = False
 ) -> NewRepository:
     """Make one folder of a repository its memory: write `settings` to .gitmem.toml, a line to .gitattributes, and
-    create the folder. Raises as `lay_out` does."""
+    create the folder. Raises as `create_memory_files` does."""
     root = place.root
     if place.new and not dry_run:
         init_repository(root, environ)

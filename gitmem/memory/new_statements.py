@@ -1,4 +1,5 @@
-"""Find the rivals, among the facts of MEMORY.md, of statements that a command has just written to the work tree.
+"""Finds the rivals of statements that a command has just written to the work tree: facts of MEMORY.md that they repeat
+or disagree with (`rivals`).
 
 Every command that writes memory reports them. The module only reads, after the write: no write is refused and no fact
 is replaced because of a rival (docs/relations.md).
@@ -14,55 +15,59 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.fact import fact_id
 from gitmem.memory.facts import parse
-from gitmem.memory.rivals import MEMORY, Placed, Rival, added_facts, placed, rivals_in_memory, without_secrets
+from gitmem.memory.rivals import MEMORY, PlacedFact, Rival, added_facts, rivals_in_memory, with_days, without_secrets
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
 
 
-def at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -> tuple[Rival, ...]:
-    """The rivals of the statements that begin at these places (path, line), with secrets masked."""
+def rivals_at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -> tuple[Rival, ...]:
+    """The rivals of the statements that begin at these places (path, line), with secrets masked. () without a
+    MEMORY.md."""
     wanted: dict[str, set[int]] = {}
     for path, line in places:
         wanted.setdefault(path, set()).add(line)
     memory = file_bytes(repo, MEMORY)
     if not memory:
         return ()
-    new: list[Placed] = []
+    new: list[PlacedFact] = []
     for path, lines in wanted.items():
         found = parse(file_bytes(repo, path)).facts
-        new += placed(path, [fact for fact in found if fact.line in lines], _day(path, today))
+        new += with_days(path, [fact for fact in found if fact.line in lines], _day(path, today))
     return _shown(rivals_in_memory(new, memory, today))
 
 
-def of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: date) -> tuple[Rival, ...]:
-    """The rivals of the statements with these texts (path, text), with secrets masked."""
+def rivals_of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: date) -> tuple[Rival, ...]:
+    """The rivals of the statements that have these texts (path, text), with secrets masked. () without a MEMORY.md."""
     memory = file_bytes(repo, MEMORY)
     if not memory:
         return ()
-    new: list[Placed] = []
+    new: list[PlacedFact] = []
     for path, text in texts:
         ident = fact_id(text)
         found = parse(file_bytes(repo, path)).facts
-        new += placed(path, [fact for fact in found if fact.id == ident], _day(path, today))
+        new += with_days(path, [fact for fact in found if fact.id == ident], _day(path, today))
     return _shown(rivals_in_memory(new, memory, today))
 
 
-def since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> tuple[Rival, ...]:
-    """The rivals of the statements that the file `path` of the work tree has and its earlier bytes `before` lack."""
+def rivals_since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> tuple[Rival, ...]:
+    """The rivals of the new statements of the file `path`: those that its earlier bytes `before` lack. Secrets are
+    masked."""
     memory, after = file_bytes(repo, MEMORY), file_bytes(repo, path)
     if not memory or after == before or kind(path) is Kind.ARCHIVE:
         return ()
-    return _shown(rivals_in_memory(placed(path, added_facts(before, after), _day(path, today)), memory, today))
+    return _shown(rivals_in_memory(with_days(path, added_facts(before, after), _day(path, today)), memory, today))
 
 
-def between(before: bytes, after: bytes, today: date, days: Mapping[str, str] | None = None) -> tuple[Rival, ...]:
+def rivals_between(
+    before: bytes, after: bytes, today: date, days: Mapping[str, str] | None = None
+) -> tuple[Rival, ...]:
     """The rivals of the facts that MEMORY.md has in `after` and lacks in `before`, with secrets masked.
 
-    `days`: fact id -> ISO day on which the fact was written, for facts whose comment names no day: with it a pair is
+    `days`: fact id -> ISO day on which the fact was written, for facts whose comment names no day. With it a pair is
     judged as `git mem settle` judges it.
     """
     if before == after:
         return ()
-    return _shown(rivals_in_memory(placed(MEMORY, added_facts(before, after)), after, today, days or {}))
+    return _shown(rivals_in_memory(with_days(MEMORY, added_facts(before, after)), after, today, days or {}))
 
 
 def memory_bytes(repo: Repository) -> bytes:

@@ -53,7 +53,8 @@ _MARKER = lazy(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a 
 
 
 def outline(lines: Sequence[str], front: int = 0) -> Outline:
-    """The headings, fences and tables of the lines after line `front`, the end of the front matter."""
+    """The headings, fences and tables of a file's lines. `front`: the number of the line that closes the front matter;
+    blocks begin after it."""
     plain = _plain(lines, front)
     if plain is not None:
         return plain

@@ -17,9 +17,11 @@ SAID_DAYS = 90  # days after its end for which the start of a session still name
 
 
 def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
-    """The comment of a new fact, with `until` added if its type has a retention, it has no `until` and is not pinned.
+    """The comment of a new fact, with `until` added if its type has a retention. A fact that has `until` already, or is
+    pinned, keeps its comment.
 
-    `retention`: entries `TYPE=DAYSd`, as in `Config.retention`. A fact without a type is of type `fact`.
+    `retention`: entries `TYPE=DAYSd`, as in `Config.retention`. `today`: the day from which the days count. A fact
+    without a type has the type `fact`.
     """
     keys: Mapping[str, str] = dict(meta)
     if "until" in keys or keys.get("pinned") == "true":
@@ -31,7 +33,7 @@ def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
 
 
 def last_day(fact: Fact) -> date | None:
-    """The last day on which a fact holds; None if its `until` is missing or no ISO date."""
+    """The last day on which a fact holds; None if its `until` is missing or is not an ISO date."""
     try:
         return date.fromisoformat(fact.get("until"))
     except ValueError:

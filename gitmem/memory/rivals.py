@@ -1,8 +1,8 @@
-"""Find the facts that a statement repeats, replaces, ends or conflicts with: its rivals.
+"""Finds the rivals of a statement: the facts that it repeats, replaces, ends or conflicts with.
 
 The candidates for a statement are the facts that share most words with it. `relation` judges each pair from the texts,
 trails, days and types of both. A pair that a person settled (`supersedes=ID` or `beside=ID` in the comment of either)
-is not reported again. Pure: the module reads and changes no file. Callers may act on a rival without asking a person
+is not reported again. Pure: the module reads and changes no file. A caller may act on a rival without asking a person
 only if `Rival.automatic` is true.
 """
 
@@ -20,11 +20,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.json_values import json_keys
-from gitmem.memory.deciding_words import claim
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
-from gitmem.memory.sections import naming_steps
-from gitmem.memory.similarity import replaced_value, same, terms
+from gitmem.memory.sections import subject_steps
+from gitmem.memory.similarity import is_near_duplicate, replaced_value, terms
 from gitmem.paths import Kind, kind
 from gitmem.text.english import STOP_WORDS
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gitmem.memory.relation import Relation, Said
 
 MEMORY = "MEMORY.md"
-Told = Callable[[int, int], object]  # reports progress: called with the number of statements done, and of all
+Progress = Callable[[int, int], object]  # reports progress: called with the number of statements done, and of all
 MAX_POSTINGS = 1000  # entries of the word index that are read for one statement, beginning with the rarest words
 MAX_JUDGED_FACTS = 6  # candidates for one statement that `relation` judges; the statement itself may be one of them
 # Least share of the shorter text's terms, without stop words, that a candidate must share. Measured with `relation` on
@@ -48,8 +48,8 @@ MAX_NAMED_RIVALS = 3  # rivals that are reported for one statement
 
 
 @json_keys("path line=fact.line id=fact.id text=fact.text")
-class Placed(NamedTuple):
-    """A statement with the path of its file. `day`: the ISO day on which it was written, "" if unknown."""
+class PlacedFact(NamedTuple):
+    """A fact with the path of its file. `day`: the ISO day on which it was written, "" if unknown."""
 
     path: str
     fact: Fact
@@ -59,19 +59,19 @@ class Placed(NamedTuple):
 @json_keys("relation=kind reason later new fact=old")
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A statement (`new`) and a fact (`old`) that it repeats or disagrees with.
+    """Two facts that repeat each other or disagree: a new one (`new`) and one that memory has (`old`).
 
-    `kind`: "same", "replaces", "ends" or "conflicts" (`relation.Kind`): what the later of the two does to the earlier.
-    `reason`: why, as a sentence for a person. `later`: whether `new` is the later of the two. `automatic`: whether a
-    program may act on it without a person: the score is high, the earlier one is neither pinned nor written by hand,
+    `kind`: "same", "replaces", "ends" or "conflicts" (`relation.Kind`), for the effect of the later fact on the earlier
+    one. `reason`: a sentence for a person. `later`: whether `new` is the later of the two. `automatic`: whether a
+    program may act on it without a person: the score is high, the earlier fact is neither pinned nor written by hand,
     and none is about health.
 
     JSON: `relation`: `same`, `replaces`, `ends` or `conflicts`. `later`: whether the new statement is the later
     one. `new`: the new statement. `fact`: the fact that is there. A text that holds a secret is hidden.
     """
 
-    new: Placed
-    old: Placed
+    new: PlacedFact
+    old: PlacedFact
     kind: str
     reason: str
     later: bool = True
@@ -79,24 +79,25 @@ class Rival:
 
     @property
     def repeats(self) -> bool:
+        """Whether both say the same."""
         return self.kind == "same"
 
     @property
-    def earlier_first(self) -> tuple[Placed, Placed]:
+    def earlier_first(self) -> tuple[PlacedFact, PlacedFact]:
         """Both statements, the earlier one first."""
         if self.later:
             return self.old, self.new
         return self.new, self.old
 
 
-class Standing:
-    """The facts that statements are compared with, indexed by their words, without archived and expired ones.
+class KnownFacts:
+    """The facts with which statements are compared, indexed by their words. Archived and expired facts are left out.
 
-    `rows`: the facts; of facts with equal id and trail the first only. `words`: the terms of each row.
+    `rows`: the facts; of several with equal id and trail only the first. `words`: the terms of each row.
     """
 
-    def __init__(self, rows: Iterable[Placed], today: date) -> None:
-        first: dict[tuple[str, tuple[str, ...]], Placed] = {}
+    def __init__(self, rows: Iterable[PlacedFact], today: date) -> None:
+        first: dict[tuple[str, tuple[str, ...]], PlacedFact] = {}
         for row in rows:
             if kind(row.path) is not Kind.ARCHIVE and not expired(row.fact, today):
                 first.setdefault((row.fact.id, row.fact.trail), row)
@@ -110,7 +111,7 @@ class Standing:
             for term in words:
                 self._postings[term].append(number)
 
-    def nearest(self, fact: Fact) -> Iterator[Placed]:
+    def nearest(self, fact: Fact) -> Iterator[PlacedFact]:
         """The candidates for a statement: at most MAX_JUDGED_FACTS facts that share enough words, the best first.
 
         If the statement is itself one of the rows, it comes among them.
@@ -150,22 +151,22 @@ def _share(one: set[str], other: set[str]) -> bool:
     return shorter > 1 and len(one & other) >= max(1, MIN_SHARED_TERMS * shorter)
 
 
-def of_one_matter(one: str, other: str) -> bool:
+def share_enough_words(one: str, other: str) -> bool:
     """Whether two texts share enough words to be candidates for each other."""
     return _share(_words(one), _words(other))
 
 
-def placed(path: str, facts: Iterable[Fact], day: str = "") -> list[Placed]:
-    """The facts of one file with their days; `day` for a fact without a date of its own."""
-    return [Placed(path, fact, fact_date(fact) or day) for fact in facts]
+def with_days(path: str, facts: Iterable[Fact], day: str = "") -> list[PlacedFact]:
+    """The facts of one file as `PlacedFact`s. `day`: the day of a fact that has no date of its own."""
+    return [PlacedFact(path, fact, fact_date(fact) or day) for fact in facts]
 
 
-def rivals(statements: Sequence[Placed], standing: Standing, told: Told = lambda *_: None) -> list[Rival]:
-    """The rivals of statements among the facts of `standing`, without settled pairs: disagreements first, at most
-    MAX_NAMED_RIVALS for each statement.
+def rivals(statements: Sequence[PlacedFact], standing: KnownFacts, told: Progress = lambda *_: None) -> list[Rival]:
+    """The rivals of `statements` among `known` facts: disagreements first, at most MAX_NAMED_RIVALS for each statement.
+    Settled pairs are left out.
 
-    `told` is called before each statement. The later of a pair is the one with the later day; if the days are equal or
-    the fact has none, it is the statement.
+    `progress` is called before each statement. The later of a pair is the one with the later day; the statement, if the
+    days are equal or the fact has none.
     """
     found: list[Rival] = []
     seen: set[frozenset[tuple[str, int]]] = set()
@@ -176,9 +177,9 @@ def rivals(statements: Sequence[Placed], standing: Standing, told: Told = lambda
             pair = frozenset(((new.path, new.fact.line), (old.path, old.fact.line)))
             if len(pair) < 2 or pair in seen:
                 continue
-            if frozenset((new.fact.id, old.fact.id)) in standing.settled or settled(new.fact, old.fact):
+            if frozenset((new.fact.id, old.fact.id)) in standing.settled or is_settled(new.fact, old.fact):
                 continue
-            rival = judged(new, old)
+            rival = rival_of(new, old)
             if rival is not None:
                 seen.add(pair)
                 found.append(rival)
@@ -188,11 +189,13 @@ def rivals(statements: Sequence[Placed], standing: Standing, told: Told = lambda
     return sorted(found, key=lambda rival: rival.repeats)
 
 
-def judged(new: Placed, old: Placed) -> Rival | None:
-    """The rival that two statements make; None if both hold and neither repeats the other."""
+def rival_of(new: PlacedFact, old: PlacedFact) -> Rival | None:
+    """The rival that two facts make; None if both hold and neither repeats the other."""
     later = not old.day or new.day >= old.day
-    if same(new.fact.text, old.fact.text):  # the same words below two different headings are about two things
-        if naming_steps(new.fact.trail) != naming_steps(old.fact.trail):
+    if is_near_duplicate(
+        new.fact.text, old.fact.text
+    ):  # the same words below two different headings are about two things
+        if subject_steps(new.fact.trail) != subject_steps(old.fact.trail):
             return None
         return Rival(new, old, "same", "both say the same", later)
     from gitmem.memory.relation import Kind as Of
@@ -210,14 +213,14 @@ def judged(new: Placed, old: Placed) -> Rival | None:
     return None
 
 
-def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Relation:
-    """The `relation` of two statements, with their trails, days and types.
+def judge(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False) -> Relation:
+    """The relation of two facts, judged from their texts, trails, days and types.
 
-    A statement that a person pinned or wrote by hand is guarded: a program may not replace it. `as_if_derived`: judge
-    as if both were derived from logs.
+    A fact that a person pinned or wrote by hand is guarded: a program may not replace it. `as_if_derived`: True judges
+    as if both were derived from logs, so that neither is guarded.
     """
     texts = (earlier.fact.text, later.fact.text)
-    bare = (claim(texts[0]), claim(texts[1]))
+    bare = (without_deciding_words(texts[0]), without_deciding_words(texts[1]))
     if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # only one begins with "We decided that": compare without it
         texts = bare
     sides = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
@@ -230,9 +233,9 @@ def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Rel
 
 
 def _changed_back(earlier: Said, later: Said) -> Relation | None:
-    """The relation of a decision and a later one that reverses it; None for any other two statements.
+    """The relation of a decision and a later decision that reverses it; None for any other two statements.
 
-    After "painted red instead of blue" the later decision is "painted blue instead of red" or just "painted blue".
+    After "painted red instead of blue" the later decision is "painted blue instead of red", or only "painted blue".
     """
     from gitmem.memory.relation import Kind as Of
     from gitmem.memory.relation import about_health
@@ -262,11 +265,9 @@ def _changed_back(earlier: Said, later: Said) -> Relation | None:
 TAKEN_BACK = "it takes back what that had put in its place"
 
 
-def surely_over(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> bool:
-    """Whether the later statement replaces or ends the earlier one, with a score high enough to act without a person.
-
-    `as_if_derived` as in `judge`.
-    """
+def surely_supersedes(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False) -> bool:
+    """Whether the later fact replaces or ends the earlier one with a score high enough to act without a person.
+    `as_if_derived`: as in `judge`."""
     from gitmem.memory.relation import Kind as Of
 
     found = judge(earlier, later, as_if_derived=as_if_derived)
@@ -281,10 +282,10 @@ def _relation(earlier: Said, later: Said) -> Relation:
     return relation(earlier, later)
 
 
-def _said(row: Placed, text: str) -> Said:
+def _said(row: PlacedFact, text: str) -> Said:
     from gitmem.memory.relation import Said
 
-    return Said(text, naming_steps(row.fact.trail), row.day, row.fact.get("type"), by_person(row.fact))
+    return Said(text, subject_steps(row.fact.trail), row.day, row.fact.get("type"), by_person(row.fact))
 
 
 def by_person(fact: Fact) -> bool:
@@ -292,8 +293,9 @@ def by_person(fact: Fact) -> bool:
     return pinned(fact) or not fact.get("src")
 
 
-def settled(one: Fact, other: Fact) -> bool:
-    """Whether the comment of one of two facts settles the pair: it names the other in `supersedes` or `beside`."""
+def is_settled(one: Fact, other: Fact) -> bool:
+    """Whether a person settled the pair: the comment of one of the two facts names the other in `supersedes` or
+    `beside`."""
     return _names(one.meta, other.id) or _names(other.meta, one.id)
 
 
@@ -305,15 +307,15 @@ def _names(meta: Meta, ident: str) -> bool:
 
 
 def rivals_in_memory(
-    new: Iterable[Placed], memory: bytes, today: date, days: Mapping[str, str] = MappingProxyType({})
+    new: Iterable[PlacedFact], memory: bytes, today: date, days: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Rival, ...]:
-    """The rivals of new statements among the facts of MEMORY.md (`memory`: its bytes).
+    """The rivals of new statements among the facts of MEMORY.md. `memory`: its bytes.
 
     A line of a log has no rivals among facts that are newer than it. `days`: fact id -> ISO day, for facts whose
     comment names no day.
     """
-    known = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in placed(MEMORY, parse(memory).facts)]
-    found = rivals(list(islice(new, MAX_NEW_STATEMENTS)), Standing(known, today))
+    known = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in with_days(MEMORY, parse(memory).facts)]
+    found = rivals(list(islice(new, MAX_NEW_STATEMENTS)), KnownFacts(known, today))
     return tuple(rival for rival in found if rival.later or rival.new.path == MEMORY)
 
 
@@ -344,13 +346,13 @@ def sentence(rival: Rival) -> str:
 
 
 def placed_sentence(rival: Rival) -> str:
-    """`sentence` after the path and line of the new statement."""
+    """`sentence`, after the path and the line of the new statement."""
     return f"{rival.new.path}:{rival.new.fact.line} {sentence(rival)}"
 
 
 def without_secrets(rival: Rival) -> Rival:
     """The rival as it may be shown. If a text or a trail has a secret, the texts are masked and the reason is "", since
-    it may quote them."""
+    the reason may quote them."""
     from gitmem.gate.quoting import without_secrets as shown
 
     rows = (rival.new, rival.old)

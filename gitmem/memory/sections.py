@@ -1,4 +1,4 @@
-"""The headings of MEMORY.md below which facts of each type go. They name a type of fact, not a subject."""
+"""The headings of MEMORY.md below which facts of each type go. Such a heading names a type of fact, not a subject."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ TITLES = ("Memory", "Memories", "Long-term memory", "메모리", "기억", "メ�
 CATEGORIES = frozenset(name.casefold() for names in (*HEADINGS.values(), TITLES) for name in names)
 
 
-def naming_steps(trail: Iterable[str]) -> tuple[str, ...]:
-    """The steps of a trail that name a subject: without headings that name a type of fact or no thing at all."""
+def subject_steps(trail: Iterable[str]) -> tuple[str, ...]:
+    """The steps of a trail that name a subject. Headings that name a type of fact (`Decisions`) and generic headings
+    (`heading_words`) are left out."""
     return tuple(step for step in trail if step.casefold() not in CATEGORIES and not is_generic_heading(step))

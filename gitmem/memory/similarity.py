@@ -1,8 +1,9 @@
-"""Decide whether two texts are near-duplicates (`same`), or one adds nothing to the other (`repeats`). Pure.
+"""Compares two texts: whether they are near-duplicates (`is_near_duplicate`), or one adds nothing to the other
+(`adds_nothing`). Pure.
 
-Promotion and review use `same` to refuse a near-duplicate, contexts use `repeats` to drop a part without news. Both
-compare the terms, numbers, names and denials of the texts, in four languages. Facts with the same `fact_id` are one
-fact and need no comparison; `memory/relation` decides whether a fact replaces or contradicts another one.
+Promotion and review refuse near-duplicates; contexts drop a part that adds nothing. Both functions compare the terms,
+numbers, names and denials of the texts, in four languages. Facts with the same `fact_id` are one fact and need no
+comparison. `memory/relation` decides whether a fact replaces or contradicts another one.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class _Reading(NamedTuple):
     """The parts of a text that are compared.
 
     `matter`: its terms without numbers and denials. `words`: its words in lower case. `replaced`: the value that it
-    calls replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong
-    that ...").
+    calls replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong that
+    ...").
     """
 
     matter: frozenset[str]
@@ -96,13 +97,14 @@ def _take_different_sides(one: _Reading, other: _Reading) -> bool:
     return one.wrong != other.wrong or (bool(one.replaced and other.replaced) and one.replaced != other.replaced)
 
 
-def matter(text: str) -> frozenset[str]:
+def matter_terms(text: str) -> frozenset[str]:
     """The terms of a text without its numbers and denials."""
     return _read(text).matter
 
 
-def same(a: str, b: str) -> bool:
-    """Whether two texts are near-duplicates: likeness SAME or more, equal numbers and names, both or neither a denial.
+def is_near_duplicate(a: str, b: str) -> bool:
+    """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, and
+    both or neither has a denial.
 
     `don't use` equals `do not use`, and `1,000` equals `1000`.
     """
@@ -114,11 +116,11 @@ def same(a: str, b: str) -> bool:
     return likeness(one.matter | one.numbers, other.matter | other.numbers) >= SAME
 
 
-def repeats(a: str, b: str) -> bool:
-    """Whether `a` adds nothing to `b`.
+def adds_nothing(a: str, b: str) -> bool:
+    """Whether the text `a` adds nothing to the text `b`.
 
-    `b` must have nearly all words of `a`, all its numbers and names and the same denials, and no number or name of `a`
-    may be in a side clause of `b` only ("because 8080 is taken"). False for a text of up to three words.
+    `b` must have nearly all words of `a`, all its numbers and names and the same denials, and a number or name of `a`
+    must not be in a side clause of `b` only ("because 8080 is taken"). False for a text `a` of up to three words.
     """
     new, known = _read(a), _read(b)
     if _take_different_sides(new, known):
@@ -146,6 +148,6 @@ def _only_aside(a: str, b: str) -> bool:
 
 
 def _begins(word: str, words: frozenset[str]) -> bool:
-    """Whether one of `words` has the leading number of `word`, with another particle ("9090을") or without one."""
+    """Whether one of `words` begins with the leading number of `word` ("9090을", "9090")."""
     digits = re.match(r"\d+", word)
     return digits is not None and any(re.match(rf"{digits[0]}(?!\d)", other) for other in words)

@@ -1,7 +1,8 @@
-"""List the memory files of a snapshot: of a commit's tree, or of the work tree with their stat data.
+"""Lists the memory files of a snapshot: of a commit's tree, or of the work tree with their stat data.
 
-Listing uses names and stat data only. `read` alone opens files, and returns only those whose bytes have the oid that
-the index has for them. No function follows a symbolic link or enters another repository (docs/threats.md, A19, A21).
+Listing uses names and stat data only. Only `read_hits` opens files, and it returns only those whose bytes have the oid
+that the index has for them. No function follows a symbolic link or enters another repository (docs/threats.md, A19,
+A21).
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     return WorkTree(files, layout, digest.digest(), ignores)
 
 
-def left_out_memory(repo: Repository, extra: tuple[str, ...]) -> list[str]:
+def sparse_memory_paths(repo: Repository, extra: tuple[str, ...]) -> list[str]:
     """The sorted paths of the memory files that a sparse checkout leaves out of this work tree."""
     paths = left_out(repo)
     if not paths:
@@ -231,10 +232,10 @@ COARSE, FINE = 2_000_000_000, 20_000_000
 
 
 def racy(file_stat: str, began: int) -> bool:
-    """Whether a file changed so shortly before a scan that a further change could leave its stat data as it is.
+    """Whether a file changed so shortly before a scan that a further change could leave its stat data equal.
 
-    `file_stat`: its stat data as text. `began`: when the scan began, in ns. Git has the same problem and solves it in
-    the same way (Documentation/technical/racy-git.txt).
+    `file_stat`: its stat data as text. `began`: the time at which the scan began, in ns. Git has the same problem and
+    solves it in the same way (Documentation/technical/racy-git.txt).
     """
     changed = int(file_stat.split(" ")[1])
     resolution = FINE
@@ -243,11 +244,11 @@ def racy(file_stat: str, began: int) -> bool:
     return changed >= began - resolution
 
 
-def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
-    """The bytes of the files of hits: (path, oid) -> bytes.
+def read_hits(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
+    """The bytes of the files of search hits: (path, oid) -> bytes.
 
-    In the work tree (`commit` "") the file at `path` must have the oid `oid`; in a commit the tree must have `oid` at
-    `path`. Pairs for which this is not so are left out: the file changed, or the index is damaged.
+    `commit` "": the file at `path` in the work tree must have the oid `oid`. Else the tree of `commit` must have `oid`
+    at `path`. Other pairs are left out: the file has changed, or the index is damaged.
     """
     wanted = list(dict.fromkeys(files))
     texts: dict[tuple[str, str], bytes] = {}

@@ -1,10 +1,10 @@
-"""Decide whether a statement still holds. All code that gives memory to a model asks this module. Pure.
+"""Decides whether a statement still holds. All code that gives memory to a model asks this module. Pure.
 
-A statement has ended if the day of its `until` is over. It is replaced if a fact names it (`supersedes=ID`) or if it is
-in the archive and names its successor (`superseded-by=ID`). It is forgotten if a person removed its text from memory.
-The state of a fact also applies to its copies: statements with the same text, and the lines that the fact cites if they
-still say it and no fact that holds cites them too. A statement whose cited code has changed is not left out but marked
-(`memory/code_state`).
+A statement has *ended* if the day of its `until` is over. It is *replaced* if a fact names it (`supersedes=ID`), or if
+it is in the archive and names its successor (`superseded-by=ID`). It is *forgotten* if a person removed its text from
+memory. The state of a fact also applies to its copies: statements with the same text, and the lines that the fact
+cites, if these lines still say the fact and no fact that holds cites them too. A statement whose cited code has changed
+is not left out but marked (`memory/code_state`).
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class _Citation(NamedTuple):
     state: State
 
 
-class Lapsed(NamedTuple):
+class LapsedFacts(NamedTuple):
     """The facts of a memory that no longer hold on `day`.
 
-    `texts`: fact id -> state, for facts that do not hold. `cited`: path -> the lines of it that facts cite. `since`:
-    fact id -> the day from which the fact is replaced, if its successor has a `from`. `last`: fact id -> the last day
-    of a fact that has an `until`. `repeated`: (words, fact id) of the facts in `texts` that are long enough to be found
-    inside longer texts.
+    `texts`: fact id -> state, for facts that do not hold. `cited`: path -> the line ranges of it that facts cite.
+    `since`: fact id -> the day from which the fact is replaced, if its successor has a `from`. `last`: fact id -> the
+    last day of a fact that has an `until`. `repeated`: (words, fact id) of the facts in `texts` that are long enough to
+    be found inside longer texts.
     """
 
     day: date
@@ -73,14 +73,14 @@ _HOLDS = LinesState(State.HOLDS)
 
 
 def may_lapse(line: str) -> bool:
-    """Whether a line may have one of the keys that make a fact end or replace another one. A quick test: if no line of
-    a file passes it, `lapsed` finds nothing in the file."""
+    """A quick test: whether a line may have a key that makes a fact end or replace another one. If no line of a file
+    passes the test, `lapsed_facts` finds nothing in the file."""
     return "until=" in line or "supersede" in line
 
 
-def lapsed(
+def lapsed_facts(
     memory: Sequence[Statement], archive: Iterable[Statement], today: date, forgotten: Collection[str] = ()
-) -> Lapsed:
+) -> LapsedFacts:
     """The facts that no longer hold, from the statements of MEMORY.md and of its archive.
 
     `forgotten`: ids of texts that a person removed. A fact that holds in MEMORY.md holds, whatever the archive says.
@@ -122,12 +122,12 @@ def lapsed(
         for each, ident in known
         if ident in texts and len(words := _plain(each.text)) >= MIN_FACT_CHARACTERS
     ]
-    return Lapsed(today, texts, cited, _replaced_since(each for each, _ in known), last, repeated)
+    return LapsedFacts(today, texts, cited, _replaced_since(each for each, _ in known), last, repeated)
 
 
 def _with_ids(found: Iterable[Statement]) -> list[tuple[Statement, str]]:
     """The statements with content, each with the id of its text."""
-    return [(each, fact_id(each.text)) for each in found if each.says and each.text]
+    return [(each, fact_id(each.text)) for each in found if each.has_content and each.text]
 
 
 def _plain(text: str) -> str:
@@ -149,20 +149,31 @@ def _superseded_ids(facts: Iterable[Statement]) -> set[str]:
     return {value for each in facts for key, value in each.meta if key == "supersedes"}
 
 
-def states(found: Sequence[Statement], known: Lapsed, path: str = "") -> list[State]:
-    """The state of each statement of the file `path`."""
+def states_of(found: Sequence[Statement], known: LapsedFacts, path: str = "") -> list[State]:
+    """The state of each statement of the file `path`, in order."""
     day = log_date(path)
-    return [of_lines(path, one.first, one.last, one.text, one.get("until"), known, day).state for one in found]
+    lines = (MemoryLines(path, one.first, one.last, one.text, one.get("until"), day) for one in found)
+    return [state_of_lines(each, known).state for each in lines]
 
 
-def of_lines(
-    path: str, first: int, last: int, text: str, until: str, known: Lapsed, day: date | None = None
-) -> LinesState:  # fmt: skip
-    """The state of lines `first` to `last` of a file, which say `text`.
+class MemoryLines(NamedTuple):
+    """Lines `first` to `last` of the file `path`; `text` is what they say.
 
     `until`: the last day that their own comment names, "" without one. `day`: the day on which they were written, None
-    if unknown. Lines that repeat a fact after it ended or was replaced state it again, and hold.
+    if unknown.
     """
+
+    path: str
+    first: int
+    last: int
+    text: str
+    until: str = ""
+    day: date | None = None
+
+
+def state_of_lines(lines: MemoryLines, known: LapsedFacts) -> LinesState:
+    """The state of some lines. Lines that repeat a fact after it ended or was replaced state it again, and hold."""
+    path, first, last, text, until, day = lines
     if has_ended(until, known.day):
         return LinesState(State.ENDED)
     if known.texts and (ident := fact_id(text)) in known.texts and not _said_again(ident, day, known):
@@ -186,14 +197,15 @@ def of_lines(
     return _HOLDS
 
 
-def _said_again(ident: str, day: date | None, known: Lapsed) -> bool:
-    """Whether `day` is after the day on which the fact ended or was replaced; False if either day is unknown."""
+def _said_again(ident: str, day: date | None, known: LapsedFacts) -> bool:
+    """Whether `day` is after the day on which the fact ended or was replaced, so that the lines of that day state it
+    again. False if one of the days is unknown."""
     over = [end for end in (known.last.get(ident), known.since.get(ident)) if end is not None]
     return day is not None and bool(over) and day > max(over)
 
 
-def of_text(text: str, known: Lapsed) -> State:
-    """The state of a copy of a fact: a working value, or a line of a commit's message as `recorded_text` reads it."""
+def state_of_text(text: str, known: LapsedFacts) -> State:
+    """The state of a copy of a fact: a working value, or a line of a commit's message (`recorded_text`)."""
     if not known.texts:
         return State.HOLDS
     ids = {fact_id(each) for each in (text, recorded_text(text))}

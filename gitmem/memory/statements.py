@@ -1,10 +1,10 @@
-"""Split a document into statements, each with its exact lines and its trail: the headings and items it is under.
+"""Splits a document into statements, each with its exact lines and its trail: the headings and list items above it.
 
-Pure; no input makes it raise. Every line belongs to exactly one statement, in order. A statement has content (a list
-item with its wrapped lines, a paragraph, a table row, a quotation, a fenced block) or is structure (a heading, front
-matter, a comment, a rule, a table's head, blank lines). No other module looks for list markers, joins wrapped lines or
-tracks headings. Headings, fences and tables are those of `outline` (CommonMark 0.31). A list item is below another one
-if it is indented by at least two columns more.
+Pure; no input makes it raise. Every line belongs to exactly one statement, in order. A statement either has content (a
+list item with its wrapped lines, a paragraph, a table row, a quotation, a fenced block) or is structure (a heading,
+front matter, a comment, a rule, a table's head, blank lines). No other module looks for list markers, joins wrapped
+lines or tracks headings. Headings, fences and tables are those of `outline` (CommonMark 0.31). A list item is below
+another one if it is indented by at least two columns more.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Form(StrEnum):
     BLANK = "blank"
 
 
-SAYS = frozenset(
+CONTENT_FORMS = frozenset(
     (Form.ITEM, Form.PARAGRAPH, Form.ROW, Form.QUOTE, Form.CODE)
 )  # forms with content; the rest: structure
 _TEXT_FORMS = frozenset((Form.ITEM, Form.PARAGRAPH, Form.QUOTE))
@@ -91,13 +91,14 @@ class Statement(NamedTuple):
     under: int = -1
 
     @property
-    def says(self) -> bool:
-        """Whether it has content; False for structure."""
-        return self.form in SAYS
+    def has_content(self) -> bool:
+        """Whether the statement has content; False for structure."""
+        return self.form in CONTENT_FORMS
 
     @property
     def trail(self) -> tuple[str, ...]:
-        """What it is about, from the outermost in: note name, headings, parent items, header row of its table."""
+        """The subject of the statement, from the outermost step in: note name, headings, parent items, header row of
+        its table."""
         if self.header:
             return (*self.above, *self.parents, " | ".join(self.header))
         return (*self.above, *self.parents)
@@ -138,7 +139,7 @@ def statements(lines: Sequence[str], front: int, blocks: Outline, name: str = ""
     return tuple(_Reader(lines, front, blocks, name).read())
 
 
-def unmarked(line: str) -> str:
+def without_list_marker(line: str) -> str:
     """A line without its list marker; a line without one is returned as it is."""
     match = _ITEM.match(line)
     if match:
@@ -146,7 +147,7 @@ def unmarked(line: str) -> str:
     return line
 
 
-def step(text: str) -> str:
+def trail_step(text: str) -> str:
     """A text as a step of a trail: cut to MAX_STEP_CHARS, with `…` at its end if it was longer."""
     if len(text) <= MAX_STEP_CHARS:
         return text
@@ -333,7 +334,7 @@ class _Reader:
         last = self._last_wrapped(at, beyond=column)
         texts = [line[match.end() :], *self.lines[at:last]]
         statement = self._content(Form.ITEM, at, last, texts)
-        self.items.append(_Open(column, len(self.out) - 1, step(statement.text)))
+        self.items.append(_Open(column, len(self.out) - 1, trail_step(statement.text)))
         self.lead_has_list = True
         return last
 
@@ -350,7 +351,7 @@ class _Reader:
         if topic.endswith((":", "：")) and not self.items and topic.strip(":：*_ "):
             last_sentence = sentences(topic)[-1].strip(":：*_ ")
             self.lead_has_list = False
-            self.lead = _Open(indent, len(self.out) - 1, step(last_sentence or topic.strip(":：*_ ")))
+            self.lead = _Open(indent, len(self.out) - 1, trail_step(last_sentence or topic.strip(":：*_ ")))
         return last
 
     def _leave_items(self, indent: int) -> None:
@@ -428,7 +429,7 @@ class _Trail:
         """Open a heading whose statement has this position; it closes headings of the same and of deeper levels."""
         while self.open and self.open[-1][0].level >= heading.level:
             self.open.pop()
-        self.open.append((heading, *_topic_day_time(step(heading.text))))
+        self.open.append((heading, *_topic_day_time(trail_step(heading.text))))
         self.line = heading.line
         self.bold = -1
         if heading.level == BOLD_LEVEL:

@@ -1,7 +1,7 @@
-"""Decide whether a line that an agent writes may replace a fact (`supersedes=ID`) or only propose it (`proposes=ID`).
+"""Decides whether a line that an agent writes may replace a fact (`supersedes=ID`) or only propose to (`proposes=ID`).
 
-It may replace a fact of the same subject and property, as in a promotion. If the fact is pinned, written by hand or
-about health, a person must decide. The module writes nothing.
+The line may replace a fact of the same subject and property, as in a promotion. If the fact is pinned, written by hand
+or about health, a person must decide. The module writes nothing.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from gitmem.git.repository import Repository
 from gitmem.memory.fact import Fact, Meta, fact_id, normalise
 from gitmem.memory.facts import SUPERSEDES, fact_date, parse, pinned
 from gitmem.memory.new_statements import memory_bytes
-from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, judge, of_one_matter
+from gitmem.memory.rivals import MEMORY, PROPOSES, PlacedFact, judge, share_enough_words
 
 MIN_ID_DIGITS = 6  # hex digits of an id that name a fact
 
 
 def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -> tuple[Meta, str]:
-    """The pair for the comment of a new line that names the fact `ident`, and the reason if it only proposes.
+    """(pair for the comment of a new line that names the fact `ident`, reason): `supersedes=ID` with the reason "", or
+    `proposes=ID` with the reason why the line may not replace the fact.
 
-    `kind`: the type of the new line. The pair is `supersedes=ID`, with the reason "", or `proposes=ID`. Raises
-    MissingFile if no fact of MEMORY.md has the id, or if `ident` has under MIN_ID_DIGITS digits.
+    `text`, `kind`: text and type of the new line. Raises MissingFile if no fact of MEMORY.md has the id, or if `ident`
+    has fewer than MIN_ID_DIGITS digits.
     """
     old = None
     if len(ident) >= MIN_ID_DIGITS:
@@ -30,14 +31,16 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
         old = next((fact for fact in known if fact.id.startswith(ident)), None)
     if old is None:
         raise MissingFile(f"no fact of {MEMORY} has the id '{ident[:12]}'", "memory_search and memory_get show facts")
-    why = why_not(old, Placed("", Fact(normalise(text), fact_id(text), 0, meta=(("type", kind),)), today.isoformat()))
+    why = why_only_proposed(
+        old, PlacedFact("", Fact(normalise(text), fact_id(text), 0, meta=(("type", kind),)), today.isoformat())
+    )
     if why:
         return ((PROPOSES, old.id),), why
     return ((SUPERSEDES, old.id),), ""
 
 
-def why_not(old: Fact, new: Placed, *, corrects: bool = False, named: bool = False) -> str:
-    """The reason why a program may not replace `old` with the statement `new`; "" if it may.
+def why_only_proposed(old: Fact, new: PlacedFact, *, corrects: bool = False, named: bool = False) -> str:
+    """The reason why a program may not replace `old` with the statement `new`, as a sentence; "" if it may.
 
     `corrects`: the new statement only corrects the words of the old one. `named`: the comment of a reviewed line names
     the fact, so that a lower score is enough.
@@ -50,9 +53,9 @@ def why_not(old: Fact, new: Placed, *, corrects: bool = False, named: bool = Fal
 
     if about_health(old.text):
         return "that fact is about health"
-    found = judge(Placed(MEMORY, old, fact_date(old)), new)
+    found = judge(PlacedFact(MEMORY, old, fact_date(old)), new)
     correction = corrects and found.kind in (Kind.SAME, Kind.ADDS)
     is_change = found.automatic or (found.asks and (named or found.covers)) or correction
-    if found.subject or not is_change or not of_one_matter(old.text, new.fact.text):
+    if found.subject or not is_change or not share_enough_words(old.text, new.fact.text):
         return "that fact is about something else, as far as the words tell"
     return ""

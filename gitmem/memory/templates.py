@@ -276,12 +276,14 @@ def files(language: str) -> dict[str, str]:
 
 
 @cache
-def as_laid_out(path: str) -> frozenset[bytes]:
-    """The bytes of the file `path` as `git mem init` creates it now or created it once, in all languages."""
+def template_versions(path: str) -> frozenset[bytes]:
+    """The bytes that the file `path` has when `git mem init` creates it, in every language, and had in earlier
+    versions. Empty for a path without a template."""
     now = [texts[path] for texts in LANGUAGES.values() if path in texts]
     return frozenset(text.encode() for text in (*now, *EARLIER.get(path, ())))
 
 
-def is_blank(path: str, text: str) -> bool:
-    """Whether `path` is in BLANK and `text` is its template, with any white space around it."""
-    return path in BLANK and text.strip().encode() in {template.strip() for template in as_laid_out(path)}
+def is_unfilled(path: str, text: str) -> bool:
+    """Whether nobody filled in the file: `path` is in BLANK and `text` is its template; white space around the text
+    does not matter."""
+    return path in BLANK and text.strip().encode() in {template.strip() for template in template_versions(path)}

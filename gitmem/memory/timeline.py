@@ -19,7 +19,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, normalise, parse_span
+from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agent_of, kind, log_date, log_day
 
@@ -81,10 +81,10 @@ def timeline(
     repo: Repository, *, since: date | None = None, until: date | None = None, agent: str = "", rev: str = "",
     daily: Sequence[str] = (), forgotten: Forgotten = NOTHING,
 ) -> list[Day]:  # fmt: skip
-    """The days with a log from `since` to `until` (both included), newest first.
+    """The days from `since` to `until` (both included; None for no limit) that have a log, newest first.
 
-    `agent`: only this agent's logs. `rev`: read this commit (in a bare repository by default HEAD), not the work tree.
-    `daily`: patterns of daily logs outside memory/ (`paths.log_day`). `forgotten`: texts to mask.
+    `agent`: only this agent's logs, "" for all. `rev`: read this commit; "" reads the work tree, in a bare repository
+    HEAD. `daily`: patterns of daily logs outside memory/ (`paths.log_day`). `forgotten`: texts to mask.
     """
     days: dict[date, list[DayLog]] = defaultdict(list)
     derived: dict[str, list[DayFact]] = defaultdict(list)
@@ -135,13 +135,9 @@ def sections(data: bytes) -> Iterator[Section]:
         yield Section(time, topic, max(first, 1), after - 1, tuple(line for line in body if line.strip()))
 
 
-def plain(line: str) -> str:
-    """A log line without bullet marker and metadata comment."""
-    return normalise(line)
-
-
 def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[date, int]:
-    """Day -> number of its logs and episodes, oldest day first. Reads file names only."""
+    """Day -> number of its logs and session episodes, oldest day first. Reads file names only. `rev`, `daily`: as in
+    `timeline`."""
     days: dict[date, int] = defaultdict(int)
 
     def wanted(path: str) -> bool:

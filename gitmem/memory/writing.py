@@ -1,4 +1,4 @@
-"""Append a line to a memory file, for `git mem add`: choose the file, scan the line, write it or commit it.
+"""Appends a line to a memory file, for `git mem add`: chooses the file, scans the line, and writes or commits it.
 
 Every line passes the gate. The write holds a lock and replaces the file atomically. No existing line is changed.
 """
@@ -41,9 +41,9 @@ LESSONS = {"lesson": "AGENTS.md"}
 class NewLine:
     """A line to append to memory.
 
-    `kind`: its type, "" without one. `to`: the file, as `place` reads it. `agent`: the agent whose daily log is used,
-    "" for the configured one. `origin`: who said it (one of ORIGINS), "" if unknown. `topic`: the topic in the heading
-    of the log's section. `more`: further pairs for its comment.
+    `kind`: its type, "" without one. `to`: the file, as `target_path` reads it. `agent`: the agent whose daily log is
+    used, "" for the configured one. `origin`: its author (one of ORIGINS), "" if unknown. `topic`: the topic in the
+    heading of the log's section. `more`: further pairs for its comment.
     """
 
     text: str
@@ -62,7 +62,7 @@ class Added:
     """A line that was appended.
 
     `path`, `line`: its file and its first line, from 1. `text`: its text as written. `masks`: the secrets that the gate
-    masked in it. `differs`: the facts that it repeats, replaces, ends or conflicts with.
+    masked in it. `differs`: its rivals: facts that it repeats, replaces, ends or conflicts with.
 
     JSON: `line`: the first line that was written. `text`: the text that was written. `masked`: how many places the
     gate masked, by rule. `differs`: the facts of MEMORY.md that the new statement repeats, replaces, ends or
@@ -83,7 +83,7 @@ class Added:
         return mask_counts(self.masks)
 
 
-def place(to: str, kind: str, text: str, day: str) -> str:
+def target_path(to: str, kind: str, text: str, day: str) -> str:
     """The path of the file for a new line. `to`: "daily" (the daily log `day`), "memory", a path, or "auto".
 
     "auto" chooses by type: MEMORY.md for the types of LASTING; AGENTS.md for a lesson, or TOOLS.md if its text has a
@@ -132,14 +132,14 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
     (unless `mem.onSecret` is `mask`), OutsideRepository for a path that leaves the repository, and Locked if another
     process keeps the lock too long.
     """
-    return _compared(repo, write(repo, addition(repo, config, new_line, now=now)), now)
+    return _compared(repo, write(repo, plan_of_addition(repo, config, new_line, now=now)), now)
 
 
 def _compared(repo: Repository, added: Added, now: datetime) -> Added:
     """`added` with its rivals among the facts of MEMORY.md."""
-    from gitmem.memory.new_statements import at_lines
+    from gitmem.memory.new_statements import rivals_at_lines
 
-    return replace(added, differs=at_lines(repo, [(added.path, added.line)], now.date()))
+    return replace(added, differs=rivals_at_lines(repo, [(added.path, added.line)], now.date()))
 
 
 def add_and_commit(
@@ -151,22 +151,22 @@ def add_and_commit(
     contains other edits of the file that had not been committed. Raises as `add` and `transaction.commit` do. On
     NotSigned the line is in the file, but not committed.
     """
-    plan = committed_addition(repo, config, new_line, message_of, now=now)
+    plan = plan_of_committed_addition(repo, config, new_line, message_of, now=now)
     try:
         (added, others), oid = commit(repo, plan)
     except NotSigned as error:
-        added = write(repo, addition(repo, config, new_line, now=now))
+        added = write(repo, plan_of_addition(repo, config, new_line, now=now))
         message = f"{error.message}; the line stands in {added.path}:{added.line}, not committed"
         raise NotSigned(message, error.hint) from None
     return _compared(repo, added, now), oid, others
 
 
-def committed_addition(
+def plan_of_committed_addition(
     repo: Repository, config: Config, new_line: NewLine, message_of: Callable[[str], str], *, now: datetime
 ) -> Callable[[Reading], CommitDraft[tuple[Added, bool]]]:
-    """The plan of `add_and_commit`, for a commit or a preview. Its result is the added line, and whether the file has
-    other edits that are not committed. Raises as `addition` does."""
-    plan_of = addition(repo, config, new_line, now=now)
+    """The plan of `add_and_commit`, for a commit or a preview. Its result is (added line, whether the file has other
+    edits that are not committed). Raises as `plan_of_addition` does."""
+    plan_of = plan_of_addition(repo, config, new_line, now=now)
 
     def plan(reading: Reading) -> CommitDraft[tuple[Added, bool]]:
         draft = plan_of(reading)
@@ -177,10 +177,11 @@ def committed_addition(
     return plan
 
 
-def addition(
+def plan_of_addition(
     repo: Repository, config: Config, new_line: NewLine, *, now: datetime
 ) -> Callable[[Reading], Draft[Added]]:
-    """The plan that adds a line, for `transaction.write` or a commit. The draft is empty if the line is there already.
+    """The plan that appends a line, for `transaction.write` or a commit. If the line is there already, the draft has no
+    files.
 
     Raises as `add` does, except Locked.
     """
@@ -190,7 +191,9 @@ def addition(
     text = normalise(new_line.text)
     if not text:
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
-    path = relative(repo.root, place(new_line.to, new_line.kind, text, log_path(config, now.date(), new_line.agent)))
+    path = relative(
+        repo.root, target_path(new_line.to, new_line.kind, text, log_path(config, now.date(), new_line.agent))
+    )
     if not path.endswith(".md"):
         raise UsageError(Message("'{}' is not a Markdown file", path), "memory files end in .md")
     if not is_memory_path(repo, config, path):
@@ -224,7 +227,7 @@ def addition(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """A line for a daily log.
 
     `kind`, `origin`, `more`: its type, its origin and further pairs for its comment. `at`: when it was said, None for
@@ -238,13 +241,13 @@ class Entry:
     at: datetime | None = None
 
 
-def log(
-    repo: Repository, config: Config, entries: Sequence[Entry], *, now: datetime, agent: str = "", topic: str = ""
+def append_to_logs(
+    repo: Repository, config: Config, entries: Sequence[LogEntry], *, now: datetime, agent: str = "", topic: str = ""
 ) -> list[Added | Refused]:
     """Append lines to the daily logs of their days in one write.
 
-    Returns for each line where it is, or the Refused of a line that the gate or the length limit rejected; the other
-    lines are still written. Raises OutsideRepository, Locked and GitMemError as `add` does.
+    Returns for each entry the added line, or the Refused of a line that the gate or the length limit rejected; the
+    other lines are still written. Raises OutsideRepository, Locked and GitMemError as `add` does.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -277,7 +280,7 @@ def log(
     return write(repo, plan)
 
 
-def gated_entry(entry: Entry, path: str, config: Config) -> tuple[Redaction, Meta]:
+def gated_entry(entry: LogEntry, path: str, config: Config) -> tuple[Redaction, Meta]:
     """Scan a line for the log `path`: its text with secrets masked, and the pairs for its comment. Raises Refused."""
     own = [("type", entry.kind), ("origin", entry.origin)]
     meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
@@ -303,7 +306,7 @@ def ensure_readable(path: str, data: bytes) -> None:
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
-    """The text of MEMORY.md with a fact, unless it has it already, and the fact's line."""
+    """(text of MEMORY.md with the fact, line of the fact). A fact that the file has already is not added."""
     memory = facts.parse(old)
     known = memory.find(fact_id(text))
     if known is None:
@@ -316,8 +319,8 @@ def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
 def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redaction:
     """Scan a text for `path` and mask its secrets as `mem.onSecret` says. Raises Refused.
 
-    It is scanned twice: alone, because a rule that matches up to the end of a line finds less before a comment, and as
-    the whole line with its comment, because the Git hook will scan that line.
+    The text is scanned twice: alone, because a rule that matches up to the end of a line finds less before a comment;
+    and as the whole line with its comment, because the Git hook will scan that line.
     """
     from gitmem.gate.redaction import refuse_or_mask
 

@@ -12,9 +12,9 @@ from datetime import date
 
 from gitmem.errors import Changed
 from gitmem.git.transaction import CommitDraft, Reading
-from gitmem.memory import facts
+from gitmem.memory import archiving, facts
+from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import Fact
-from gitmem.memory.facts import Moved
 from gitmem.plural import counted
 from gitmem.promotion.promote import MEMORY
 from gitmem.provenance import trailers
@@ -33,32 +33,32 @@ class Due:
 def due(data: bytes, today: date, budget: int) -> list[Due]:
     """The facts that may go: ended ones, then the least important ones until MEMORY.md has `budget` lines. `data`: the
     bytes of MEMORY.md."""
-    memory, expired = facts.expire(facts.parse(data), today)
-    _, surplus = facts.fit(memory, today, budget)
+    memory, expired = archiving.remove_expired(facts.parse(data), today)
+    _, surplus = archiving.fit_to_budget(memory, today, budget)
     return [*(Due(item.fact, EXPIRED) for item in expired), *(Due(item.fact, TOO_MUCH) for item in surplus)]
 
 
 def archive_plan(
     chosen: Collection[str], today: date, budget: int
-) -> Callable[[Reading], CommitDraft[tuple[Moved, ...]]]:
+) -> Callable[[Reading], CommitDraft[tuple[ArchiveEntry, ...]]]:
     """The plan of moving the facts with the ids `chosen` to the archive. The plan raises Changed when one of them may
     not go any more, GitMemError when MEMORY.md or an archive has uncommitted edits."""
 
-    def plan(reading: Reading) -> CommitDraft[tuple[Moved, ...]]:
+    def plan(reading: Reading) -> CommitDraft[tuple[ArchiveEntry, ...]]:
         data = reading.committed(MEMORY)
         memory = facts.parse(data)
         if not chosen or not set(chosen) <= {item.fact.id for item in due(data, today, budget)}:
             raise Changed("memory changed since this was shown; nothing was written", "look at it as it is now")
         entries = [
-            entry for entry in memory.entries if entry.fact.id in chosen and not facts.holds_pinned(memory, entry)
+            entry for entry in memory.entries if entry.fact.id in chosen and not archiving.has_pinned(memory, entry)
         ]
-        memory, moved = facts.take(memory, entries, today)
+        memory, moved = archiving.remove_for_archive(memory, entries, today)
         contents = {MEMORY: memory.data()}
         for path in {item.path for item in moved}:
             old = b""
             if reading.read(path) is not None:
                 old = reading.committed(path)
-            contents[path] = facts.archive(old, [item for item in moved if item.path == path])
+            contents[path] = archiving.archive(old, [item for item in moved if item.path == path])
         recorded = trailers.Recorded(
             rewrite=f"{len(moved)} archived by a person", reason="they ended, or no longer fit"
         )

@@ -27,7 +27,7 @@ from gitmem.git.write import ensure_can_commit
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, importance, pinned
-from gitmem.memory.rivals import MEMORY, Placed, Rival, by_person, judge
+from gitmem.memory.rivals import MEMORY, PlacedFact, Rival, by_person, judge
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, log_date
 from gitmem.plural import counted
 from gitmem.promotion import logs
@@ -301,7 +301,7 @@ def _replacement(memory: Memory, pair: Rival, today: date) -> Change | None:
 
 
 def _with_lowered(
-    memory: Memory, known: Sequence[Placed], receipts: Receipts | None, today: date, reverted: Declined
+    memory: Memory, known: Sequence[PlacedFact], receipts: Receipts | None, today: date, reverted: Declined
 ) -> tuple[Memory, list[Lowered], list[str]]:
     """(memory with a lower importance of facts that no receipt names, these facts, why none was looked at)."""
     if receipts is None or not _is_enough(receipts, today):

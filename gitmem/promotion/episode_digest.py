@@ -15,9 +15,9 @@ from datetime import date, timedelta
 
 from gitmem.git.objects import Span
 from gitmem.memory import facts
-from gitmem.memory.deciding_words import claim
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import TYPES, Fact, Meta, normalise
-from gitmem.memory.similarity import same
+from gitmem.memory.similarity import is_near_duplicate
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.paths import Kind, kind, log_date
 from gitmem.promotion.plan import Approved, Rules, decide
@@ -107,11 +107,11 @@ def digest_of(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Mod
         proposed = model.propose(others, ()).operations
     operations = [*decisions, *(each for each in proposed if each.odds is None or each.odds >= MIN_ODDS)]
     plan = decide(operations, logs, facts.parse(b""), rules)
-    claims = [claim(fact.text) for fact in known]
+    claims = [without_deciding_words(fact.text) for fact in known]
     lines = []
     for item in plan.approved:
         text = item.operation.text
-        is_new = not any(same(claim(text), other) for other in claims)
+        is_new = not any(is_near_duplicate(without_deciding_words(text), other) for other in claims)
         if is_new and all(_is_word_for_word(text, span, logs, documents) for span in item.operation.sources):
             lines.append(_line(item, documents))
     return Digest(path, tuple(sorted(lines, key=lambda line: line.sources[0])), episodes)
@@ -121,7 +121,7 @@ def _decisions(logs: Sequence[Log], documents: Documents) -> Iterator[Operation]
     """An operation for each item below a heading DECISIONS."""
     for log in logs:
         for item in documents[log.path, log.blob]:
-            if item.form is Form.ITEM and item.says and item.above and item.above[-1].casefold() == DECISIONS:
+            if item.form is Form.ITEM and item.has_content and item.above and item.above[-1].casefold() == DECISIONS:
                 fact_type = item.get("type")
                 if fact_type not in TYPES:
                     fact_type = "decision"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors.masks import has_mask
 from gitmem.git.objects import Span
-from gitmem.memory.deciding_words import claim
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import (
     TYPES,
     UNSEEN_ORIGINS,
@@ -30,10 +30,19 @@ from gitmem.memory.fact import (
 )  # fmt: skip
 from gitmem.memory.facts import SUPERSEDES, Memory
 from gitmem.memory.retention import with_until
-from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Standing, judge, of_one_matter, placed, surely_over
-from gitmem.memory.similarity import ALIKE, likeness, same, terms
+from gitmem.memory.rivals import (
+    MEMORY,
+    PROPOSES,
+    KnownFacts,
+    PlacedFact,
+    judge,
+    share_enough_words,
+    surely_supersedes,
+    with_days,
+)
+from gitmem.memory.similarity import ALIKE, is_near_duplicate, likeness, terms
 from gitmem.memory.statements import read
-from gitmem.memory.successor import why_not
+from gitmem.memory.successor import why_only_proposed
 from gitmem.messages import Message
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
@@ -160,10 +169,10 @@ class _Run:
         self.rules = rules
         self.logs = {(log.path, log.blob): log for log in logs}
         self.facts = {fact.id: fact for fact in reversed(memory.facts)}
-        self.claims = {ident: claim(fact.text) for ident, fact in self.facts.items()}
-        self.standing = Standing(placed(MEMORY, self.facts.values()), rules.today)
+        self.claims = {ident: without_deciding_words(fact.text) for ident, fact in self.facts.items()}
+        self.standing = KnownFacts(with_days(MEMORY, self.facts.values()), rules.today)
         self.approved: dict[str, str] = {}  # fact id -> text
-        self.additions: list[Placed] = []  # approved facts, as they will be in MEMORY.md
+        self.additions: list[PlacedFact] = []  # approved facts, as they will be in MEMORY.md
         self.replaced: set[str] = set()  # ids of facts that approved operations replace
         self.losses = self.losses_left = max_losses(len(memory.facts))
         # Several operations may cite one log: it is parsed once.
@@ -194,7 +203,9 @@ class _Run:
     def _replacements(self, operations: Sequence[Operation]) -> dict[int, list[int]]:
         """Index of an addition -> indices of the later additions that surely replace or end it, newest first. Additions
         of origin web or tool replace nothing."""
-        rows: list[tuple[int, tuple[str, int], Placed]] = []  # (index, (day, line), fact with the index as its line)
+        rows: list[
+            tuple[int, tuple[str, int], PlacedFact]
+        ] = []  # (index, (day, line), fact with the index as its line)
         for index, operation in enumerate(operations):
             if operation.op is not Op.ADD or shape(operation) or sources(operation, self.logs):
                 continue
@@ -205,7 +216,7 @@ class _Run:
             rows.append((index, (log.day.isoformat(), span.start_line), row))
         rows = sorted(rows, key=lambda row: row[1], reverse=True)[:MAX_COMPARED_ADDITIONS]
         times = {index: time for index, time, _ in rows}
-        standing = Standing([row for *_, row in rows], self.rules.today)
+        standing = KnownFacts([row for *_, row in rows], self.rules.today)
         found: dict[int, list[int]] = {}
         for index, time, new in rows:
             if self._origin(operations[index]) in UNSEEN_ORIGINS:
@@ -215,7 +226,7 @@ class _Run:
                 old_index = old.fact.line
                 old_time, old_path = times[old_index], operations[old_index].sources[0].path
                 is_earlier = old_time[0] < time[0] or (old_path == path and old_time < time)
-                if is_earlier and surely_over(old, new, as_if_derived=True):
+                if is_earlier and surely_supersedes(old, new, as_if_derived=True):
                     found.setdefault(old_index, []).append(index)
         return found
 
@@ -343,14 +354,16 @@ class _Run:
             return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
             return Refused(operation, Why.DUPLICATE, Message("it is there already ({})", ident))
-        claimed, claimed_bare = claim(text), claim(bare)
+        claimed, claimed_bare = without_deciding_words(text), without_deciding_words(bare)
         for fact in self.facts.values():
             if fact is target:
                 continue
             known = self.claims[fact.id]
-            if same(claimed, known) or (bare != text and same(claimed_bare, known) and _is_about(fact, topic)):
+            if is_near_duplicate(claimed, known) or (
+                bare != text and is_near_duplicate(claimed_bare, known) and _is_about(fact, topic)
+            ):
                 return Refused(operation, Why.DUPLICATE, Message("it says the same as {}", fact.id))
-        if any(same(claimed, claim(other)) for other in self.approved.values()):
+        if any(is_near_duplicate(claimed, without_deciding_words(other)) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = _placed(operation, log)
@@ -359,8 +372,8 @@ class _Run:
             return Refused(operation, Why.DUPLICATE, problem)
         proposes = ""
         corrects = operation.op is Op.UPDATE
-        if target is not None and why_not(target, new, corrects=corrects, named=bool(cited_target)):
-            if of_one_matter(text, target.text):
+        if target is not None and why_only_proposed(target, new, corrects=corrects, named=bool(cited_target)):
+            if share_enough_words(text, target.text):
                 proposes = target.id
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
@@ -376,7 +389,7 @@ class _Run:
             meta += ((PROPOSES, proposes),)
         return Approved(operation, meta, target)
 
-    def _said_in_other_words(self, new: Placed, topic: str, near: Iterable[tuple[Placed, Relation]]) -> str:
+    def _said_in_other_words(self, new: PlacedFact, topic: str, near: Iterable[tuple[PlacedFact, Relation]]) -> str:
         """Why the addition `new` is a duplicate: a fact of `near` (fact, relation to it) or an addition of this run
         surely says the same. "" when none does."""
         for row, found in near:
@@ -401,10 +414,10 @@ class _Run:
         return ""
 
 
-def _placed(operation: Operation, log: Log) -> Placed:
+def _placed(operation: Operation, log: Log) -> PlacedFact:
     """The fact of an operation, as it will be in MEMORY.md, from the day of its log."""
     fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),))
-    return Placed(MEMORY, fact, log.day.isoformat())
+    return PlacedFact(MEMORY, fact, log.day.isoformat())
 
 
 def _is_surely_same(found: Relation) -> bool:

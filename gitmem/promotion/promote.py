@@ -36,10 +36,11 @@ from gitmem.git.transaction import (
 )  # fmt: skip
 from gitmem.git.worktree import locked, write_atomic
 from gitmem.git.write import ensure_can_commit, run_git
-from gitmem.memory import facts
+from gitmem.memory import archiving, facts
+from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import fact_id, render_span, text_hash
-from gitmem.memory.facts import Memory, Moved
-from gitmem.memory.new_statements import between
+from gitmem.memory.facts import Memory
+from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import Rival
 from gitmem.messages import Message
 from gitmem.paths import log_day
@@ -91,7 +92,7 @@ class Outcome:
     cursor: str  # the commit up to which logs count as read
     mode: Mode
     commits: tuple[str, ...] = ()  # empty for a dry run and for staging
-    archived: tuple[Moved, ...] = ()
+    archived: tuple[ArchiveEntry, ...] = ()
     skipped: tuple[Skipped, ...] = ()  # logs that could not be read
     notes: tuple[str, ...] = ()
     branch: str = ""
@@ -106,7 +107,7 @@ class Files:
 
     contents: Mapping[str, bytes]
     approved: tuple[Approved, ...]
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[ArchiveEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
         return Planned((), outcome)
     steps = tuple(_steps(run, tip, memory, plan))
     days = _days_written(place, memory, run.now.date())
-    differs = between(memory.data(), steps[-1].contents[MEMORY], run.now.date(), days)
+    differs = rivals_between(memory.data(), steps[-1].contents[MEMORY], run.now.date(), days)
     archived_facts = tuple(moved for step in steps for moved in step.moved)
     return Planned(steps, replace(outcome, archived=archived_facts, differs=differs))
 
@@ -284,7 +285,7 @@ def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
         refused=past.refused,
         accepted=frozenset(run.request.accept),
         archived=past.archived,
-        may_grow=len(memory.lines) < run.config.memory_lines or bool(facts.movable(memory)),
+        may_grow=len(memory.lines) < run.config.memory_lines or bool(archiving.archivable(memory)),
         retention=run.config.retention,
     )
 
@@ -366,18 +367,18 @@ def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[Files]:
         moved = []
         for item in group:
             if item.old is not None and item.operation.op is Op.SUPERSEDE and memory.find(item.old.id):
-                moved.append(facts.superseded(item.old, fact_id(item.operation.text), today))
+                moved.append(archiving.superseded_entry(item.old, fact_id(item.operation.text), today))
             memory = apply(memory, item)
-        tidied: list[Moved] = []
+        tidied: list[ArchiveEntry] = []
         if number == len(groups) and run.request.tidy:
-            memory, expired = facts.expire(memory, today)
+            memory, expired = archiving.remove_expired(memory, today)
             added = [fact_id(item.operation.text) for item in plan.approved]
-            fitted, surplus = facts.fit(memory, today, budget, keep=added)
+            fitted, surplus = archiving.fit_to_budget(memory, today, budget, keep=added)
             allowed = max(0, losses_left)
             if len(surplus) > allowed:  # the facts that are too many leave over several runs
                 leaving = {item.fact.id for item in surplus[:allowed]} - {item.fact.id for item in surplus[allowed:]}
                 keep = [fact.id for fact in memory.facts if fact.id not in leaving]
-                fitted, surplus = facts.fit(memory, today, budget, keep=[*added, *keep])
+                fitted, surplus = archiving.fit_to_budget(memory, today, budget, keep=[*added, *keep])
             memory = fitted
             tidied = [*expired, *surplus]
         moved += tidied
@@ -401,16 +402,18 @@ def apply(memory: Memory, item: Approved) -> Memory:
     return facts.supersede(memory, entry, text, item.meta)
 
 
-def archived(repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[Moved]) -> dict[str, bytes]:
+def archived(
+    repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[ArchiveEntry]
+) -> dict[str, bytes]:
     """`contents` (path -> bytes) with the moved facts added to their archives. An archive that `contents` lacks is read
     at `commit`."""
-    by_path: dict[str, list[Moved]] = {}
+    by_path: dict[str, list[ArchiveEntry]] = {}
     for item in moved:
         by_path.setdefault(item.path, []).append(item)
     for path, items in by_path.items():
         if path not in contents:
             contents[path] = file_at(repo, commit, path)
-        contents[path] = facts.archive(contents[path], items)
+        contents[path] = archiving.archive(contents[path], items)
     return contents
 
 

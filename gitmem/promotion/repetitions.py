@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from gitmem.memory import facts
-from gitmem.memory.deciding_words import claim
+from gitmem.memory import archiving, facts
+from gitmem.memory.archiving import ArchiveEntry
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import Fact, Meta, normalise
-from gitmem.memory.facts import SAME_AS, Entry, Memory, Moved, importance, marker_of, pinned
-from gitmem.memory.rivals import by_person, settled
-from gitmem.memory.sections import naming_steps
+from gitmem.memory.facts import SAME_AS, Entry, Memory, importance, marker_of, pinned
+from gitmem.memory.rivals import by_person, is_settled
+from gitmem.memory.sections import subject_steps
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Form
 from gitmem.text.english import STOP_WORDS
@@ -42,27 +43,27 @@ def wording(fact: Fact) -> str:
     that cites a log also without articles and words such as "we decided"."""
     text = normalise(_MARKS.sub("", fact.text))
     if not by_person(fact):
-        text = _ARTICLES.sub("", claim(text))
+        text = _ARTICLES.sub("", without_deciding_words(text))
     text = _END.sub("", text)
     return text[:1].casefold() + text[1:]
 
 
 def merge_repetitions(
     memory: Memory, today: date, limit: int, may_merge: Callable[[Fact, Fact], bool]
-) -> tuple[Memory, list[Merge], list[Moved]]:
-    """(memory after at most `limit` merges, the merges, the facts to add to the archive with `facts.archive`).
+) -> tuple[Memory, list[Merge], list[ArchiveEntry]]:
+    """(memory after at most `limit` merges, the merges, the facts to add to the archive with `archiving.archive`).
 
     `may_merge`: whether two facts may be merged at all. The kept fact gets the sources of both.
     """
     merges: list[Merge] = []
-    moved: list[Moved] = []
+    moved: list[ArchiveEntry] = []
     originals = list(memory.facts)  # as they were before the first merge, in the order of `memory.entries`
     while len(merges) < limit and (pair := next(_repetitions(memory, may_merge), None)) is not None:
         kept_index, gone_index = pair
         kept, gone = memory.entries[kept_index], memory.entries[gone_index]
         merges.append(Merge(originals[kept_index], originals[gone_index]))
         del originals[gone_index]
-        moved.append(facts.superseded(gone.fact, kept.fact.id, today, SAME_AS))
+        moved.append(archiving.superseded_entry(gone.fact, kept.fact.id, today, SAME_AS))
         memory = facts.with_comment(memory, kept, _joined(kept.fact, gone.fact))
         memory = facts.remove(memory, memory.entries[gone_index])
     return memory, merges, moved
@@ -80,7 +81,7 @@ def _repetitions(memory: Memory, may_merge: Callable[[Fact, Fact], bool]) -> Ite
             continue
         one, other = memory.entries[first].fact, entry.fact
         types = {fact.get("type") for fact in (one, other)} - {""}
-        if not may_merge(one, other) or len(types) > 1 or settled(one, other) or (pinned(one) and pinned(other)):
+        if not may_merge(one, other) or len(types) > 1 or is_settled(one, other) or (pinned(one) and pinned(other)):
             continue
         if is_preferred(other, one):
             yield index, first
@@ -98,7 +99,7 @@ def _folded_trail(fact: Fact) -> tuple[str, ...]:
     person's two lists on one page may have the same line."""
     trail = fact.trail
     if not by_person(fact):
-        trail = naming_steps(trail)
+        trail = subject_steps(trail)
     return tuple(step.casefold() for step in trail)
 
 

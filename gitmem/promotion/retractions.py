@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from gitmem.memory.deciding_words import claim
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import Fact
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
@@ -118,7 +118,7 @@ def _on_line(item: ScoredLine) -> str:
 
 def _claim_key(item: ScoredLine) -> str:
     """A key that is equal for lines that make the same claim."""
-    return " ".join(claim(item.line.text).casefold().split()).rstrip(".。")
+    return " ".join(without_deciding_words(item.line.text).casefold().split()).rstrip(".。")
 
 
 def covers(line: Candidate, topic: frozenset[str], own: frozenset[str], strength: int) -> bool:
@@ -182,7 +182,11 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
                 old = result[then][index]
                 own = words(old.line.text)
                 is_same = same_topic(shared, topic, own, strength) or _retracts_whole(item, topic, own)
-                if old.keep and is_same and covers(item.line, topic, words(claim(old.line.text)), strength):
+                if (
+                    old.keep
+                    and is_same
+                    and covers(item.line, topic, words(without_deciding_words(old.line.text)), strength)
+                ):
                     result[then][index] = replace(old, retracted=where)
                     retracted_by[_claim_key(old)] = (number, row)
         for item in notes:

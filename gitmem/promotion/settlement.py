@@ -24,12 +24,23 @@ from gitmem.git.objects import Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, is_committed, write
 from gitmem.json_values import json_keys
-from gitmem.memory import facts
+from gitmem.memory import archiving, facts
+from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import Fact, Meta, encode, fact_id, render_span, text_hash
-from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
+from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
-from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, Told, rivals, settled, without_secrets
+from gitmem.memory.rivals import (
+    MEMORY,
+    PROPOSES,
+    KnownFacts,
+    PlacedFact,
+    Progress,
+    Rival,
+    is_settled,
+    rivals,
+    without_secrets,
+)
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.messages import Message
 from gitmem.paths import log_day
@@ -66,7 +77,7 @@ class Settled:
 # -- the open pairs ------------------------------------------------------------------------------------------
 
 
-def open_pairs(repo: Repository, config: Config, today: date, told: Told = lambda *_: None) -> list[Rival]:
+def open_pairs(repo: Repository, config: Config, today: date, told: Progress = lambda *_: None) -> list[Rival]:
     """The pairs of the work tree without an answer: those that an agent proposes, then disagreements, then repetitions.
 
     Their order, and with it their numbers, depends only on the files, their history and `today`. `told` is called with
@@ -76,17 +87,17 @@ def open_pairs(repo: Repository, config: Config, today: date, told: Told = lambd
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     known = dated(repo, MEMORY, facts_here(repo), today)
     lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), MAX_COMPARED))
-    disagreeing = [rival for rival in rivals(lines, Standing(known, today)) if rival.later and not rival.repeats]
+    disagreeing = [rival for rival in rivals(lines, KnownFacts(known, today)) if rival.later and not rival.repeats]
     proposed = _proposed(lines, known)
     pairs = [*proposed, *pairs_of(known, today, told), *_without(disagreeing, proposed)]
     return sorted(pairs, key=lambda rival: rival.repeats)
 
 
-def pairs_of(rows: Sequence[Placed], today: date, told: Told = lambda *_: None) -> list[Rival]:
+def pairs_of(rows: Sequence[PlacedFact], today: date, told: Progress = lambda *_: None) -> list[Rival]:
     """The open pairs among facts, in the order of `open_pairs`. `rows`: the facts, newest first."""
     rows = [row for row in rows if not facts.expired(row.fact, today)]
     proposed = _proposed(rows, rows)
-    return [*proposed, *_without(rivals(rows[:MAX_COMPARED], Standing(rows, today), told), proposed)]
+    return [*proposed, *_without(rivals(rows[:MAX_COMPARED], KnownFacts(rows, today), told), proposed)]
 
 
 def _without(pairs: Iterable[Rival], others: Iterable[Rival]) -> Iterator[Rival]:
@@ -99,7 +110,7 @@ def _places(pair: Rival) -> frozenset[tuple[str, int]]:
     return frozenset((row.path, row.fact.line) for row in (pair.new, pair.old))
 
 
-def dated(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[Placed]:
+def dated(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[PlacedFact]:
     """The facts of a file of the work tree, newest first: by the day in their comment, else by the commit that wrote
     their line. Of two facts of one time the upper one comes first, since new facts are added above old ones."""
     found = list(found)
@@ -108,7 +119,7 @@ def dated(repo: Repository, path: str, found: Iterable[Fact], today: date) -> li
     for fact in found:
         seconds, day = times.get(fact.line, (_UNCOMMITTED, today.isoformat()))
         day = fact_date(fact) or day
-        rows.append((day, seconds, -fact.line, Placed(path, fact, day)))
+        rows.append((day, seconds, -fact.line, PlacedFact(path, fact, day)))
     return [row for *_, row in sorted(rows, key=lambda row: row[:3], reverse=True)]
 
 
@@ -133,7 +144,7 @@ def facts_here(repo: Repository) -> list[Fact]:
     return facts.parse(memory_bytes(repo)).facts
 
 
-def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[Placed]:
+def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[PlacedFact]:
     """The statements of the daily logs of the last RECENT_DAYS, newest first, each text once. Statements that a fact of
     `known` repeats or cites are left out."""
     seen = {fact.id for fact in known}
@@ -149,7 +160,7 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
             if fact.id in seen or any(start <= fact.end and fact.line <= end for start, end in ranges):
                 continue
             seen.add(fact.id)
-            yield Placed(path, fact, day.isoformat())
+            yield PlacedFact(path, fact, day.isoformat())
 
 
 def _statements(data: bytes) -> list[Statement]:
@@ -158,13 +169,13 @@ def _statements(data: bytes) -> list[Statement]:
     return [each for each in document if each.form in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) and each.text]
 
 
-def _proposed(lines: Iterable[Placed], known: Sequence[Placed]) -> list[Rival]:
+def _proposed(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:
     """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES)."""
     found = []
     for row in lines:
         for ident in [value for key, value in row.fact.meta if key == PROPOSES and len(value) >= 4]:
             old = next((each for each in known if each.fact.id.startswith(ident)), None)
-            if old is not None and not settled(row.fact, old.fact):
+            if old is not None and not is_settled(row.fact, old.fact):
                 found.append(Rival(row, old, "replaces", "an agent proposes it"))
     return found
 
@@ -186,7 +197,7 @@ def chosen(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
     raise UsageError(message, "git mem settle lists them")
 
 
-def _is_named(row: Placed, given: str) -> bool:
+def _is_named(row: PlacedFact, given: str) -> bool:
     return f"{row.path}:{row.fact.line}" == given or (len(given) >= 6 and row.fact.id.startswith(given))
 
 
@@ -244,7 +255,7 @@ def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason
         contents = {MEMORY: change.memory.data()}
         for moved in change.moved:
             old = contents.get(moved.path, reading.read(moved.path) or b"")
-            contents[moved.path] = facts.archive(old, [moved])
+            contents[moved.path] = archiving.archive(old, [moved])
         rows = [f"- {encode(row.path)}:{row.fact.line} {row.fact.id}" for row in (earlier, later)]
         lost = sum(moved.fact.end - moved.fact.line + 1 for moved in change.moved)
         account = Account(
@@ -269,11 +280,11 @@ class Change:
     """The new MEMORY.md."""
 
     memory: Memory
-    moved: tuple[Moved, ...] = ()  # facts that go to the archive
+    moved: tuple[ArchiveEntry, ...] = ()  # facts that go to the archive
     sources: tuple[trailers.Link, ...] = ()  # log lines that a new fact comes from
 
 
-def _between_facts(memory: Memory, earlier: Placed, later: Placed, answer: Answer, today: date) -> Change:
+def _between_facts(memory: Memory, earlier: PlacedFact, later: PlacedFact, answer: Answer, today: date) -> Change:
     """The change for an answer about two facts of MEMORY.md."""
     match answer:
         case Answer.BOTH:
@@ -289,7 +300,7 @@ def _between_facts(memory: Memory, earlier: Placed, later: Placed, answer: Answe
     assert_never(answer)
 
 
-def _entry(memory: Memory, row: Placed) -> Entry:
+def _entry(memory: Memory, row: PlacedFact) -> Entry:
     """The entry of a fact, on its line or on another one. Raises Changed when the fact is gone."""
     same = [entry for entry in memory.entries if entry.fact.id == row.fact.id]
     if not same:
@@ -297,11 +308,11 @@ def _entry(memory: Memory, row: Placed) -> Entry:
     return next((entry for entry in same if entry.fact.line == row.fact.line), same[0])
 
 
-def _changed(row: Placed) -> Changed:
+def _changed(row: PlacedFact) -> Changed:
     return Changed(Message("{}:{} is not what it was", row.path, row.fact.line), "git mem settle lists the open pairs")
 
 
-def _with_key(memory: Memory, row: Placed, key: str, value: str) -> Memory:
+def _with_key(memory: Memory, row: PlacedFact, key: str, value: str) -> Memory:
     """The memory with the pair added to the comment of the fact `row`, and without the proposal that the answer
     settles.
 
@@ -318,7 +329,7 @@ def _without_proposal(fact: Fact) -> Iterator[tuple[str, str]]:
     return (pair for pair in fact.meta if pair[0] != PROPOSES)
 
 
-def put_in_place(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: bool = False) -> Change:
+def put_in_place(memory: Memory, kept: PlacedFact, gone: PlacedFact, today: date, *, same: bool = False) -> Change:
     """The change that keeps one fact in the place of both and archives the other. Items below the archived fact stay,
     below the kept one.
 
@@ -332,7 +343,7 @@ def put_in_place(memory: Memory, kept: Placed, gone: Placed, today: date, *, sam
         more.append(("pinned", "true"))
     meta: Meta = tuple(dict.fromkeys((*_without_proposal(entry.fact), *more)))
     with as_usage_error(gone.path, other):
-        moved = facts.superseded(other.fact, kept.fact.id, today, archive_key)
+        moved = archiving.superseded_entry(other.fact, kept.fact.id, today, archive_key)
         if not memory.below(other):
             memory = facts.with_comment(memory, entry, meta)
             return Change(facts.remove(memory, _entry(memory, gone)), (moved,))
@@ -376,7 +387,7 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
         meta.append(("from", later.day))
     with as_usage_error(earlier.path, entry):
         new = facts.supersede(memory, entry, text, meta)
-        moved = facts.superseded(entry.fact, fact_id(text), today)
+        moved = archiving.superseded_entry(entry.fact, fact_id(text), today)
     return Change(new, (moved,), links)
 
 

@@ -37,9 +37,14 @@ def cited_text(document: Sequence[Statement], lines: Sequence[str], first: int, 
             continue
         if statement.first > last:
             break
-        if statement.says:
+        if statement.has_content:
             trail.update(dict.fromkeys(statement.trail))
-        if statement.says and first <= statement.first and statement.last <= last and statement.form is not Form.CODE:
+        if (
+            statement.has_content
+            and first <= statement.first
+            and statement.last <= last
+            and statement.form is not Form.CODE
+        ):
             texts.append(statement.text)
         elif statement.form is not Form.BLANK:
             cited = lines[max(first, statement.first) - 1 : min(last, statement.last)]

@@ -22,6 +22,7 @@ from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.json_values import json_keys
+from gitmem.memory import archiving
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
@@ -137,9 +138,11 @@ def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, re
 
 def _compared(repo: Repository, done: Correction, today: date) -> Correction:
     """The correction with `differs`: the new texts compared with the other facts."""
-    from gitmem.memory.new_statements import of_texts
+    from gitmem.memory.new_statements import rivals_of_texts
 
-    return replace(done, differs=of_texts(repo, [(item.path, item.new) for item in done.taken if item.new], today))
+    return replace(
+        done, differs=rivals_of_texts(repo, [(item.path, item.new) for item in done.taken if item.new], today)
+    )
 
 
 def gated_text(text: str, path: str, config: Config) -> Redaction:
@@ -197,14 +200,14 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         meta = list(with_until(tuple(meta), config.retention, today))
         with as_usage_error(path, entry):
             new = memory_facts.supersede(memory, entry, text, meta)
-            moved = memory_facts.superseded(entry.fact, fact_id(text), today)
+            moved = archiving.superseded_entry(entry.fact, fact_id(text), today)
         taken = Removal(path, entry.fact, (), new=text)  # the sources of the old text do not say the new one
         memories = {path: new}
         if kind(path) is Kind.MEMORY:
             old = b""
             if reading.read(moved.path) is not None:
                 old = reading.committed(moved.path)
-            memories[moved.path] = memory_facts.parse(memory_facts.archive(old, [moved]))
+            memories[moved.path] = memory_facts.parse(archiving.archive(old, [moved]))
         return _draft(config, Account(SUPERSEDED, reason), [taken], memories)
 
     return plan

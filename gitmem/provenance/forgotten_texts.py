@@ -13,7 +13,7 @@ from typing import Any
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
-from gitmem.memory.forgotten import NOTHING, Forgotten, forgotten_of, unlabelled
+from gitmem.memory.forgotten import NOTHING, Forgotten, make_forgotten, unlabelled
 
 FILE = "forgotten.json"  # cache in the folder of our state
 MAX_FILE_BYTES = 8 << 20
@@ -111,8 +111,8 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
             lines = map(normalise, blob_lines(data))
             texts.update((digest, text) for text in (*facts, *lines) if (digest := text_hash(text)) in removed)
     bare = [rest for text in texts.values() if (rest := unlabelled(text))]
-    value = forgotten_of(map(id_of_hash, refused), removed, [*texts.values(), *bare])
+    value = make_forgotten(map(id_of_hash, refused), removed, [*texts.values(), *bare])
     return {
-        "ids": sorted(value.ids), "taken": sorted(value.taken),
+        "ids": sorted(value.ids), "taken": sorted(value.removed_ids),
         "forms": {beginning: sorted(rows) for beginning, rows in value.forms.items()},
     }  # fmt: skip

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
-from gitmem.memory.similarity import matter, terms
+from gitmem.memory.similarity import matter_terms, terms
 from gitmem.memory.statements import Form, Statement
 from gitmem.messages import Message
 from gitmem.text import dates, english
@@ -200,8 +200,8 @@ def denied(text: str, cited: str, days: Iterable[date]) -> str:
         if any(map(denials, cited_sentences)):
             return ""
         return "it denies something, and the lines it cites do not"
-    own = _stems(matter(text) - english.NOT_NAMES)
-    matches = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in cited_sentences]
+    own = _stems(matter_terms(text) - english.NOT_NAMES)
+    matches = [(len(own & _stems(matter_terms(sentence))), not denials(sentence)) for sentence in cited_sentences]
     shared, agrees = max(matches, default=(0, True))
     if agrees or shared < MIN_DENIED * len(own):
         return ""

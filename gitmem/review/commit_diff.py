@@ -13,7 +13,7 @@ from gitmem.git.objects import Change, Commit
 from gitmem.git.ranges import PathChange, touched
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.arrivals import LASTING, Arrivals, arrivals
+from gitmem.memory.arrivals import LASTING, AddingCommits, adding_commits
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.memory.forgotten import Forgotten
@@ -159,7 +159,7 @@ class Authors:
     def attribute(self, changes: Sequence[FactChange]) -> list[FactChange]:
         """The changes, each with its commit, author and date; unchanged where no commit is found."""
         placed = [(change.path, change.new) for change in changes if change.new]
-        brought = arrivals(self.repo, self.base, self.head, placed)
+        brought = adding_commits(self.repo, self.base, self.head, placed)
         removed: dict[str, set[str]] = defaultdict(set)  # path -> ids
         for change in changes:
             if not change.new:
@@ -174,7 +174,7 @@ class Authors:
             attributed.append(_with_author(change, commits))
         return attributed
 
-    def _bringers(self, change: FactChange, brought: Arrivals) -> list[Commit]:
+    def _bringers(self, change: FactChange, brought: AddingCommits) -> list[Commit]:
         """The commits that brought a fact to its place, oldest first; of a fact with a new comment only the newest."""
         new = change.new
         if new is None or has_lapsed(change):

@@ -185,7 +185,7 @@ def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now
     repo, full = target.repo, f"refs/heads/{branch}"
     start = repo.resolve(f"refs/heads/{target.base}")
     with branch_worktree(repo, branch, start) as there:
-        addition = writing.addition(there, config, replace(line, to="memory"), now=now)
+        addition = writing.plan_of_addition(there, config, replace(line, to="memory"), now=now)
 
         def plan(reading: Reading) -> CommitDraft[Added]:
             draft = addition(reading)

@@ -24,7 +24,7 @@ from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot
 from gitmem.index.history_tips import Bounds, Tip
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_records import Packed
-from gitmem.memory.state import of_text
+from gitmem.memory.state import state_of_text
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind
 from gitmem.search.hits import Hit
 from gitmem.search.passages import COMMIT, STATES, Candidate, File, Passages, fact_files_of
@@ -337,11 +337,11 @@ class PassagesWithCommits(Passages):
         if filters.keep is not None and not any(map(filters.keep, self.touched.get(strip.oid, ()))):
             return None
         text = "\n".join(file.lines[line.first - 1 : line.last])
-        if self._forgotten(file).says_only(text):
+        if self._forgotten(file).is_removed_text(text):
             return None
         state = self._state_of(strip.oid)
         priors = self._commit_priors(self.commits[strip.oid][0], state, file)
-        recorded = STATES[of_text(text, self.lapsed_of(file))]  # the state of the fact that the message records
+        recorded = STATES[state_of_text(text, self.lapsed_of(file))]  # the state of the fact that the message records
         return Candidate(at, line, file, 0.0, priors, {}, state.name or recorded, file.when, 1.0)
 
     def _commit_priors(self, commit: Commit, state: State, file: File) -> tuple[tuple[str, float], ...]:

@@ -182,7 +182,7 @@ def _units(
     """The incidents that lines `first` to `last` belong to, in order. `all_of`: all statements of the file."""
     found: list[_Unit] = []
     for at, one in enumerate(all_of):
-        within = one.says and one.first <= last and one.last >= first
+        within = one.has_content and one.first <= last and one.last >= first
         if within and not (found and one in found[-1].statements):
             unit = _unit(lines, all_of, path, at)
             if unit is not None:
@@ -223,7 +223,7 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
     ends = [each.line for each in headings if start is not None and each.line > begin
             and each.level <= headings[start].level]  # fmt: skip
     end = min([*ends[:1], begin + MAX_SECTION_LINES, len(lines) + 1])
-    within = tuple(one for one in all_of if one.says and begin <= one.first < end)
+    within = tuple(one for one in all_of if one.has_content and begin <= one.first < end)
     if start is not None:
         title = headings[start].text
     else:

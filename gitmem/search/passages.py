@@ -23,8 +23,8 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory import state, statements
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.memory.snapshot import read
-from gitmem.memory.state import Lapsed, State
+from gitmem.memory.snapshot import read_hits
+from gitmem.memory.state import LapsedFacts, State
 from gitmem.paths import Kind, kind, log_date, log_day
 from gitmem.search import amendments, subjects
 from gitmem.search.amendments import Line, Link
@@ -183,7 +183,9 @@ class Passages:
         self.files: dict[tuple[str, str], File | None] = {}
         self.line_days: Mapping[tuple[str, str], Sequence[date]] = {}
         self.memory = source.memory
-        self.lapsed: dict[int, Lapsed] = {}  # number of a repository -> facts that no longer hold; 0 is the only one
+        self.lapsed: dict[
+            int, LapsedFacts
+        ] = {}  # number of a repository -> facts that no longer hold; 0 is the only one
         # Index of a line -> the lines that replace or end it; the lines that it replaces or ends; those it contradicts.
         self.amended: dict[int, list[tuple[Candidate, Link]]] = {}
         self.amending: dict[int, list[tuple[Candidate, Link]]] = {}
@@ -252,7 +254,7 @@ class Passages:
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
         """(path, oid) -> the bytes of the file, for files that are in the snapshot."""
-        return read(self.repo, wanted, self.commit)
+        return read_hits(self.repo, wanted, self.commit)
 
     def _read_line_days(self) -> None:
         """Fill `line_days` with the days of the lines of files without a day in their name, if the query has `since` or
@@ -354,9 +356,9 @@ class Passages:
         code = self.code.get((candidate.file.path, candidate.file.oid))
         if not code or "code" not in candidate.meta:
             return []
-        from gitmem.memory.code_state import of_code
+        from gitmem.memory.code_state import changed_citations
 
-        return of_code([(key, value) for key, values in candidate.meta.items() for value in values], code)
+        return changed_citations([(key, value) for key, values in candidate.meta.items() for value in values], code)
 
     def _day_by_day(self, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates from the logs of the days that the question names, in order of day and line."""
@@ -565,13 +567,13 @@ class Passages:
                 kinds = facts.setdefault(self._repository(file), ([], []))
                 kinds[file.kind is not Kind.MEMORY].extend(statements.read(file.lines))
         self.lapsed = {
-            repository: state.lapsed(memory, archive, self.filters.today)
+            repository: state.lapsed_facts(memory, archive, self.filters.today)
             for repository, (memory, archive) in facts.items()
         }
 
-    def lapsed_of(self, file: File) -> Lapsed:
+    def lapsed_of(self, file: File) -> LapsedFacts:
         """The facts that ended or were replaced in the repository of a file."""
-        return self.lapsed.get(self._repository(file)) or Lapsed(self.filters.today)
+        return self.lapsed.get(self._repository(file)) or LapsedFacts(self.filters.today)
 
     def _repository(self, file: File) -> int:
         """The number of the repository of a file, here always 0. A server searches several repositories, and a fact of
@@ -594,7 +596,7 @@ class Passages:
         """
         if file.kind is Kind.SESSION and self._heading(file, line.first).endswith(WORD_LISTS):
             return None
-        if self._forgotten(file).says_only("\n".join(file.lines[line.first - 1 : line.last])):
+        if self._forgotten(file).is_removed_text("\n".join(file.lines[line.first - 1 : line.last])):
             return None
         meta: dict[str, list[str]] = {key: list(values) for key, values in file.front.items()}
         for number in range(line.first, line.last + 1):
@@ -641,7 +643,8 @@ class Passages:
         """(state of a line, as in `Hit`; whether the whole line is in that state)."""
         lapsed = self.lapsed_of(file)
         until = next(iter(meta.get("until", ())), "")
-        judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, lapsed, when)
+        lines = state.MemoryLines(file.path, line.first, line.last, _lines_of(file, line), until, when)
+        judged = state.state_of_lines(lines, lapsed)
         if judged.state is not State.HOLDS:
             return STATES[judged.state], judged.whole
         if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):

@@ -156,13 +156,15 @@ def _digest_topics(episodes: list[_Episode]) -> list[str]:
 
 def _topic_lines(document: Document) -> list[str]:
     """The texts from which an episode's topics come: its section "Topics", or all its statements without one."""
-    return _section(document, "topics") or [statement.text for statement in document.statements if statement.says]
+    return _section(document, "topics") or [
+        statement.text for statement in document.statements if statement.has_content
+    ]
 
 
 def _section(document: Document, name: str) -> list[str]:
     """The texts of the statements directly below the heading `name` (lower case; headings are compared without
     case)."""
-    below = (statement for statement in document.statements if statement.says and statement.above)
+    below = (statement for statement in document.statements if statement.has_content and statement.above)
     return [statement.text for statement in below if statement.above[-1].casefold() == name]
 
 

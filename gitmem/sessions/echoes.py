@@ -17,7 +17,7 @@ from pathlib import Path
 from gitmem.errors import OutsideRepository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.document import parse
-from gitmem.memory.similarity import repeats, same, terms
+from gitmem.memory.similarity import adds_nothing, is_near_duplicate, terms
 from gitmem.sessions.log_files import log_files
 from gitmem.text import japanese, korean
 from gitmem.text.languages import LANGUAGES
@@ -62,7 +62,9 @@ class MemoryStatements:
             for number in self._postings.get(term, ()):
                 counts[number] += 1
         nearest = sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]
-        return any(repeats(sentence, self.texts[at]) or same(sentence, self.texts[at]) for at in nearest)
+        return any(
+            adds_nothing(sentence, self.texts[at]) or is_near_duplicate(sentence, self.texts[at]) for at in nearest
+        )
 
 
 NO_STATEMENTS = MemoryStatements(())
@@ -85,7 +87,7 @@ def _texts(root: Path, daily: Sequence[str], session: str, days: AbstractSet[dat
         except (OSError, OutsideRepository):
             continue
         for statement in document.statements:
-            if statement.says and statement.text and statement.get("session") != session:
+            if statement.has_content and statement.text and statement.get("session") != session:
                 yield statement.text
 
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
-from gitmem.memory.deciding_words import claim
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.memory.rivals import Placed, judge, of_one_matter, surely_over
+from gitmem.memory.rivals import PlacedFact, judge, share_enough_words, surely_supersedes
 
 if TYPE_CHECKING:
     from gitmem.sessions.selection import Selected
@@ -20,17 +20,17 @@ FIRST_NEW_LINE = 1_000_000  # line number of statements that are not written yet
 LAST_DAY = "9999-12-31"
 
 
-def unwritten_row(item: Selected, number: int) -> Placed:
+def unwritten_row(item: Selected, number: int) -> PlacedFact:
     """A selected statement that has no log line yet, as a row that sorts after all written ones of its day. `number`:
     its position among the new statements."""
     if item.turn.at:
         day = item.turn.at.date().isoformat()
     else:
         day = LAST_DAY
-    return Placed("", Fact(item.text, fact_id(item.text), FIRST_NEW_LINE + number, "", (("type", item.type),)), day)
+    return PlacedFact("", Fact(item.text, fact_id(item.text), FIRST_NEW_LINE + number, "", (("type", item.type),)), day)
 
 
-def was_replaced(ids: AbstractSet[str], rows: Sequence[Placed], *, by_person: bool) -> bool:
+def was_replaced(ids: AbstractSet[str], rows: Sequence[PlacedFact], *, by_person: bool) -> bool:
     """Whether a later row replaced or ended the newest row that has one of these fact ids; False if no row has one.
 
     `rows`: statements, the oldest first. `by_person`: a person repeats the statement. Then a possible replacement
@@ -55,17 +55,17 @@ def current_statements(selected: Sequence[Selected]) -> list[Selected]:
     ]
 
 
-def _is_replaced(old: Placed, new: Placed, *, perhaps: bool) -> bool:
+def _is_replaced(old: PlacedFact, new: PlacedFact, *, perhaps: bool) -> bool:
     """Whether the later statement `new` surely replaced or ended `old`. With `perhaps` a possible replacement is
     enough."""
-    if not of_one_matter(old.fact.text, new.fact.text):
+    if not share_enough_words(old.fact.text, new.fact.text):
         return False
     if not perhaps:
-        return surely_over(old, new, as_if_derived=True)
+        return surely_supersedes(old, new, as_if_derived=True)
     return judge(old, new, as_if_derived=True).asks or _differ_in_one_word(old.fact.text, new.fact.text)
 
 
 def _differ_in_one_word(one: str, other: str) -> bool:
     """Whether two claims differ in exactly one word in the same place: "use tabs" and "use spaces"."""
-    first, second = claim(one).casefold().split(), claim(other).casefold().split()
+    first, second = without_deciding_words(one).casefold().split(), without_deciding_words(other).casefold().split()
     return len(first) == len(second) > 1 and sum(a != b for a, b in zip(first, second, strict=True)) == 1

@@ -26,9 +26,9 @@ from gitmem.hosts.transcript import Role, Transcript, Turn, dated
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
 from gitmem.memory.forgotten import MASK
-from gitmem.memory.new_statements import at_lines
-from gitmem.memory.rivals import Placed, placed
-from gitmem.memory.writing import Entry
+from gitmem.memory.new_statements import rivals_at_lines
+from gitmem.memory.rivals import PlacedFact, with_days
+from gitmem.memory.writing import LogEntry
 from gitmem.paths import daily_path, log_day
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -164,7 +164,9 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and memory.has(item.text)]
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
     forgotten = forgotten_texts(repo)
-    gone = [item for item in selected if forgotten.masked(item.text) != item.text or forgotten.says_only(item.core)]
+    gone = [
+        item for item in selected if forgotten.masked(item.text) != item.text or forgotten.is_removed_text(item.core)
+    ]
     selected = [item for item in selected if item not in gone]
     held = _known_statements(root, config.memory_daily, now, days)
     new, known = _not_in_memory(selected, held._replace(ids=held.ids | state.facts))
@@ -179,7 +181,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
         """Write the items; returns those that the gate refused, each with its message."""
         entries = [_entry(item, source.session, code) for item in items]
         if entries:
-            written = writing.log(repo, config, entries, now=now, agent=agent, topic="session")
+            written = writing.append_to_logs(repo, config, entries, now=now, agent=agent, topic="session")
         else:
             written = []
         refused = []
@@ -201,7 +203,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
         facts=state.facts | {fact_id(line.text) for line in kept},
     )
     save_state(repo.common_dir, source.session, with_activity(state, now, source.file))
-    differs = at_lines(repo, [(line.path, line.line) for line in kept], now.date())
+    differs = rivals_at_lines(repo, [(line.path, line.line) for line in kept], now.date())
     return FlushResult(tuple(kept), tuple(skipped), notes, tuple(masks), differs)
 
 
@@ -226,11 +228,11 @@ def _turns_up_to_person(spoken: Sequence[Turn]) -> Sequence[Turn]:
     return spoken[: last + 1]
 
 
-def _entry(item: Selected, session: str, code: OpenedFiles) -> Entry:
+def _entry(item: Selected, session: str, code: OpenedFiles) -> LogEntry:
     """The log line of a statement. Its comment has the session, the turns, and up to two citations of opened code."""
     turns = [("turn", written_id(turn.id)) for turn in (item.turn, *item.others)]
     read = code.propose(item.text, item.turn.line)
-    return Entry(item.text, item.type, item.origin, (("session", written_id(session)), *turns, *read), item.turn.at)
+    return LogEntry(item.text, item.type, item.origin, (("session", written_id(session)), *turns, *read), item.turn.at)
 
 
 def _select_by_day(
@@ -282,13 +284,13 @@ class KnownStatements(NamedTuple):
     first."""
 
     ids: frozenset[str]
-    rows: tuple[Placed, ...]
+    rows: tuple[PlacedFact, ...]
 
 
 def _known_statements(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> KnownStatements:
     """The facts of MEMORY.md and the items of the daily logs, of any agent, of the last RECENT_DAYS and of the days
     `others`. `daily`: patterns of daily logs outside memory/."""
-    rows: list[Placed] = []
+    rows: list[PlacedFact] = []
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
     for path in ("MEMORY.md", *log_files(root, daily, days)):
         day = log_day(path, daily)
@@ -296,7 +298,7 @@ def _known_statements(root: Path, daily: Sequence[str], now: datetime, others: A
             found = facts.parse(read_bytes(root, path)).facts
         except (OSError, OutsideRepository):
             continue
-        rows += placed(path, found, day.isoformat() if day else "")
+        rows += with_days(path, found, day.isoformat() if day else "")
     in_order = sorted(rows, key=lambda row: (row.day, row.path != "MEMORY.md", row.path, row.fact.line))
     return KnownStatements(frozenset(row.fact.id for row in rows), tuple(in_order))
 

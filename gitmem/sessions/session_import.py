@@ -27,7 +27,7 @@ from gitmem.hosts.transcript import Turn, dated
 from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
-from gitmem.memory.writing import Entry, append_entry, gated_entry
+from gitmem.memory.writing import LogEntry, append_entry, gated_entry
 from gitmem.paths import daily_path
 from gitmem.plural import counted
 from gitmem.provenance import trailers
@@ -297,7 +297,7 @@ class _Importer:
         more = (("session", written_id(session.name)), ("turn", written_id(item.turn.id)))
         for each in (item, item.alone()):
             try:
-                return gated_entry(Entry(each.text, each.type, each.origin, more), path, self._config)
+                return gated_entry(LogEntry(each.text, each.type, each.origin, more), path, self._config)
             except Refused as error:
                 if each is item:
                     skipped.append(SkippedText("(refused by the gate)", error.message))

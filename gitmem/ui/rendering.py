@@ -26,7 +26,7 @@ from markupsafe import Markup, escape
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
-from gitmem.memory.statements import unmarked
+from gitmem.memory.statements import without_list_marker
 from gitmem.review.masking import Texts
 from gitmem.text.iso_day import ISO_DAY
 
@@ -177,7 +177,7 @@ def passage(text: str, limit: int, marks: re.Pattern[str] | None = None) -> Page
     of `marks` become `<mark>` elements."""
 
     def to_html(masked: str) -> Markup:
-        whole = "\n".join(unmarked(line) for line in masked.split("\n"))
+        whole = "\n".join(without_list_marker(line) for line in masked.split("\n"))
         if marks is None:
             return escape(visible(_shortened(whole, limit)))
         match = marks.search(whole)

@@ -22,7 +22,7 @@ from gitmem.gate.tree_policies import worktree_policy
 from gitmem.gate.work_tree_findings import Contents, contents
 from gitmem.git.worktree import state_dir
 from gitmem.memory.new_statements import memory_bytes
-from gitmem.memory.rivals import MEMORY, Rival, placed
+from gitmem.memory.rivals import MEMORY, Rival, with_days
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.promotion import settlement
 from gitmem.promotion.archiving import Due, due
@@ -212,7 +212,7 @@ def _pairs(view: View, progress: Progress) -> Sequence[Rival]:
         return settlement.open_pairs(view.repo, view.config, view.today, progress)
     rows = [row for row in view.facts.rows if row.path == MEMORY]
     rows.sort(key=lambda row: (row.date, -row.fact.line), reverse=True)
-    return settlement.pairs_of(placed(MEMORY, [row.fact for row in rows]), view.today, progress)
+    return settlement.pairs_of(with_days(MEMORY, [row.fact for row in rows]), view.today, progress)
 
 
 def _branches_key(view: View) -> object:

@@ -183,7 +183,7 @@ class View:
         facts = self.site.facts.of(self.repo, self.config, self.snapshot.commit, self.today)
         if not (self.snapshot.past and self.forgotten):
             return facts
-        rows = tuple(row for row in facts.rows if not self.forgotten.says_only(row.fact.text))
+        rows = tuple(row for row in facts.rows if not self.forgotten.is_removed_text(row.fact.text))
         if len(rows) == len(facts.rows):
             return facts
         return FactList(rows)
@@ -195,7 +195,7 @@ class View:
             rows = statements_of(self.repo, self.config, path, self.snapshot.commit)
             listed = {row.fact.line: row for row in self.facts.rows if row.path == path}
             self._statements[path] = tuple(
-                listed.get(row.fact.line, row) for row in rows if not self.forgotten.says_only(row.fact.text)
+                listed.get(row.fact.line, row) for row in rows if not self.forgotten.is_removed_text(row.fact.text)
             )
         return self._statements[path]
 

@@ -12,7 +12,7 @@ from gitmem.claims.anchoring import anchor
 from gitmem.claims.citations import compose
 from gitmem.claims.cited_code import cited_code
 from gitmem.git.opening import Repository, open_repository
-from gitmem.memory.code_state import of_code
+from gitmem.memory.code_state import changed_citations
 from tests.harness import Repo
 
 CODE = (
@@ -92,5 +92,5 @@ def test_a_decision_outlives_its_code(repo: Repo, opened: Repository) -> None:
     repo.git("rm", "-q", "src/limit.py")
     repo.commit("away")
     code = cited_code(opened, [value])
-    assert of_code([("type", "decision"), ("code", value)], code) == []
-    assert len(of_code([("type", "rule"), ("code", value)], code)) == 1
+    assert changed_citations([("type", "decision"), ("code", value)], code) == []
+    assert len(changed_citations([("type", "rule"), ("code", value)], code)) == 1

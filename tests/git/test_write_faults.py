@@ -93,8 +93,8 @@ def add_line(repo: Repository) -> None:
 
 
 def flush_lines(repo: Repository) -> None:
-    entries = [writing.Entry(f"Decided lima 7, part {n}", "decision") for n in range(3)]
-    writing.log(repo, Config(), entries, now=NOW)
+    entries = [writing.LogEntry(f"Decided lima 7, part {n}", "decision") for n in range(3)]
+    writing.append_to_logs(repo, Config(), entries, now=NOW)
 
 
 def flush_more_lines(repo: Repository) -> None:

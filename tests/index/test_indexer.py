@@ -17,7 +17,7 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
 from gitmem.index import blob_indexer, freshness, index_file, indexer, parse_workers
 from gitmem.index.index_file import OpenIndex
-from gitmem.memory.snapshot import read, read_work_tree, work_tree_key
+from gitmem.memory.snapshot import read_hits, read_work_tree, work_tree_key
 from gitmem.models import embedding
 from gitmem.text.terms import terms
 from tests.harness import Repo
@@ -498,12 +498,14 @@ def test_hits_are_read_only_where_they_are_what_the_index_says(repo: Repo, opene
     head = repo.commit(files={"memory/a.md": "- alpha\n", "secret.txt": "x\n"})
     oid = repo.git("rev-parse", "HEAD:memory/a.md").strip()
     other = repo.git("rev-parse", "HEAD:secret.txt").strip()
-    assert read(opened, [("memory/a.md", oid)]) == {("memory/a.md", oid): b"- alpha\n"}
-    assert read(opened, [("memory/a.md", other), ("../x", oid), ("gone.md", oid)]) == {}
-    assert read(opened, [("memory/a.md", oid), ("memory/a.md", other)], head) == {("memory/a.md", oid): b"- alpha\n"}
+    assert read_hits(opened, [("memory/a.md", oid)]) == {("memory/a.md", oid): b"- alpha\n"}
+    assert read_hits(opened, [("memory/a.md", other), ("../x", oid), ("gone.md", oid)]) == {}
+    assert read_hits(opened, [("memory/a.md", oid), ("memory/a.md", other)], head) == {
+        ("memory/a.md", oid): b"- alpha\n"
+    }
     repo.write("memory/a.md", "- changed\n")
-    assert read(opened, [("memory/a.md", oid)]) == {}
-    assert read(opened, [("memory/a.md", oid)], head) == {("memory/a.md", oid): b"- alpha\n"}
+    assert read_hits(opened, [("memory/a.md", oid)]) == {}
+    assert read_hits(opened, [("memory/a.md", oid)], head) == {("memory/a.md", oid): b"- alpha\n"}
 
 
 def test_git_failing_for_a_foreign_index_folder_is_said(repo: Repo, opened: Repository, tmp_path: Path) -> None:
@@ -560,5 +562,5 @@ def test_a_moved_repository_that_cannot_be_written_is_searched_as_it_was(
     opened = open_repository(moved, os.environ)
     got = freshness.ready(opened, CONFIG)
     assert got.index is not None and got.snapshot is not None and got.freshness.stale
-    assert list(read(opened, entries)) == entries[:1]  # what changed since is not shown
+    assert list(read_hits(opened, entries)) == entries[:1]  # what changed since is not shown
     got.close()

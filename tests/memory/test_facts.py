@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory import facts
+from gitmem.memory import archiving, facts
 from gitmem.memory.fact import Fact, fact_id
 
 TODAY = date(2026, 3, 1)
@@ -107,7 +107,7 @@ def test_an_item_goes_with_what_is_indented_below_it_and_a_nested_one_alone() ->
     orchard, june = memory.entries[:2]
     assert facts.remove(memory, orchard).data() == b"- Bakery\n"
     assert facts.remove(memory, june).data() == b"- Orchard\n  - water at night\n- Bakery\n"
-    rest, moved = facts.take(memory, [orchard, june], TODAY)
+    rest, moved = archiving.remove_for_archive(memory, [orchard, june], TODAY)
     assert (rest.data(), [item.fact.text for item in moved]) == (b"- Bakery\n", ["Orchard"])
 
 
@@ -212,20 +212,20 @@ def test_removing_takes_the_nested_lines_along() -> None:
 
 def test_an_expired_fact_moves_to_the_archive_of_its_year() -> None:
     data = b"## Facts\n- old <!-- mem from=2025-12-01 until=2026-02-28 -->\n- now <!-- mem until=2026-03-01 -->\n- odd <!-- mem until=soon -->\n"
-    after, moved = facts.expire(facts.parse(data), TODAY)
+    after, moved = archiving.remove_expired(facts.parse(data), TODAY)
     assert texts(after) == ["now", "odd"]
     assert [m.path for m in moved] == ["memory/archive/2025.md"]
     assert (
-        facts.archive(b"", moved)
+        archiving.archive(b"", moved)
         == b"# Archive 2025\n\n## Facts\n\n- old <!-- mem from=2025-12-01 until=2026-02-28 -->\n"
     )
-    assert facts.archive(facts.archive(b"", moved), moved) == facts.archive(b"", moved)
+    assert archiving.archive(archiving.archive(b"", moved), moved) == archiving.archive(b"", moved)
 
 
 def test_the_budget_moves_the_least_important_oldest_facts_and_drops_nothing() -> None:
     rows = [f"- fact {n} <!-- mem importance=0.{n % 10} from=2026-01-{n % 28 + 1:02} -->\n" for n in range(300)]
     memory = facts.parse(("# M\n" + "".join(rows)).encode())
-    after, moved = facts.fit(memory, TODAY, budget=200)
+    after, moved = archiving.fit_to_budget(memory, TODAY, budget=200)
     assert len(after.lines) == 200
     assert sorted(texts(after) + [m.fact.text for m in moved]) == sorted(texts(memory))
     assert max(facts.importance(m.fact) for m in moved) <= min(facts.importance(f) for f in after.facts)
@@ -233,7 +233,7 @@ def test_the_budget_moves_the_least_important_oldest_facts_and_drops_nothing() -
 
 def test_pinned_facts_and_facts_to_keep_are_never_moved() -> None:
     memory = facts.parse(b"- a <!-- mem pinned=true -->\n- b\n- c\n")
-    after, moved = facts.fit(memory, TODAY, budget=1, keep=[memory.facts[1].id])
+    after, moved = archiving.fit_to_budget(memory, TODAY, budget=1, keep=[memory.facts[1].id])
     assert texts(after) == ["a", "b"]
     assert [m.fact.text for m in moved] == ["c"]
 
@@ -272,7 +272,7 @@ def test_headings_have_their_level_in_both_forms() -> None:
 def test_no_more_is_archived_than_the_budget_asks_for() -> None:
     memory = facts.parse(b"- a\n- b\n- c\n- d\n")
     for budget in (4, 3, 2):
-        kept, moved = facts.fit(memory, TODAY, budget)
+        kept, moved = archiving.fit_to_budget(memory, TODAY, budget)
         assert len(kept.lines) == budget and len(moved) == 4 - budget
 
 
@@ -327,17 +327,17 @@ def test_a_new_fact_stays_above_the_setext_heading_that_follows() -> None:
 
 def test_archiving_a_last_line_without_an_end_joins_nothing() -> None:
     old, new = b"- Old. <!-- mem from=2026-01-01 -->", b"- New. <!-- mem from=2026-02-01 -->"
-    rest, moved = facts.take(parsed(new + b"\n" + old), parsed(new + b"\n" + old).entries[1:], TODAY)
+    rest, moved = archiving.remove_for_archive(parsed(new + b"\n" + old), parsed(new + b"\n" + old).entries[1:], TODAY)
     assert (rest.data(), moved[0].lines) == (new + b"\n", (old.decode() + "\n",))
 
 
 def test_an_undated_fact_that_expired_goes_to_this_years_archive_under_its_heading_or_facts() -> None:
     data = b"- Bare. <!-- mem until=2026-02-01 -->\n\n## Rules\n\n- A rule. <!-- mem until=2026-02-01 -->\n"
-    _, moved = facts.expire(parsed(data), TODAY)
+    _, moved = archiving.remove_expired(parsed(data), TODAY)
     assert [item.path for item in moved] == ["memory/archive/2026.md"] * 2
-    filed = facts.parse(facts.archive(b"", moved)).facts
+    filed = facts.parse(archiving.archive(b"", moved)).facts
     assert [(fact.text, fact.heading) for fact in filed] == [("Bare.", "Facts"), ("A rule.", "Rules")]
-    assert facts.archive(facts.archive(b"", moved), moved) == facts.archive(b"", moved)
+    assert archiving.archive(archiving.archive(b"", moved), moved) == archiving.archive(b"", moved)
 
 
 @pytest.mark.parametrize(("value", "stays"), [("true", True), ("1", True), ("Yes", True), ("no", False), ("", False)])
@@ -452,13 +452,13 @@ def test_entries_filed_together_stand_where_they_would_one_after_the_other(
         first, *rest = form.format(text, text).split("\n")
         comment = f" <!-- mem from={day} -->" if day else ""
         lines = [f"{first}{comment}\n", *(f"{line}\n" for line in rest)]
-        moved.append(facts.Moved(fact, tuple(lines), "memory/archive/2025.md"))
+        moved.append(archiving.ArchiveEntry(fact, tuple(lines), "memory/archive/2025.md"))
     one_by_one = before.encode()
     for heading in dict.fromkeys(item.fact.heading or "Facts" for item in moved):
         for item in moved:
             if (item.fact.heading or "Facts") == heading:
-                one_by_one = facts.archive(one_by_one, [item])
-    assert facts.archive(before.encode(), moved) == one_by_one
+                one_by_one = archiving.archive(one_by_one, [item])
+    assert archiving.archive(before.encode(), moved) == one_by_one
 
 
 def test_an_archive_is_parsed_as_often_for_a_hundred_entries_as_for_ten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,8 +475,9 @@ def test_an_archive_is_parsed_as_often_for_a_hundred_entries_as_for_ten(monkeypa
     for count in (10, 100):
         whole.clear()
         rows = [Fact(f"new {n}", fact_id(f"new {n}"), 1, "Facts", ()) for n in range(count)]
-        facts.archive(
-            before.encode(), [facts.Moved(row, (f"- {row.text}\n",), "memory/archive/2025.md") for row in rows]
+        archiving.archive(
+            before.encode(),
+            [archiving.ArchiveEntry(row, (f"- {row.text}\n",), "memory/archive/2025.md") for row in rows],
         )
         times.append(sum(whole))
     assert times[0] == times[1]
@@ -490,8 +491,8 @@ def test_a_pinned_fact_never_moves_to_the_archive_alone_or_with_its_parent() -> 
         b"- small\n  - pinned below <!-- mem pinned=true -->\n"
         b"- free\n"
     )
-    left, moved = facts.expire(memory, date(2026, 1, 1))
+    left, moved = archiving.remove_expired(memory, date(2026, 1, 1))
     assert [item.fact.text for item in moved] == ["over"]
-    fitted, more = facts.fit(left, date(2026, 1, 1), 1)
+    fitted, more = archiving.fit_to_budget(left, date(2026, 1, 1), 1)
     assert [item.fact.text for item in more] == ["free"]
     assert b"pinned below" in fitted.data() and b"over and pinned" in fitted.data()

@@ -9,7 +9,7 @@ import pytest
 
 from gitmem.memory.document import parse
 from gitmem.memory.folder_scope import (
-    FoldersInHand,
+    FoldersInUse,
     faulty_scopes,
     folder_name,
     folder_of_path,
@@ -58,15 +58,15 @@ def test_a_statement_has_its_own_scope_else_that_of_its_parent_of_its_note_of_it
 
 
 def test_a_folder_is_in_hand_for_what_lies_in_it_and_where_it_is_named() -> None:
-    hand = FoldersInHand(("packages/api/src/a.py",))
+    hand = FoldersInUse(("packages/api/src/a.py",))
     assert [hand.depth(name) for name in ("", "packages", "packages/api", "packages/api/src", "packages/ap", "web")] == [
         0, 1, 2, 3, -1, -1,
     ]  # fmt: skip
-    assert FoldersInHand(every=True).depth("packages/web") == 2 and FoldersInHand().depth("packages/web") == -1
+    assert FoldersInUse(every=True).depth("packages/web") == 2 and FoldersInUse().depth("packages/web") == -1
     for text in ("why does packages/web fail?", "the Web is slow", "web: why?"):
-        assert FoldersInHand(asked=text).depth("packages/web") == 2
-    assert FoldersInHand(asked="webhooks of the cobweb").depth("packages/web") == -1
-    assert FoldersInHand(asked="결제는 왜 실패하지?").depth("패키지/결제") == 2
+        assert FoldersInUse(asked=text).depth("packages/web") == 2
+    assert FoldersInUse(asked="webhooks of the cobweb").depth("packages/web") == -1
+    assert FoldersInUse(asked="결제는 왜 실패하지?").depth("패키지/결제") == 2
 
 
 def test_memory_of_folders_is_named_by_the_globs_that_take_it() -> None:

@@ -10,16 +10,16 @@ from gitmem.json_values import json_object
 from gitmem.memory import rivals
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.facts import parse
-from gitmem.memory.rivals import Placed, Rival, Standing, placed
+from gitmem.memory.rivals import KnownFacts, PlacedFact, Rival, with_days
 
 TODAY = date(2026, 6, 1)
 
 
 def found(text: str, new: str = "") -> list[Rival]:
     """The open pairs of a file, or of a statement with its facts."""
-    rows = placed("MEMORY.md", parse(text.encode()).facts)
-    statement = Placed("memory/2026-06-01.md", Fact(new, fact_id(new), 1), "2026-06-01")
-    return rivals.rivals([statement] if new else rows, Standing(rows, TODAY))
+    rows = with_days("MEMORY.md", parse(text.encode()).facts)
+    statement = PlacedFact("memory/2026-06-01.md", Fact(new, fact_id(new), 1), "2026-06-01")
+    return rivals.rivals([statement] if new else rows, KnownFacts(rows, TODAY))
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_what_is_pinned_by_hand_or_of_health_is_never_automatic() -> None:
 
 
 def test_a_statement_is_not_compared_with_archived_facts() -> None:
-    rows = placed("memory/archive/2026.md", parse(b"- The port is 8080\n").facts)
-    statement = Placed("MEMORY.md", Fact("The port is 9090", "x", 1), "2026-06-01")
-    assert rivals.rivals([statement], Standing(rows, TODAY)) == []
+    rows = with_days("memory/archive/2026.md", parse(b"- The port is 8080\n").facts)
+    statement = PlacedFact("MEMORY.md", Fact("The port is 9090", "x", 1), "2026-06-01")
+    assert rivals.rivals([statement], KnownFacts(rows, TODAY)) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory.similarity import repeats, same
+from gitmem.memory.similarity import adds_nothing, is_near_duplicate
 from gitmem.text.names import names
 
 REVERSALS = [  # one text and what takes it back
@@ -65,45 +65,45 @@ OTHER_MATTERS = [
 
 @pytest.mark.parametrize(("old", "new"), REVERSALS + OTHER_VALUES)
 def test_a_reversal_or_another_value_is_never_the_same(old: str, new: str) -> None:
-    assert not same(old, new) and not repeats(old, new)
+    assert not is_near_duplicate(old, new) and not adds_nothing(old, new)
 
 
 @pytest.mark.parametrize(("one", "other"), THE_SAME)
 def test_other_spelling_of_one_text_is_the_same(one: str, other: str) -> None:
-    assert same(one, other) and same(other, one)
+    assert is_near_duplicate(one, other) and is_near_duplicate(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER_MATTERS)
 def test_texts_about_other_matters_neither_repeat_nor_equal_each_other(one: str, other: str) -> None:
-    assert not same(one, other) and not repeats(one, other)
+    assert not is_near_duplicate(one, other) and not adds_nothing(one, other)
 
 
 def test_a_part_repeats_one_that_holds_all_it_says() -> None:
     long = "The vendor sends webhooks for every paid order and retries three times on failure"
-    assert repeats("The vendor sends webhooks for every paid order", long)
-    assert not repeats(long, "The vendor sends webhooks for every paid order")  # it says more
-    assert not repeats("The vendor sends no webhooks for every paid order", long)
-    assert not repeats("The vendor sends webhooks for every paid order 7 times", long)
-    assert not repeats("The vendor sends", long), "three words say too little"
+    assert adds_nothing("The vendor sends webhooks for every paid order", long)
+    assert not adds_nothing(long, "The vendor sends webhooks for every paid order")  # it says more
+    assert not adds_nothing("The vendor sends no webhooks for every paid order", long)
+    assert not adds_nothing("The vendor sends webhooks for every paid order 7 times", long)
+    assert not adds_nothing("The vendor sends", long), "three words say too little"
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_two_texts_are_compared_alike_in_both_orders(one: str, other: str) -> None:
-    assert same(one, other) == same(other, one)
-    assert repeats(one, other) == repeats(other, one)
+    assert is_near_duplicate(one, other) == is_near_duplicate(other, one)
+    assert adds_nothing(one, other) == adds_nothing(other, one)
 
 
 @pytest.mark.parametrize("marks", ["- ", "* ", "  - ", "1. ", "12) ", "- [ ] ", "- [x] ", "> ", '"'])
 def test_marks_in_front_of_a_text_say_nothing(marks: str) -> None:
     text = "Alice prefers short meetings in the morning."
-    assert names(marks + text) == names(text) and same(marks + text, text)
-    assert not same(marks + text, text.replace("prefers", "does not like"))
+    assert names(marks + text) == names(text) and is_near_duplicate(marks + text, text)
+    assert not is_near_duplicate(marks + text, text.replace("prefers", "does not like"))
 
 
 def test_a_part_whose_value_is_in_a_reason_of_another_one_is_no_repetition() -> None:
     reasoned = "- the gateway is at port 7200, because 7100 is taken by Grafana."
-    assert not repeats("- The gateway is at port 7100.", reasoned)
-    assert repeats("- The gateway is at port 7200.", reasoned)
+    assert not adds_nothing("- The gateway is at port 7100.", reasoned)
+    assert adds_nothing("- The gateway is at port 7200.", reasoned)
     korean = "게이트웨이는 7200 포트를 쓴다. 7100은 그라파나가 쓰므로"
-    assert repeats("게이트웨이는 7200 포트를 쓴다", korean)
-    assert not repeats("게이트웨이는 7100 포트를 쓴다. 7100은", korean)
+    assert adds_nothing("게이트웨이는 7200 포트를 쓴다", korean)
+    assert not adds_nothing("게이트웨이는 7100 포트를 쓴다. 7100은", korean)

@@ -5,20 +5,31 @@ from __future__ import annotations
 from datetime import date
 
 from gitmem.memory.fact import fact_id
-from gitmem.memory.state import Lapsed, LinesState, State, lapsed, of_lines, of_text, states
+from gitmem.memory.state import (
+    LapsedFacts,
+    LinesState,
+    MemoryLines,
+    State,
+    lapsed_facts,
+    state_of_lines,
+    state_of_text,
+    states_of,
+)
 from gitmem.memory.statements import read
 
 TODAY = date(2026, 2, 5)
 LOG = "memory/2026-01-05.md"
 
 
-def known(memory: str, archive: str = "", forgotten: tuple[str, ...] = ()) -> Lapsed:
-    return lapsed(read(memory.split("\n")), read(archive.split("\n")), TODAY, [fact_id(text) for text in forgotten])
+def known(memory: str, archive: str = "", forgotten: tuple[str, ...] = ()) -> LapsedFacts:
+    return lapsed_facts(
+        read(memory.split("\n")), read(archive.split("\n")), TODAY, [fact_id(text) for text in forgotten]
+    )
 
 
-def says(text: str, by: Lapsed, path: str = "memory/notes.md") -> list[State]:
-    found = [statement for statement in read(text.split("\n")) if statement.says]
-    return states(found, by, path)
+def says(text: str, by: LapsedFacts, path: str = "memory/notes.md") -> list[State]:
+    found = [statement for statement in read(text.split("\n")) if statement.has_content]
+    return states_of(found, by, path)
 
 
 def mem(**keys: str) -> str:
@@ -66,35 +77,37 @@ def test_a_forgotten_text_is_known_by_its_hash_also_in_the_message_of_the_commit
         "memory: the queue is Rabbit",
         f"the queue is Rabbit (fact) {LOG}#L5-L6",
     ):
-        assert of_text(text, by) is State.FORGOTTEN
-    assert of_text("the queue is Postgres (decision)", by) is State.HOLDS
+        assert state_of_text(text, by) is State.FORGOTTEN
+    assert state_of_text("the queue is Postgres (decision)", by) is State.HOLDS
 
 
 def test_the_day_from_which_a_fact_is_replaced_is_that_of_what_replaces_it() -> None:
     lines = ["- a <!-- mem supersedes=111111111111 from=2025-02-01 -->", "- b <!-- mem supersedes=2222 -->"]
-    known = lapsed(read(lines), (), date(2026, 1, 1))
+    known = lapsed_facts(read(lines), (), date(2026, 1, 1))
     assert known.since == {"111111111111": date(2025, 2, 1)}
 
 
 def test_lines_that_also_say_something_else_have_the_state_in_part_only() -> None:
     fact = "- The port is 8080. <!-- mem until=2025-12-31 src=memory/2025-01-01.md#L3-L4@1a2b3c4d5e6f -->"
-    known = lapsed(read([fact]), (), date(2026, 1, 1))
+    known = lapsed_facts(read([fact]), (), date(2026, 1, 1))
     path = "memory/2025-01-01.md"
-    assert of_lines(path, 3, 3, "- The port is 8080.", "", known) == LinesState(State.ENDED)
+    assert state_of_lines(MemoryLines(path, 3, 3, "- The port is 8080."), known) == LinesState(State.ENDED)
     more = "- The port is 8080, TLS is on, certificates come from the vault and are renewed each Monday."
-    assert of_lines(path, 4, 4, more, "", known) == LinesState(State.ENDED, whole=False)
-    assert of_lines(path, 5, 5, "- The port is 8080, they say.", "", known) == LinesState(State.ENDED, whole=False)
-    assert of_lines(path, 5, 5, "- The port is 8081.", "", known) == LinesState(State.HOLDS)
+    assert state_of_lines(MemoryLines(path, 4, 4, more), known) == LinesState(State.ENDED, whole=False)
+    assert state_of_lines(MemoryLines(path, 5, 5, "- The port is 8080, they say."), known) == LinesState(
+        State.ENDED, whole=False
+    )
+    assert state_of_lines(MemoryLines(path, 5, 5, "- The port is 8081."), known) == LinesState(State.HOLDS)
 
 
 def test_a_line_written_after_a_fact_ended_states_it_again_and_holds() -> None:
-    known = lapsed(read(["- The gym closes at 22:00. <!-- mem until=2025-12-31 -->"]), (), date(2026, 1, 5))
+    known = lapsed_facts(read(["- The gym closes at 22:00. <!-- mem until=2025-12-31 -->"]), (), date(2026, 1, 5))
     said = "- The gym closes at 22:00."
     for day, there in ((date(2025, 12, 1), State.ENDED), (None, State.ENDED), (date(2026, 1, 2), State.HOLDS)):
-        assert of_lines("memory/x.md", 1, 1, said, "", known, day).state is there
+        assert state_of_lines(MemoryLines("memory/x.md", 1, 1, said, "", day), known).state is there
 
 
 def test_a_fact_of_memory_with_an_archived_copy_was_stated_again_and_holds() -> None:
     memory = ["- The pager is 4411", f"- The pager is 4422 <!-- mem supersedes={fact_id('The pager is 4411')} -->"]
-    known = lapsed(read(memory), read(["- The pager is 4411 <!-- mem superseded-by=x -->"]), date(2026, 1, 5))
-    assert of_lines("MEMORY.md", 1, 1, memory[0], "", known).state is State.HOLDS
+    known = lapsed_facts(read(memory), read(["- The pager is 4411 <!-- mem superseded-by=x -->"]), date(2026, 1, 5))
+    assert state_of_lines(MemoryLines("MEMORY.md", 1, 1, memory[0]), known).state is State.HOLDS

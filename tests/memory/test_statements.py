@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def said(text: str, name: str = "") -> list[Statement]:
-    return [statement for statement in read(text.split("\n"), name=name) if statement.says]
+    return [statement for statement in read(text.split("\n"), name=name) if statement.has_content]
 
 
 def test_an_item_has_its_wrapped_lines_and_its_sub_items_are_statements_below_it() -> None:
@@ -159,9 +159,9 @@ SECTION = ["## Own", "", "- item", "  - below", "", "end:", "- of the list"]
 def test_the_trail_of_a_section_does_not_depend_on_the_rest_of_the_file(above: list[str], below: list[str]) -> None:
     # Nothing above is left open (a fence, a comment), and nothing there is a heading.
     before = ["# File", *[row for row in above if not row.strip().startswith(("`", "~", "<", "#", "="))], ""]
-    alone = [one.trail for one in read(["# File", "", *SECTION]) if one.says]
+    alone = [one.trail for one in read(["# File", "", *SECTION]) if one.has_content]
     found = read([*before, *SECTION, "", "## Other", *below])
-    here = [one.trail for one in found if one.says and len(before) < one.first <= len(before) + len(SECTION)]
+    here = [one.trail for one in found if one.has_content and len(before) < one.first <= len(before) + len(SECTION)]
     assert here == alone
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gitmem.git.objects import Span
 from gitmem.memory import facts
-from gitmem.memory.deciding_words import claim
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import fact_id, text_hash
-from gitmem.memory.similarity import same
+from gitmem.memory.similarity import is_near_duplicate
 from gitmem.promotion.plan import MAX_SOURCE_LINES, MAX_TEXT_CHARS, Plan, Rules, Why, decide, meta_of, shape, sources
 from gitmem.promotion.promote import apply
 from gitmem.promotion.proposal import Log, Op, Operation
@@ -608,7 +608,7 @@ def test_an_importance_that_is_no_number_is_none() -> None:
     ],
 )
 def test_a_fact_does_not_come_again_with_words_of_deciding(there: str, again: str) -> None:
-    assert same(claim(there), claim(again))
+    assert is_near_duplicate(without_deciding_words(there), without_deciding_words(again))
 
 
 @pytest.mark.parametrize(

@@ -94,9 +94,9 @@ def test_what_is_kept_of_it_is_hashes_for_one_head(repo: Repo) -> None:
     assert WORDS not in file.read_text() and "nvoices" not in file.read_text()
     repo.commit("other", {"memory/x.md": "x\n"})
     there = open_repository(repo.path, {})
-    assert fact_id(WORDS) in forgotten_texts(there).taken
+    assert fact_id(WORDS) in forgotten_texts(there).removed_ids
     file.write_text('{"version": 1, "head": 3}')
-    assert fact_id(WORDS) in forgotten_texts(there).taken
+    assert fact_id(WORDS) in forgotten_texts(there).removed_ids
     there.close()
 
 

@@ -11,8 +11,8 @@ from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.memory.rivals import Placed, judge, surely_over
-from gitmem.memory.similarity import repeats, same
+from gitmem.memory.rivals import PlacedFact, judge, surely_supersedes
+from gitmem.memory.similarity import adds_nothing, is_near_duplicate
 from gitmem.sessions.lifecycle import end_session, flush
 from gitmem.sessions.rolling_summary import distinct_keys
 from tests.harness import Repo
@@ -86,9 +86,9 @@ def test_promotion_leaves_the_last_word_alone(repo: Repo, texts: tuple[str, ...]
     assert facts == [texts[2]]
 
 
-def placed(text: str, day: str, **meta: str) -> Placed:
+def placed(text: str, day: str, **meta: str) -> PlacedFact:
     pairs = (("type", "decision"), ("src", "memory/a.md#L1@000000000000"), *meta.items())
-    return Placed("MEMORY.md", Fact(text, fact_id(text), 1, "", pairs), day)
+    return PlacedFact("MEMORY.md", Fact(text, fact_id(text), 1, "", pairs), day)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def placed(text: str, day: str, **meta: str) -> Placed:
 )
 def test_what_takes_a_change_back_surely_replaces_it_but_for_a_persons_own(earlier: str, later: str) -> None:
     one, other = placed(earlier, "2026-02-01"), placed(later, "2026-02-02")
-    assert surely_over(one, other)
+    assert surely_supersedes(one, other)
     pinned = placed(earlier, "2026-02-01", pinned="true")
     assert not judge(pinned, other).automatic and judge(pinned, other).asks
 
@@ -112,7 +112,7 @@ def test_what_takes_a_change_back_surely_replaces_it_but_for_a_persons_own(earli
     ],
 )
 def test_what_only_shares_words_with_a_change_takes_nothing_back(earlier: str, later: str) -> None:
-    assert not surely_over(placed(earlier, "2026-02-01"), placed(later, "2026-02-02"))
+    assert not surely_supersedes(placed(earlier, "2026-02-01"), placed(later, "2026-02-02"))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_only_shares_words_with_a_change_takes_nothing_back(earlier: str, l
     ],
 )
 def test_two_texts_that_put_each_others_value_in_its_place_do_not_say_the_same(one: str, other: str) -> None:
-    assert not same(one, other) and not repeats(one, other) and same(one, one)
+    assert not is_near_duplicate(one, other) and not adds_nothing(one, other) and is_near_duplicate(one, one)
 
 
 def test_a_text_that_is_said_again_is_another_turn() -> None:

@@ -104,7 +104,7 @@ def test_a54_a_change_of_thousands_of_alike_facts_is_compared_in_steps_that_grow
         nonlocal asked
         asked += 1
 
-    monkeypatch.setattr(rivals, "judged", counted)
+    monkeypatch.setattr(rivals, "rival_of", counted)
     changes = compare({"MEMORY.md": facts(1000, 0)}, {"MEMORY.md": facts(1000, 1)}, date(2026, 2, 5))
     assert len(changes) == 1000
     find_rivals(changes, [("MEMORY.md", fact) for fact in facts(1000, 1)], date(2026, 2, 5))

@@ -27,7 +27,7 @@ from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.forgotten import Forgotten
 from gitmem.memory.show import read
 from gitmem.memory.snapshot import layout_at
-from gitmem.memory.statements import unmarked
+from gitmem.memory.statements import without_list_marker
 from gitmem.plural import counted
 from gitmem.provenance.bisection import Turn, last_turn, place_of
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -75,7 +75,7 @@ def command(
         changes = _changes(repo, config, turn, moment)
     mask = forgotten_texts(repo)
     if as_json:
-        write_json(mask.without(_value(repo, words, expected, turn, changes)))
+        write_json(mask.masked_json(_value(repo, words, expected, turn, changes)))
     else:
         _show(repo, turn, changes, newest, mask, coloured(colour))
         say(f"{counted(len(turn.ranks), 'commit')} tried of {len(commits)}")
@@ -112,7 +112,7 @@ def _expected_text(repo: Repository, config: Config, text: str, commit: str) -> 
     lines = read(repo, config, path, commit).lines
     line = ""
     if 0 < number <= len(lines):
-        line = unmarked(parse_comment(lines[number - 1])[0])
+        line = without_list_marker(parse_comment(lines[number - 1])[0])
     if not line.strip():
         raise UsageError(f"{path} has nothing on line {number} at {commit[:12]}", "--from says of which commit it is")
     if without_blocked(lines, path)[number - 1] == WITHHELD:

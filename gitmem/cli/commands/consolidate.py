@@ -47,7 +47,7 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
         note_consolidated(repo)
     mask = forgotten_texts(repo)  # an episode may still say what was taken out of memory
     if as_json:
-        write_json(mask.without(as_value(outcome, dry_run=dry_run)))
+        write_json(mask.masked_json(as_value(outcome, dry_run=dry_run)))
         return
     text = mask.masked(as_text(outcome, dry_run))
     if dry_run:

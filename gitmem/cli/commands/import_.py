@@ -22,7 +22,7 @@ from gitmem.exchange.okf_import import read_bundle
 from gitmem.git import undo_record
 from gitmem.json_values import json_object
 from gitmem.memory.importing import ensure_elsewhere
-from gitmem.memory.new_statements import memory_bytes, of_texts, since
+from gitmem.memory.new_statements import memory_bytes, rivals_of_texts, rivals_since
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, list_conversations
 from gitmem.sessions.past_sessions import (
@@ -151,7 +151,7 @@ def _import_documents(options: ImportCommand) -> int:
     before = memory_bytes(repo)
     if not options.dry_run:
         bring(repo, plan)
-    differs = since(repo, before, now().date())
+    differs = rivals_since(repo, before, now().date())
     if options.as_json:
         write_json(_documents_value(plan, options) | {"differs": differs})
     else:
@@ -214,7 +214,7 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
                 values.append(outcome)
             else:
                 _show_session(outcome, options, each=each)
-    differs = (*since(repo, before, now().date()), *of_texts(repo, lines, now().date()))
+    differs = (*rivals_since(repo, before, now().date()), *rivals_of_texts(repo, lines, now().date()))
     unread = [(place, reason) for place, reason in listing.left_out if reason.startswith(UNREADABLE)]
     failed = bool(totals.sessions[ImportState.FAILED] or unread or (remembered is not None and remembered.left))
     if options.as_json:

@@ -32,14 +32,14 @@ from gitmem.memory.adoption import (
     Folder,
     folder_name,
     folder_settings_text,
+    inspect_folder,
     lacking_patterns,
-    look_at_folder,
-    opened,
+    open_place,
     settings_text,
     unread_folders,
 )
 from gitmem.memory.importing import import_files, plan_import, without_ignored
-from gitmem.memory.new_repository import Place, lay_out, lay_out_folder, place_for, settings_now
+from gitmem.memory.new_repository import Place, create_memory_files, create_memory_folder, place_for, settings_now
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
@@ -124,7 +124,7 @@ def _lay_out(options: InitOptions) -> None:
     templates = options.templates
     if templates is None:
         templates = not _is_code(place)
-    done = lay_out(
+    done = create_memory_files(
         place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
     )
     accepted = 0
@@ -169,7 +169,7 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
         raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
     folder = folder_name(options.inside)
     settings = folder_settings_text(_settings_now(place), folder)
-    done = lay_out_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
+    done = create_memory_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
     accepted = 0
     if not (place.new or options.dry_run):
         accepted = accept_head(done.root)
@@ -214,8 +214,8 @@ def _notes(place: Place, adopt: bool | None) -> Folder | None:
     """
     if not place.root.is_dir() or (adopt is None and _has_memory(place.root)):
         return None
-    with opened(place, os.environ) as repo:
-        return look_at_folder(repo)
+    with open_place(place, os.environ) as repo:
+        return inspect_folder(repo)
 
 
 def _is_code(place: Place) -> bool:
@@ -223,8 +223,8 @@ def _is_code(place: Place) -> bool:
     default."""
     if place.new or not place.root.is_dir():
         return False
-    with opened(place, os.environ) as repo:
-        return look_at_folder(repo).is_code
+    with open_place(place, os.environ) as repo:
+        return inspect_folder(repo).is_code
 
 
 def _has_memory(root: Path) -> bool:
@@ -266,11 +266,11 @@ def _show_unread_folders(root: Path) -> None:
     """Print the folders of memory (`packages/api/memory/`) that no setting includes, and the setting that does."""
     if not (root / ".git").exists():  # a dry run of a new folder
         return
-    opened = open_repository(root, os.environ)
+    repo = open_repository(root, os.environ)
     try:
-        globs = unread_folders(opened, settings(opened).memory_paths)
+        globs = unread_folders(repo, settings(repo).memory_paths)
     finally:
-        opened.close()
+        repo.close()
     if globs:
         listed = json.dumps(globs, ensure_ascii=False)
         write(escape(f"folders: memory of their own is read with [memory] paths = {listed} in .gitmem.toml\n"))
@@ -320,7 +320,7 @@ def _import_into_new(options: InitOptions, source: Path) -> int:
         plan = without_ignored(repo, plan)
     if not asked.dry_run:
         commit = import_files(repo, plan, now(), os.environ).commit
-        written = lay_out(place_for(folder, os.environ), os.environ, options.lang or _locale()).written
+        written = create_memory_files(place_for(folder, os.environ), os.environ, options.lang or _locale()).written
     return show_notes(plan, asked, root, commit, written)
 
 

@@ -9,6 +9,7 @@ from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.memory import timeline
+from gitmem.memory.fact import normalise
 from gitmem.paths import agent_name
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.text.named_times import first_day, last_day
@@ -57,7 +58,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
                     who = f" [{log.agent}]"
                 where = f"{log.path}:{section.start_line}"
                 out.append(f"  {escape(title, '')}{escape(who, '')}  {paint(escape(where, ''), 'dim', on)}")
-                out += [f"    {escape(timeline.plain(line), '')}" for line in section.lines]
+                out += [f"    {escape(normalise(line), '')}" for line in section.lines]
         for path, fact in day.facts:
             arrow = paint("=>", "good", on)
             out.append(f"  {arrow} {escape(fact.text, '')}  {paint(escape(f'{path}:{fact.line}', ''), 'dim', on)}")

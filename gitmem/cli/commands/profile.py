@@ -15,7 +15,7 @@ from gitmem.errors import GitMemError, NotARepository, UsageError
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import discover, open_repository
 from gitmem.git.write import configure, run_git
-from gitmem.memory.new_repository import lay_out, place_for
+from gitmem.memory.new_repository import create_memory_files, place_for
 from gitmem.sessions.working_memory import Store
 
 
@@ -53,7 +53,7 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     _ensure_apart_from_others(root, known)
     try:
         if not _is_repository(root):
-            root = lay_out(place_for(root, os.environ), os.environ, "en").root
+            root = create_memory_files(place_for(root, os.environ), os.environ, "en").root
     except OSError as error:
         raise GitMemError(f"cannot make '{root}': {error.strerror}") from None
     repo = open_repository(root, os.environ)

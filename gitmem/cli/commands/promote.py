@@ -118,7 +118,7 @@ def _promote(options: PromoteOptions) -> int:
     outcome = promote(repo, config, model, policy, request, now())
     mask = forgotten_texts(repo)  # a log may still say what was taken out of memory
     if options.as_json:
-        write_json(mask.without(as_value(outcome)))
+        write_json(mask.masked_json(as_value(outcome)))
         return Exit.DONE
     text = mask.masked(as_text(outcome, options.explain))
     if options.dry_run:

@@ -18,7 +18,7 @@ from gitmem.git import undo_record
 from gitmem.git.opening import Repository
 from gitmem.json_values import json_object
 from gitmem.memory.rivals import Rival, without_secrets
-from gitmem.memory.sections import naming_steps
+from gitmem.memory.sections import subject_steps
 from gitmem.plural import counted
 from gitmem.promotion.settlement import WORDS, Answer, Settled, chosen, ensure_person, open_pairs, settle, shown_pair
 
@@ -108,7 +108,7 @@ def _text(pair: Rival, number: str) -> str:
     lines = [f"{number:<3} {': '.join(filter(None, (pair.kind, pair.reason)))}"]
     for name, row in zip(("earlier", "later"), pair.earlier_first, strict=True):
         place = f"{row.path}:{row.fact.line}"
-        above = "".join(f"{step}: " for step in quoting.without_secrets(naming_steps(row.fact.trail)[-1:]))
+        above = "".join(f"{step}: " for step in quoting.without_secrets(subject_steps(row.fact.trail)[-1:]))
         lines.append(f"    {name:<7}  {place}  {row.day or '-':<10}  {above}{row.fact.text}")
     return escape("\n".join(lines) + "\n")
 

@@ -1,4 +1,5 @@
-"""Align the tokens of two texts: pairs of tokens with the same meaning, and tokens that only one text has. Pure."""
+"""Aligns the tokens of two texts: finds pairs of tokens with the same meaning, and tokens that only one text has.
+Pure."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ class Alignment(NamedTuple):
     """Two texts with their tokens paired.
 
     `pairs`: (index in `old.content`, index in `new.content`, degree of sameness 0 to 1), in order. `left_old`,
-    `left_new`: indexes of the tokens without partner. `partial_old`, `partial_new`: index of such a token in another
-    script than Latin -> share of its letters that stand in letter pairs of the other text.
+    `left_new`: indexes of the tokens without a partner. `partial_old`, `partial_new`: index of such a token, if it is
+    not Latin -> the share of its letters that are in letter pairs of the other text.
     """
 
     old: Reading
@@ -91,7 +92,8 @@ def _keys(token: Token) -> tuple[str, ...]:
 
 
 def sameness(a: Token, b: Token) -> float:
-    """How far two tokens mean the same, 0 to 1: 1 for equal ones, less for a number in words or another word form."""
+    """The degree to which two tokens mean the same, 0 to 1: 1 for equal tokens, less for a number in words or another
+    form of a word."""
     if a.norm == b.norm and (a.kind == b.kind or a.kind not in VALUES):
         return 1.0
     if a.kind in VALUES or b.kind in VALUES or a.kind == ID or b.kind == ID:
@@ -144,7 +146,8 @@ def _same_word(a: Token, b: Token) -> float:
 
 
 def _covered(word: str, letters: str) -> float:
-    """The share of a word's letters that stand in a letter pair of another text, 0 to 1; 0 for a single letter."""
+    """The share of a word's letters that are in a letter pair of another text, 0 to 1; 0 for a single letter.
+    `letters`: the letters of the other text."""
     if len(word) < 2:
         return 0.0
     hit = [False] * len(word)
@@ -155,9 +158,9 @@ def _covered(word: str, letters: str) -> float:
 
 
 def near(a: str, b: str) -> bool:
-    """Whether two different words are so similar that they probably name two things: 0418 and 0481, 한소라 and 한보라.
+    """Whether two different words look so similar that they probably name two things: 0418 and 0481, 한소라 and 한보라.
 
-    They have the same letters in another order, or differ in one letter.
+    True if they have the same letters in another order, or differ in one letter.
     """
     longest = max(len(a), len(b))
     if a == b or not a or not b:
@@ -197,7 +200,7 @@ def _forms(word: str) -> frozenset[str]:
 
 
 def value_type(token: Token) -> str:
-    """The type of a token: only tokens of one type can be two values of one property."""
+    """The type of a token. Only tokens of the same type can be two values of one property."""
     if token.kind == NUMBER:
         return f"number {token.dim}"
     if token.kind == ID and token.designated:
@@ -207,7 +210,8 @@ def value_type(token: Token) -> str:
 
 @cache
 def _contrasts() -> dict[str, list[tuple[int, str]]]:
-    """Word -> (number of the class, the word) for each contrast class that has the word."""
+    """Word -> (number of the class, the word) for each contrast class that has the word. A contrast class is a list of
+    words that exclude each other, such as "staging" and "production"."""
     classes: dict[str, list[tuple[int, str]]] = {}
     lines = [line for module in LANGUAGES.values() for line in module.CONTRASTS]
     for number, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Find the main clauses of a statement: its text without side clauses, which give a reason or a remark.
+"""Finds the main clauses of a statement: its text without side clauses, which give a reason or a remark.
 
 A value that is only in a side clause ("port 9090, because 8080 is taken", "8080은 젠킨스가 쓰므로 9090") is not a value
 of the statement. A side clause is found by the word that opens it or, mostly in Korean and Japanese, by the word that
@@ -67,7 +67,7 @@ def main_clauses(text: str) -> str:
 
 
 def _opened(text: str, language: str) -> list[tuple[int, int]]:
-    """(start, end) of the side clauses that begin with a word of `_OPENING`."""
+    """(start, end) of the side clauses that begin with a word of `_OPENING`, in order."""
     spans: list[tuple[int, int]] = []
     lower = text.lower()
     if len(lower) != len(text):
@@ -104,5 +104,5 @@ def _closed(text: str, language: str) -> list[tuple[int, int]]:
 
 
 def _behind_bracket(text: str, end: int) -> int:
-    """The end of a clause, moved behind a closing bracket that follows it directly."""
+    """`end`, or the offset after a closing bracket that begins there."""
     return end + (text[end : end + 1] in (")", "）"))

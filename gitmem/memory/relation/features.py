@@ -67,7 +67,7 @@ class Features(dict[str, float]):
     """Feature name -> number."""
 
     def put(self, name: str, value: float = 1.0) -> None:
-        """Add `value` to a feature; 0 adds no feature."""
+        """Add `value` to the feature `name`. A value of 0 adds no feature."""
         if value:
             self[name] = self.get(name, 0.0) + value
 
@@ -274,15 +274,16 @@ def _add_subject_modifiers(f: Features, pair: Alignment) -> None:
 
 
 def _is_bare(reading: Reading, at: int) -> bool:
-    """Whether a word without ending or particle stands right before the next one; in English near the start of the
-    text."""
+    """Whether the token at position `at` is a word without ending or particle right before the next one; in English
+    only near the start of the text."""
     token, following = reading.content[at], reading.content[at + 1]
     plain = token.kind in (WORD, NAME) and token.text.lower() == token.norm
     return plain and following.start - token.end <= 1 and (reading.language != "en" or token.start < 12)
 
 
 def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
-    """The positions of shared tokens that have the same order in both texts, and whether others had to be left out."""
+    """(positions of shared tokens that have the same order in both texts, whether other shared tokens were left
+    out)."""
     anchors = sorted((i, j) for i, j, degree in pair.pairs if degree >= 0.6)
     kept: list[tuple[int, int]] = []
     for i, j in anchors:
@@ -393,7 +394,7 @@ def _add_tools(f: Features, pair: Alignment) -> None:
 
 
 def _swap_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
-    """The first kind, in alphabetical order, of which both runs have a token; "mixed" without one."""
+    """The first kind, in alphabetical order, of a token that both runs have; "mixed" if they share no kind."""
     both = {value_type(token) for token in one} & {value_type(token) for token in other}
     return min((kind.split(" ")[0] for kind in both), default="mixed")
 
@@ -466,10 +467,10 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
 
 
 def stated_change(pair: Alignment) -> tuple[str, str] | None:
-    """(old, new): the name or value that the later text says to be replaced, and the one that follows it.
+    """(the old name or value that the later text calls replaced, the one that follows it); None for other texts.
 
     The later text must have a word of change ("from Stripe to Adyen", "Stripe에서 Adyen으로"), the earlier one the old
-    value, and both one more token in common. None otherwise.
+    value, and both one more token in common.
     """
     if "change" not in pair.new.cues or pair.old.language != pair.new.language or len(pair.pairs) < 2:
         return None

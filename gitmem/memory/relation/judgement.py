@@ -1,6 +1,6 @@
-"""Judge two statements: the probability of each kind of relation, a reason, and whether to act or to ask a person.
+"""Judges two statements: the probability of each kind of relation, a reason, and whether to act or to ask a person.
 
-The probabilities come from one linear model over `features` with the weights of relation.tsv, which `tools/train.py
+The probabilities come from one linear model over `features`, with the weights of relation.tsv, which `tools/train.py
 relation` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a plan, two sources of
 one time) is never acted on without a person, whatever its probability. The module changes nothing.
 """
@@ -12,14 +12,14 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gitmem import linear_model
-from gitmem.memory.deciding_words import claim
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
 from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.english import VERBS
 from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
-from gitmem.memory.sections import naming_steps
+from gitmem.memory.sections import subject_steps
 
 SAME_WORDS = 0.5  # least shared part of the earlier text for a denial to contradict it
 SUBJECT_SHARED = 0.4  # least shared part of the earlier text for an automatic replacement
@@ -37,7 +37,7 @@ MAX_COMPARED_CHARACTERS = 1_000
 
 
 class Kind(StrEnum):
-    """What the later statement does to the earlier one. After SAME, ADDS and OTHER both statements hold."""
+    """The effect of the later statement on the earlier one. After SAME, ADDS and OTHER both statements hold."""
 
     SAME = "same"
     ADDS = "adds"
@@ -120,7 +120,7 @@ _NAMES_SWAPPED = ("slot:tool", "slot:name", "slot:word", "slot:mixed", "tools")
 
 
 def relation(earlier: Said | str, later: Said | str) -> Relation:
-    """Judge what the later statement does to the earlier one. Any text is safe; the order of the two matters."""
+    """Judge the effect of the later statement on the earlier one. Any text is safe; the order of the two matters."""
     one, other = _as_said(earlier), _as_said(later)
     if max(len(one.text), len(other.text)) > MAX_COMPARED_CHARACTERS:
         if one.trail == other.trail and one.text.split() == other.text.split():
@@ -157,7 +157,7 @@ def _disagreement(found: Relation) -> float:
 
 
 def _of_two_things(chances: dict[Kind, float]) -> dict[Kind, float]:
-    """The probabilities with those of a disagreement moved to OTHER, for two statements about two things."""
+    """The probabilities for two statements about two things: those of a disagreement are moved to OTHER."""
     lost = sum(chances[kind] for kind in _DISAGREE)
     return {**chances, **dict.fromkeys(_DISAGREE, 0.0), Kind.OTHER: chances[Kind.OTHER] + lost}
 
@@ -172,9 +172,9 @@ def _shows_old_value(old: str, new: str) -> bool:
 
 
 def value_aside(text: str, other: str) -> bool:
-    """Whether a value in the main clauses of `text` is in `other`, but only in a side clause of it.
+    """Whether a value in the main clauses of `text` is in `other` too, but only in a side clause there.
 
-    The other text does not state that value then ("port 8080"; "port 9090, because 8080 is taken").
+    `other` does not state that value then ("port 8080"; "port 9090, because 8080 is taken").
     """
     main = main_clauses(other)
     if main == other:
@@ -188,8 +188,8 @@ def value_aside(text: str, other: str) -> bool:
 
 
 def _never_same(found: Relation, bare: Relation) -> Relation:
-    """The relation of two statements of which one has the other's value in a side clause: `found`, or else `bare`, the
-    relation of the main clauses, with SAME turned into ADDS."""
+    """The relation of two statements if one has the other's value in a side clause: `found`, or if that is SAME, `bare`
+    (the relation of the main clauses) with SAME turned into ADDS."""
     if found.kind is not Kind.SAME:
         return found
     if bare.kind is not Kind.SAME:
@@ -264,8 +264,8 @@ def about_health(text: str) -> bool:
 
 
 def _claims(one: Said, other: Said) -> tuple[Said, Said]:
-    """Two decisions without their introductions ("We decided that"), if both have one; else the statements as given."""
-    bare, bare_other = claim(one.text), claim(other.text)
+    """Two decisions without their introductions ("We decided that") if both have one; else both as they are."""
+    bare, bare_other = without_deciding_words(one.text), without_deciding_words(other.text)
     if bare == one.text or bare_other == other.text:
         return one, other
     return one._replace(text=bare), other._replace(text=bare_other)
@@ -277,7 +277,7 @@ def _with_trails(one: Said, other: Said) -> tuple[str, str]:
     If only the last heading differs, the whole heading is put before each text. Otherwise a word of the trail is put
     there if it names a thing and the other statement has it too, or names another thing of its type.
     """
-    above, above_other = naming_steps(one.trail), naming_steps(other.trail)
+    above, above_other = subject_steps(one.trail), subject_steps(other.trail)
     if above == above_other:
         return one.text, other.text
     if len(above) == len(above_other) and above[:-1] == above_other[:-1]:
@@ -299,15 +299,17 @@ def _names_subject(heading: str) -> bool:
 
 
 def _names(texts: tuple[str, ...]) -> dict[str, Token]:
-    """The tokens of texts that name a thing, by their `norm`."""
+    """The tokens of the texts that name a thing: norm of the token -> token."""
     found = [token for text in texts for token in read(text).content]
     return {token.norm: token for token in found if token.kind in (ID, NAME) or classes_of(token)}
 
 
 def _after_trail(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict[str, Token]) -> str:
-    """A text after the names of its trail that the other statement has too, or has another one of their type for.
+    """A text with names of its trail before it: names that the other statement has too, or has another name of the same
+    type for.
 
-    `trail`: the names of the trail. `others`: those of the other statement. `own`: those of the text, not repeated.
+    `trail`: the names of the trail. `others`: those of the other statement. `own`: those of the text, which are not
+    repeated.
     """
     types = {value_type(token) for token in others.values()}
     words = [
@@ -326,8 +328,8 @@ def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 
 
 def _by_stated_change(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
-    """A replacement is proved if the later text names the old and the new value and has all other words of the earlier
-    one ("we use Stripe for cards", "we switched from Stripe to Adyen for cards")."""
+    """The probabilities, with a proved replacement if the later text names the old and the new value and has all other
+    words of the earlier one ("we use Stripe for cards", "we switched from Stripe to Adyen for cards")."""
     if stated_change(pair) and not _left_words(pair):
         return _proved(chances)
     return chances
@@ -340,7 +342,7 @@ def _proved(chances: dict[Kind, float]) -> dict[Kind, float]:
 
 
 def _left_words(pair: Alignment) -> list[Token]:
-    """The tokens that only the earlier text has, without verbs ("use"; in Korean and Japanese the last word)."""
+    """The tokens that only the earlier text has. Verbs are left out ("use"; in Korean and Japanese the last word)."""
     left = [pair.old.content[i] for i in pair.left_old]
     left += [pair.old.content[i] for i, _, degree in pair.pairs if degree <= BEGUN_ALIKE and pair.old.content[i].stem]
     if pair.old.language in ("ko", "ja") and left and left[-1] is pair.old.content[-1] and left[-1].kind == WORD:
@@ -349,8 +351,8 @@ def _left_words(pair: Alignment) -> list[Token]:
 
 
 def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """A replacement is proved if the later text has all tokens of the earlier one and names its value as the old one
-    ("600 -> 900")."""
+    """The probabilities, with a proved replacement if the later text has all tokens of the earlier one and names its
+    value as the old one ("600 -> 900")."""
     named = "arrow_from_old" in found or "from_old" in found
     old = {value_type(pair.old.content[i]) for i, _, _ in pair.pairs if pair.old.content[i].kind in VALUES}
     new = {value_type(pair.new.content[j]) for j in pair.left_new if pair.new.content[j].kind in VALUES}
@@ -362,9 +364,9 @@ def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 
 
 def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """A statement and its denial in the same words conflict and are not the same ("使う", "使わない").
+    """The probabilities, with a conflict for a statement and its denial in the same words ("使う", "使わない").
 
-    So do two statements if the later one has the value that the earlier one calls replaced ("Thursdays instead of
+    It is a conflict too if the later text has the value that the earlier one calls replaced ("Thursdays instead of
     Tuesdays", "Tuesdays").
     """
     flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
@@ -375,7 +377,8 @@ def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> 
 
 
 def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
-    """Two statements of one day without a word of change conflict as often as the later one replaces the earlier."""
+    """The probabilities for two statements of one day without a word of change: a conflict is then as likely as a
+    replacement."""
     if not one.day or one.day != other.day or "change" in pair.new.cues:
         return chances
     half = chances[Kind.REPLACES] / 2
@@ -383,8 +386,8 @@ def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment)
 
 
 def _in_order(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
-    """Of two statements of two days the later one holds, unless it names two sources or a plan: a conflict counts as a
-    replacement. Only the kind that is shown depends on this, not whether a program may act."""
+    """The probabilities for statements of two days: a conflict counts as a replacement, since the later one holds,
+    unless it names two sources or a plan. This changes only the kind that is shown, not whether a program may act."""
     if not one.day or other.day <= one.day or not _OPEN.isdisjoint(pair.new.cues):
         return chances
     replaced = chances[Kind.REPLACES] + chances[Kind.CONFLICTS]
@@ -395,11 +398,11 @@ _OPEN = frozenset(("at_once", "plan"))  # cues of a later text that leave open w
 
 
 def certainty(probability: float, found: Features, pair: Alignment) -> float:
-    """The probability that the earlier statement is over, less UNSHOWN if the later text does not show it.
+    """The probability that the earlier statement is over; UNSHOWN less if the later text does not show that it is.
 
-    It shows it if it names the old value, if it says in few words that the thing is over, or if it has both a word of
-    change and a value of the same type. A word of change alone may concern something else, and a second value alone
-    may hold too (a service may have two ports).
+    The later text shows it in three ways: it names the old value; it says in few words that the thing is over; or it
+    has both a word of change and a value of the same type. A word of change alone may concern something else, and a
+    second value alone may hold too (a service may have two ports).
     """
     named = not _NAMING.isdisjoint(found) or stated_change(pair) is not None
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
@@ -410,12 +413,12 @@ def certainty(probability: float, found: Features, pair: Alignment) -> float:
 
 
 def _says_change(found: Features, pair: Alignment) -> bool:
-    """Whether the later text has a word of change or of an end, or an arrow, that the earlier one lacks."""
+    """Whether the later text has a word of change or of an end, or an arrow, and the earlier one has not."""
     return not (pair.new.cues - pair.old.cues).isdisjoint(("change", "ends")) or "arrow_from_old" in found
 
 
 def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
-    """Whether a person must be asked, whatever the probability."""
+    """Whether a person must be asked whatever the probability is."""
     is_stated = stated_change(pair) is not None and not _left_words(pair)
     doubts = _DOUBTS
     if is_stated:
@@ -439,7 +442,7 @@ def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
 
 
 def says_more(pair: Alignment, kind: Kind) -> bool:
-    """Whether the later text has further words beside the new value and words of change.
+    """Whether the later text has further words besides the new value and words of change.
 
     Such words may narrow its subject ("for uploads", "in production", 거래처와의) or name another thing. A replacement
     may have new words in one place, its new value; an end in none.
@@ -466,8 +469,8 @@ _NAMING = frozenset(("arrow_from_old", "from_old", "instead_of_old"))  # feature
 
 
 def covers(pair: Alignment) -> bool:
-    """Whether the later text has every word of the earlier one, apart from values. A missing word may be the one that
-    distinguishes two things (webhooks, emails)."""
+    """Whether the later text has every word of the earlier one, apart from values. A missing word may distinguish two
+    things (webhooks, emails)."""
     ends = {token.end for token in pair.old.content if token.kind in VALUES}  # a token here is a particle, no word
     left = [pair.old.content[at] for at in pair.left_old]
     left += [pair.old.content[i] for i, j, _ in pair.pairs if _ends_alike(pair.old.content[i], pair.new.content[j])]
@@ -492,7 +495,7 @@ def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automati
 
 
 def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
-    """(earlier, later) pairs of words of one type that name two things."""
+    """(earlier, later) pairs of words of one type that name two different things."""
     found: list[tuple[str, str]] = []
     taken: set[int] = set()
     of_type: dict[str, list[int]] = {}
@@ -533,8 +536,8 @@ def _property(pair: Alignment) -> str:
 
 
 def _values(pair: Alignment) -> tuple[str, str]:
-    """(old, new): the first two values of one type that differ, else the words after each text's verb that only it
-    has."""
+    """(old, new): the first two values of one type that differ; without such values, the words after the verb of each
+    text that the other lacks."""
     if change := stated_change(pair):
         return change
     first: dict[str, Token] = {}

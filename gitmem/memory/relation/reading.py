@@ -30,12 +30,12 @@ _NO_LETTER = lazy(r"[\W_]+")
 
 
 class Reading(NamedTuple):
-    """A text, read for comparison.
+    """A text, prepared for comparison.
 
     `tokens`: all tokens. `content`: those without stop words and marks. `language`: "en", "ko", "ja" or "zh". `cues`:
-    the kinds of cue words in the text. `split`: the offset of the first mark or verb, after which the value stands; -1
-    without one. `letters`: its letters and digits in lower case. `parts`: words, prefixes and letter pairs; two texts
-    of one language that share none of them have nothing in common.
+    the kinds of cue words in the text. `split`: the offset of the first mark or verb, after which the value is
+    expected; -1 without one. `letters`: its letters and digits in lower case. `parts`: words, prefixes and letter
+    pairs; two texts of one language without a common part have nothing in common.
     """
 
     text: str
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def read(text: str) -> Reading:
-    """Read a text."""
+    """Read a text. The result is cached."""
     found = tokens(text)
     language = language_of(text)
     lower = text.lower()

@@ -41,9 +41,10 @@ class Token(NamedTuple):
     """One token.
 
     `text`: as written. `norm`: the form that is compared. `kind`: NUMBER, DATE, TIME, ID, NAME, WORD, MARK or ARROW.
-    `start`, `end`: its offsets in the text. `dim`: the dimension of a number, "" without unit. `value`: the amount in
-    the first unit of this dimension. `stem`: a word without endings. `designated`: a noun before it or a counter after
-    it makes it the name of a thing (room 12, 12번). `content`: False for stop words and marks.
+    `start`, `end`: its offsets in the text. `dim`: the dimension of a number (time, length, ...), "" without a unit.
+    `value`: the amount in the first unit of this dimension. `stem`: a word without endings. `designated`: whether a
+    noun before it or a counter after it makes it the name of a thing (room 12, 12번). `content`: False for stop words
+    and marks.
     """
 
     text: str
@@ -183,7 +184,7 @@ def _scanner(where: str) -> re.Pattern[str]:
 
 
 def _where(text: str) -> str:
-    """The letters of `_FORMS.where` that apply to a text."""
+    """The letters of the `where` column of `_FORMS` that apply to a text."""
     if text.isascii():
         return "a"
     languages = languages_in(text)
@@ -199,7 +200,7 @@ def _lower(text: str) -> str:
 
 
 def _unit(found: str | None) -> str:
-    """The unit with which the letters after a number begin, "" without one."""
+    """The unit with which `found`, the letters after a number, begins; "" without one."""
     if not found or found in UNITS:
         return found or ""
     if found.isascii():
@@ -587,7 +588,7 @@ def _is_version(name: Token, number: Token, following: Token | None) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text in order, with the marks (`:`, `=`, `|`, ` - `) and arrows."""
+    """The tokens of a text in order. Marks (`:`, `=`, `|`, ` - `) and arrows are among them."""
     found: list[Token] = []
     lower = _lower(text)
     search, at = _scanner(_where(text)).search, 0

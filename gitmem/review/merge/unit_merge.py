@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 from gitmem.fences import opening
-from gitmem.memory.statements import Form, read, unmarked
+from gitmem.memory.statements import Form, read, without_list_marker
 
 TOKEN = "\x1d"  # begins a line that stands for a fact
 MAX_HUNK_LINES = 1_000  # in all three versions; a larger hunk stays whole, since the comparison is quadratic
@@ -79,7 +79,7 @@ def settled(hunk: Hunk) -> list[str | Hunk]:
 
 def fence_of(line: str) -> str:
     """The marks with which a line opens a fenced block, in a list item too; "" when it opens none."""
-    return opening(unmarked(line).lstrip(" \t"))
+    return opening(without_list_marker(line).lstrip(" \t"))
 
 
 def _joins_units(parts: Iterable[Sequence[str] | Hunk]) -> bool:
@@ -124,7 +124,7 @@ def _continues(before: str, line: str) -> bool:
 
 
 def _is_item(unit: Sequence[str]) -> bool:
-    return unmarked(unit[0]) != unit[0]
+    return without_list_marker(unit[0]) != unit[0]
 
 
 def _lines_of(units: Iterable[Sequence[str]]) -> tuple[str, ...]:

@@ -128,11 +128,11 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
     """The pairs of an added or edited fact of long-term memory and an `existing` (path, fact) that it repeats or
     contradicts, contradictions first. Pairs that a person settled are left out."""
     new = [
-        rivals.Placed(change.path, change.new, fact_date(change.new) or today.isoformat())
+        rivals.PlacedFact(change.path, change.new, fact_date(change.new) or today.isoformat())
         for change in changes
         if change.new and kind(change.path) in LASTING and (not change.old or change.old.id != change.new.id)
     ]
-    standing = rivals.Standing([rivals.Placed(path, fact, fact_date(fact)) for path, fact in existing], today)
+    standing = rivals.KnownFacts([rivals.PlacedFact(path, fact, fact_date(fact)) for path, fact in existing], today)
     found = [
         Rival(
             pair.new.path, pair.new.fact.line, pair.new.fact.text, pair.old.path, pair.old.fact.line,

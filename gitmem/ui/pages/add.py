@@ -19,9 +19,9 @@ from gitmem.gate.quoting import visible
 from gitmem.git.transaction import Reading
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import fact_id, parse_span
-from gitmem.memory.new_statements import between
+from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import MEMORY
-from gitmem.memory.writing import FACT_TYPES, Added, NewLine, committed_addition
+from gitmem.memory.writing import FACT_TYPES, Added, NewLine, plan_of_committed_addition
 from gitmem.messages import Message
 from gitmem.paths import log_date
 from gitmem.provenance.corrections import one_line
@@ -85,7 +85,9 @@ def _plan(view: View, typed: Form) -> Plan[tuple[Added, bool]]:
     keys += [("beside", ident) for ident in _beside(typed)]
     line = NewLine(one_line(typed["text"]), kind, to="memory", more=tuple(keys))
     agent = view.config.agent
-    return committed_addition(view.repo, view.config, line, lambda text: message_of_line(text, agent), now=view.now)
+    return plan_of_committed_addition(
+        view.repo, view.config, line, lambda text: message_of_line(text, agent), now=view.now
+    )
 
 
 def _last_day(text: str, today: date) -> date:
@@ -106,7 +108,7 @@ def _preview_page(view: View, typed: Form, plan: Plan[tuple[Added, bool]], statu
     reading = Reading(view.repo)
     draft = plan(reading)
     added, others = draft.result
-    rivals = between(reading.raw(MEMORY) or b"", draft.contents.get(MEMORY) or b"", view.today)
+    rivals = rivals_between(reading.raw(MEMORY) or b"", draft.contents.get(MEMORY) or b"", view.today)
     facts = [RivalFact(row.kind, row.old.fact.id, row.old.fact.text, row.old.fact.line) for row in rivals]
     problem = _source_problem(view, added.text, typed["source"])
     typed = typed | {"text": added.text}  # the gate may have masked parts of it

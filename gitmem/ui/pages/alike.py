@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from gitmem.errors import Changed
 from gitmem.gate.quoting import visible
-from gitmem.memory.rivals import MEMORY, Placed, Rival
+from gitmem.memory.rivals import MEMORY, PlacedFact, Rival
 from gitmem.promotion import settlement
 from gitmem.promotion.settlement import Answer
 from gitmem.provenance.preview import Preview, commit_previewed, preview
@@ -61,7 +61,7 @@ def page(view: View) -> Response:
     )
 
 
-def _side(row: Placed) -> Side:
+def _side(row: PlacedFact) -> Side:
     return Side(row.path, row.fact.line, row.fact.id, row.fact.text, row.day, row.path == MEMORY)
 
 

@@ -28,7 +28,7 @@ from gitmem.gate.quoting import visible
 from gitmem.git.branch_worktree import delete_branch
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
-from gitmem.memory.new_statements import between
+from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import MEMORY, placed_sentence
 from gitmem.memory.statements import Form
 from gitmem.messages import Message
@@ -327,7 +327,7 @@ def _settled_page(
     differs: list[str] = []
     if MEMORY in after:
         before, now = (data or b"" for data in after[MEMORY])
-        differs = [placed_sentence(rival) for rival in between(before, now, view.today)[:MAX_RIVALS]]
+        differs = [placed_sentence(rival) for rival in rivals_between(before, now, view.today)[:MAX_RIVALS]]
     found = _found(view, after)
     return view.render(
         "settled.html", 422 if refused else 200, asked=request, shown=request.shown, files=view.mask(files),

@@ -109,7 +109,7 @@ def _former_text(view: View, row: PresentFact, answer: why.Answer) -> str:
     if not answer.commit or answer.edited:
         return ""
     text = next((old.text for old, new in _edits_in(view, answer.commit) if new.id == row.fact.id), "")
-    if view.forgotten.says_only(text):
+    if view.forgotten.is_removed_text(text):
         return ""
     return text
 

@@ -186,7 +186,7 @@ def code(view: View, whole: bool) -> list[Health] | None:
     [] without citations; None, to be loaded later, with more than MAX_CITATIONS_AT_ONCE citations unless `whole`.
     """
     from gitmem.claims.cited_code import cited_code
-    from gitmem.memory.code_state import CodeState, of_code
+    from gitmem.memory.code_state import CodeState, changed_citations
 
     values = tuple(value for row in view.facts.rows for key, value in row.fact.meta if key == "code")
     if not values:
@@ -194,7 +194,7 @@ def code(view: View, whole: bool) -> list[Health] | None:
     if not whole and len(values) > MAX_CITATIONS_AT_ONCE:
         return None
     cited = cited_code(view.repo, values, view.snapshot.commit, len(values))
-    states = [(row, found[0]) for row in view.facts.rows if (found := of_code(row.fact.meta, cited))]
+    states = [(row, found[0]) for row in view.facts.rows if (found := changed_citations(row.fact.meta, cited))]
     gone = [(row, citation) for row, citation in states if citation.state is CodeState.GONE]
     changed = sum(citation.state is CodeState.CHANGED for _, citation in states)
     words = view.t(CITED, count=len(values), gone=len(gone), changed=changed)

@@ -97,7 +97,7 @@ def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
         except (GitMemError, KeyError):  # the page of the file says why
             continue
         title = _title((data or b"")[:MAX_TITLE_BYTES], path)
-        if title and not view.forgotten.says_only(title):
+        if title and not view.forgotten.is_removed_text(title):
             found[path] = title
     return found
 

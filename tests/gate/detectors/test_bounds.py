@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gitmem.gate.detectors.injection import decoding, injection, puzzles
+from gitmem.gate.detectors.injection import decoding, puzzles, role_markers
 from gitmem.gate.detectors.registry import DETECTORS, Match, Text, load
 
 HOSTILE = {
@@ -79,7 +79,7 @@ def test_every_find_of_a_text_full_of_them_is_masked() -> None:
 
 
 def test_more_role_markers_than_are_read_is_a_finding_that_blocks() -> None:
-    text = "".join(f"<system> the {number} of it\n" for number in range(injection._MOST_MARKERS + 1))
+    text = "".join(f"<system> the {number} of it\n" for number in range(role_markers._MAX_MARKERS + 1))
     found = findings("injection", text * 2)
     assert any("more markers of roles" in match.message for match in found)
 

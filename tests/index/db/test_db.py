@@ -22,7 +22,7 @@ from gitmem.git.opening import open_repository
 from gitmem.index import db, freshness, indexer
 from gitmem.index.db.connection import _connect
 from gitmem.index.db.values import bits, int8, norm, pack_shape, unpack_shape
-from gitmem.memory.snapshot import read
+from gitmem.memory.snapshot import read_hits
 from gitmem.models import embedding
 from tests.harness import SOURCE, Repo
 from tests.read_only import read_only_run
@@ -178,7 +178,7 @@ def answers(repo: Repo) -> set[tuple[str, str]] | None:
         try:
             chunks = {c for term in ("alpha", "gamma", "메모") for c, _ in got.index.postings(term)}
             places = [p for some in got.index.places(got.snapshot, chunks).values() for p in some]
-            contents = read(opened, [(p.path, p.oid) for p in places])
+            contents = read_hits(opened, [(p.path, p.oid) for p in places])
             for place in places:
                 data = contents.get((place.path, place.oid))
                 if data is not None:

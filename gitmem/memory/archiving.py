@@ -1,0 +1,147 @@
+"""Moves facts from MEMORY.md to `memory/archive/YYYY.md`: expired facts, facts over the line budget, replaced facts.
+
+No fact is dropped. Pure: the functions take and return bytes or a `Memory`, and read no file; the date is a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from gitmem.memory.fact import Fact
+from gitmem.memory.facts import (
+    SAME_AS,
+    SUPERSEDED_BY,
+    Entry,
+    Memory,
+    bullet,
+    expired,
+    fact_date,
+    importance,
+    insert,
+    insert_all,
+    parse,
+    parse_lines,
+    pinned,
+)
+from gitmem.memory.sections import HEADINGS
+from gitmem.memory.statements import Form
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveEntry:
+    """An entry that goes to the archive: its fact, its lines with their ends, and the path of the archive file."""
+
+    fact: Fact
+    lines: tuple[str, ...]
+    path: str
+
+
+def archive_path(fact: Fact, today: date) -> str:
+    """`memory/archive/YYYY.md` with the year of the fact, or of `today` if the fact has no date."""
+    year = fact_date(fact)[:4]
+    if not year.isdigit():
+        year = str(today.year)
+    return f"memory/archive/{year}.md"
+
+
+def remove_for_archive(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[ArchiveEntry]]:
+    """(the memory without the entries `chosen`, the archive entries that the caller must pass to `archive`). An entry
+    that is indented below another chosen one goes with it."""
+    taken: list[Entry] = []
+    for entry in sorted(chosen, key=lambda e: e.start):
+        if not taken or entry.start > taken[-1].end:  # an entry indented below another one moves with it
+            taken.append(entry)
+    lines: list[str] = []
+    moved: list[ArchiveEntry] = []
+    at = 0
+    for entry in taken:
+        lines += memory.lines[at : entry.start - 1]
+        block = memory.lines[entry.start - 1 : entry.end]
+        ends = tuple(line if line.endswith("\n") else line + memory.newline for line in block)
+        moved.append(ArchiveEntry(entry.fact, ends, archive_path(entry.fact, today)))
+        at = entry.end
+    if moved:
+        memory = parse_lines([*lines, *memory.lines[at:]])
+    return memory, moved
+
+
+def remove_expired(memory: Memory, today: date) -> tuple[Memory, list[ArchiveEntry]]:
+    """`remove_for_archive` for the expired facts, except those that are pinned or have a pinned fact below them."""
+    return remove_for_archive(
+        memory, [e for e in memory.entries if expired(e.fact, today) and not has_pinned(memory, e)], today
+    )
+
+
+def has_pinned(memory: Memory, entry: Entry) -> bool:
+    """Whether the fact of an entry, or a fact indented below it, is pinned."""
+    return pinned(entry.fact) or any(pinned(fact) for fact in memory.below(entry))
+
+
+def fit_to_budget(
+    memory: Memory, today: date, budget: int, keep: Iterable[str] = ()
+) -> tuple[Memory, list[ArchiveEntry]]:
+    """`remove_for_archive` for as many facts as must go until the file has at most `budget` lines.
+
+    The least important facts go first, of equally important ones the oldest. Pinned facts and the fact ids in `keep`
+    stay. The result is still over the budget if the other lines alone are: the caller checks `len(memory.lines)`.
+    """
+    excess = len(memory.lines) - budget
+    if excess <= 0:
+        return memory, []
+    free = archivable(memory, keep)
+    free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
+    chosen: list[Entry] = []
+    for entry in free:
+        if excess <= 0:
+            break
+        chosen.append(entry)
+        excess -= entry.end - entry.start + 1
+    return remove_for_archive(memory, chosen, today)
+
+
+def archivable(memory: Memory, keep: Iterable[str] = ()) -> list[Entry]:
+    """The top-level list items that `fit_to_budget` may archive: without a pinned fact, and with an id that is not in
+    `keep`."""
+    kept = set(keep)
+    return [e for e in memory.items if e.fact.id not in kept and not has_pinned(memory, e)]
+
+
+def superseded_entry(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> ArchiveEntry:
+    """The archive entry of a fact that the fact with the id `by` replaces: a list item with `key`=`by` in its comment.
+
+    `key`: `superseded-by`, or `same-as` if both facts say the same. Raises ValueError as `bullet` does.
+    """
+    meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
+    return ArchiveEntry(fact, (bullet(fact.text, meta) + "\n",), archive_path(fact, today))
+
+
+def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:
+    """Add entries to an archive file: returns its new bytes. `data`: its bytes now, b"" for a new file. Each entry goes
+    below the heading that its fact had before.
+
+    A fact whose id is in the file already is not added. The file is parsed once for each heading.
+    """
+    memory = parse(data)
+    known = {fact.id for fact in memory.facts}
+    groups: dict[tuple[str, ...], list[ArchiveEntry]] = {}
+    for item in moved:
+        if not memory.lines:
+            memory = parse_lines([f"# Archive {item.path[-7:-3]}\n", "\n"])
+        if item.fact.id not in known:
+            known |= {item.fact.id, *(fact.id for fact in parse_lines(item.lines).facts)}
+            groups.setdefault((item.fact.heading or HEADINGS["fact"][0],), []).append(item)
+    for names, items in groups.items():
+        if all(_is_one_item(item.lines) for item in items):  # of one day the entry that was moved last comes first
+            memory = insert_all(memory, [(item.lines, item.fact) for item in reversed(items)], names)
+            continue
+        for item in items:  # the lines above a paragraph or a row decide how Markdown reads it: one at a time
+            memory = insert(memory, item.lines, item.fact, names)
+    return memory.data()
+
+
+def _is_one_item(lines: Sequence[str]) -> bool:
+    """Whether lines are one list item at the margin, with the lines indented below it."""
+    found = [(entry.start, entry.end, entry.form) for entry in parse_lines(lines).entries if entry.parent < 0]
+    return found == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))
