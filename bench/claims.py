@@ -31,9 +31,9 @@ from bench._sets import table
 from gitmem.claims import documents
 from gitmem.claims.check import check
 from gitmem.claims.claim import Kind
+from gitmem.claims.claim_lookup import NAMED_KINDS, ClaimLookup, FileClaim
 from gitmem.claims.code_words import PROSE
 from gitmem.claims.documents import Documents
-from gitmem.claims.judge import NAMED_KINDS, FileClaim, Judge
 from gitmem.claims.path_resolution import EXACT, GLOB
 from gitmem.claims.transition import became_false
 from gitmem.git.opening import open_repository
@@ -124,7 +124,7 @@ def _repository(
 def _changes(repo: Repository, head: str, read: Documents) -> Iterable[tuple[Kind, Broken]]:
     """For a sample of the claims that stand, of each kind: a change that makes them false."""
     plain = [one for one in read.claims if one.claim.plain]
-    judge = Judge(repo, head, plain, entries=read.entries)
+    judge = ClaimLookup(repo, head, plain, entries=read.entries)
     dice = random.Random(head)
     for kind in BREAKABLE:
         stand = [one for one in plain if one.claim.kind is kind and judge.resolve(one).grade == EXACT]
@@ -140,7 +140,7 @@ def _changes(repo: Repository, head: str, read: Documents) -> Iterable[tuple[Kin
                 yield kind, change
 
 
-def _change(repo: Repository, one: FileClaim, at: str, stand: list[FileClaim], judge: Judge) -> Broken | None:
+def _change(repo: Repository, one: FileClaim, at: str, stand: list[FileClaim], judge: ClaimLookup) -> Broken | None:
     kind, token = one.claim.kind, one.claim.token
     oids, judged = judge.tree.oids, {each.path for each in judge.claims}
     if kind in (Kind.PATH, Kind.DIRECTORY):
@@ -168,7 +168,7 @@ def _change(repo: Repository, one: FileClaim, at: str, stand: list[FileClaim], j
     )
 
 
-def _files_with(repo: Repository, judge: Judge, token: str) -> list[str]:
+def _files_with(repo: Repository, judge: ClaimLookup, token: str) -> list[str]:
     """The files of code that have a word."""
     words = ["git", "--git-dir", str(repo.git_dir), "grep", "-lzwF", "-e", token, judge.commit]
     out = subprocess.run(words, env=ENVIRON, capture_output=True, check=False).stdout

@@ -169,7 +169,7 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
 def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
     """memory_add: the place of the new line, the masks in it, and the facts that it repeats, replaces or
     contradicts."""
-    from gitmem.claims.anchoring import anchors
+    from gitmem.claims.anchoring import citation_pairs
     from gitmem.memory import writing
     from gitmem.memory.fact import TYPES
     from gitmem.memory.successor import successor
@@ -179,7 +179,7 @@ def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
         raise UsageError(f"'{one_line(kind)[:40]}' is no type", f"one of {', '.join(TYPES)}")
     with pool.lend() as (repo, config):
         meta, why = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
-        more = (*anchors(repo, _cited_places(given.cites)), *meta)
+        more = (*citation_pairs(repo, _cited_places(given.cites)), *meta)
         line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
         done = writing.add(repo, config, line, now=now())
     said = [f"Written: {shown_name(done.path)}:{done.line}.{_masks_sentence(done.masks)}"]

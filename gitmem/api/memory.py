@@ -170,7 +170,7 @@ class Memory:
     ) -> Added:
         """`git mem add`: append one line; nothing is committed. `cites`: the code that it describes, as `PATH:LINES` or
         `PATH#SYMBOL`. Raises UsageError, Refused."""
-        from gitmem.claims.anchoring import anchors
+        from gitmem.claims.anchoring import citation_pairs
         from gitmem.memory import writing
         from gitmem.memory.fact import ORIGINS, TYPES
 
@@ -180,7 +180,7 @@ class Memory:
             raise UsageError(f"'{origin}' is no origin", f"one of {', '.join(ORIGINS)}")
         line = writing.NewLine(
             text, type, to=to, agent=agent, origin=origin, tags=tuple(tags), topic=topic,
-            more=anchors(self.repo, tuple(cites)) if cites else (),
+            more=citation_pairs(self.repo, tuple(cites)) if cites else (),
         )  # fmt: skip
         return cast(Added, json_object(writing.add(self.repo, self.config, line, now=self.now())))
 
@@ -192,12 +192,12 @@ class Memory:
         There is one insight for an entity and day. Nothing is committed; a dry run writes nothing. Raises Incomplete
         for missing data (`?`, 0.00, unknown, a field without a value), named in its `missing`; UsageError, Refused.
         """
-        from gitmem.claims.anchoring import anchors
+        from gitmem.claims.anchoring import citation_pairs
         from gitmem.memory import insights
 
         done = insights.record(
             self.repo, self.config, f"[{entity}] {text}", self.now(), agent=agent,
-            more=anchors(self.repo, tuple(cites)) if cites else (), dry_run=dry_run,
+            more=citation_pairs(self.repo, tuple(cites)) if cites else (), dry_run=dry_run,
         )  # fmt: skip
         return cast(Insight, json_object(done))
 

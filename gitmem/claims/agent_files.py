@@ -1,7 +1,7 @@
-"""Choose the files of a tree whose claims are checked: files that agents read, and lasting memory.
+"""Chooses the files of a tree whose claims are checked: files that agents read, and lasting memory. Pure.
 
-Pure. Daily logs and sessions are records of a day and are not checked. Neither are files that only people read, nor
-templates and fixtures, which describe another tree than their own.
+Daily logs and sessions are records of a day and are not checked. Neither are files that only people read, nor templates
+and fixtures, which describe another tree than their own.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ ELSEWHERE = {
 }  # fmt: skip
 
 
-def judged(path: str, daily: Iterable[str] = ()) -> bool:
-    """Whether the file at `path` is checked: its lines make claims about its own tree."""
+def is_checked(path: str, daily: Iterable[str] = ()) -> bool:
+    """Whether the file at `path` is checked, because its lines make claims about its own tree. `daily`: patterns of
+    daily logs."""
     if not path.lower().endswith(ENDINGS) or ELSEWHERE.intersection(path.lower().split("/")[:-1]):
         return False
     if is_daily(path, daily):
@@ -49,17 +50,17 @@ def judged(path: str, daily: Iterable[str] = ()) -> bool:
     return agents_read(path) or name == "MEMORY.md" or f"/{path}".find("/.claude/") >= 0
 
 
-def files_of(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[Entry]:
-    """The files to check, those nearest the root first.
+def checked_files(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[Entry]:
+    """The files among `entries` that are checked, those nearest the root first.
 
-    Links are left out, as their targets are checked. Files with equal bytes in the same folder, which a tool copied for
-    several hosts, are checked once.
+    Links are left out, as their targets are checked. Of files with equal bytes in one folder, which a tool copied for
+    several hosts, one is checked.
     """
     patterns = tuple(daily)
     seen: set[tuple[str, str]] = set()
     chosen: list[Entry] = []
     for entry in sorted(entries, key=lambda entry: (entry.path.count("/"), entry.path)):
-        if entry.mode in LINKS or entry.mode not in (REGULAR, EXECUTABLE) or not judged(entry.path, patterns):
+        if entry.mode in LINKS or entry.mode not in (REGULAR, EXECUTABLE) or not is_checked(entry.path, patterns):
             continue
         place = (entry.path.rpartition("/")[0], entry.oid)
         if place not in seen:
@@ -68,20 +69,21 @@ def files_of(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[Entry]
     return chosen
 
 
-def procedure(path: str) -> bool:
+def is_procedure(path: str) -> bool:
     """Whether a file is a procedure: a skill, a command, an agent, a prompt. A path in such a file often names a file
-    that the reader is to make."""
+    that the reader is to create."""
     folders = set(path.lower().split("/")[:-1])
     in_folder = folders & {"skills", "commands", "command", "workflows", "agents", "agent", "prompts"}
     return bool(in_folder) or path.lower().endswith("skill.md")
 
 
-def about_change(path: str) -> bool:
-    """Whether a file is about a migration or an upgrade, by its name: it names old files as well as new ones."""
+def is_about_change(path: str) -> bool:
+    """Whether the name of a file says that it is about a migration or an upgrade. Such a file names old files as well
+    as new ones."""
     return bool(re.search(r"migrat|upgrad|changelog|deprecat", path.rpartition("/")[2].lower() or path, re.IGNORECASE))
 
 
-def procedure_of(path: str) -> str:
+def skill_folder(path: str) -> str:
     """The folder of the skill that a file belongs to; the path itself if it belongs to none."""
     parts = path.split("/")
     at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)

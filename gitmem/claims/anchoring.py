@@ -1,7 +1,7 @@
-"""Make a citation from the place that a writer names: find its lines, blob and fingerprint, or refuse it.
+"""Makes a citation from the place that a writer names: finds its lines, blob and fingerprint, or refuses the place.
 
-Only a tracked file inside the repository can be cited, and none whose name says that it holds secrets. Lines with too
-little text to be recognised again are cited together with their neighbours. Nothing is written here.
+Only a tracked file inside the repository can be cited, and no file whose name says that it holds secrets. Lines with
+too little text to be recognised again are cited together with their neighbours. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -35,23 +35,22 @@ _PLACE = re.compile(
 )
 
 
-def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The pairs of a fact's comment that cite these places (`src/auth.py:10-24`, `src/auth.py#Session.open`).
+def citation_pairs(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The pairs (`code`, citation) for a fact's comment that cite these places (`src/auth.py:10-24`,
+    `src/auth.py#Session.open`), in order.
 
-    Raises UsageError as `anchor` does, and for more than MAX_CITATIONS_PER_FACT places.
+    Raises UsageError as `make_citation` does, and for more than MAX_CITATIONS_PER_FACT places.
     """
     if len(places) > MAX_CITATIONS_PER_FACT:
         raise UsageError(
             Message("a fact cites at most {} places", MAX_CITATIONS_PER_FACT), "cite the ones that would make it false"
         )
-    return tuple(("code", compose(anchor(repo, place))) for place in places)
+    return tuple(("code", compose(make_citation(repo, place))) for place in places)
 
 
 def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The places, as `anchors` reads them, from an agent's objects with `path` and either `lines` or `symbol`.
-
-    Raises UsageError for an object with both or neither.
-    """
+    """The places, as `citation_pairs` reads them, of an agent's objects with `path` and either `lines` or `symbol`.
+    Raises UsageError for an object with both or neither."""
     places = []
     for one in given:
         path, lines, symbol = one.get("path", ""), one.get("lines", ""), one.get("symbol", "")
@@ -66,9 +65,9 @@ def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
     return places
 
 
-def anchor(repo: Repository, place: str) -> Citation:
-    """The citation of one place, as it is in the work tree. Raises UsageError if the place does not exist or must not
-    be cited."""
+def make_citation(repo: Repository, place: str) -> Citation:
+    """The citation of one place, as the work tree has it. Raises UsageError if the place does not exist or must not be
+    cited."""
     match = _PLACE.match(place.strip())
     if match is None:
         raise UsageError(
@@ -100,6 +99,7 @@ def anchor(repo: Repository, place: str) -> Citation:
 
 
 def _read(repo: Repository, path: str) -> bytes:
+    """The bytes of a file of the work tree that may be cited. Raises UsageError for any other path."""
     if path.startswith(("/", "~")) or ".." in path.split("/") or "\\" in path or "\0" in path:
         raise UsageError(
             Message("'{}' is no path within the repository", path[:80]), "name it from the top of the repository on"
@@ -123,7 +123,8 @@ def _read(repo: Repository, path: str) -> bytes:
 
 
 def _with_neighbours(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    """Extend lines on both sides until they have MIN_LINES and MIN_CHARS; at most to MAX_CITATION_LINES."""
+    """(start, end) of lines, extended on both sides until they have MIN_LINES lines and MIN_CHARS characters; at most
+    MAX_CITATION_LINES lines."""
     while True:
         texts = [bare for line in lines[start - 1 : end] if (bare := re.sub(r"[\s{}()\[\];,]+", "", line))]
         enough = len(texts) >= MIN_LINES and sum(map(len, texts)) >= MIN_CHARS
@@ -132,11 +133,9 @@ def _with_neighbours(lines: Sequence[str], start: int, end: int) -> tuple[int, i
         start, end = max(1, start - 1), min(len(lines), end + 1)
 
 
-def quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
-    """Check that an agent, which confirms citations, quotes the text of the cited lines; white space may differ.
-
-    Raises GitMemError if it does not.
-    """
+def ensure_quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
+    """Raise GitMemError if `words` is not the text of the cited lines; white space may differ. An agent that confirms
+    citations must quote their text."""
     cited: list[str] = []
     for citation in citations:
         lines = blob_lines(_read(repo, citation.path))

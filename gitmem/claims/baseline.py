@@ -1,4 +1,4 @@
-"""The baseline of a project: `.gitmem/check-baseline` lists known findings, which `git mem check` does not report.
+"""The baseline of a project, `.gitmem/check-baseline`: known findings, which `git mem check` does not report.
 
 One row is one finding, without its line number (`report.key_of`).
 """
@@ -20,7 +20,8 @@ __all__ = ["PATH", "key_of", "read", "write"]
 
 
 def read(repo: Repository, commit: str) -> frozenset[str]:
-    """The rows of a commit's baseline. Empty without a baseline, or if it is larger than MAX_MEMORY_FILE_BYTES."""
+    """The rows of the baseline at `commit`. Empty if there is no baseline, or if it is larger than
+    MAX_MEMORY_FILE_BYTES."""
     oid = repo.blobs(commit, [PATH]).get(PATH, "")
     if not oid or repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
         return frozenset()

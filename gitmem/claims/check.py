@@ -1,8 +1,8 @@
-"""The full check: find the claims of a commit's files that are not true of its tree, and decide which to report.
+"""The full check: finds the claims of a commit's files that are not true of its tree, and decides which ones to report.
 
-A claim is reported as *gone* if history, or the tree of the commit that wrote the line, had the thing, or if a file is
-missing from a folder that exists. The line must not deny, create or illustrate the thing, and Git must not ignore it.
-Every other missing claim is only a suspicion.
+A claim is reported as *gone* if history, or the tree of the commit that wrote the line, had the named thing, or if a
+file is missing from a folder that exists. The line must not deny, create or illustrate the thing, and Git must not
+ignore it. Every other claim whose thing is missing is only a suspicion.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitmem.claims import wording
-from gitmem.claims.agent_files import about_change, procedure, procedure_of
+from gitmem.claims.agent_files import is_about_change, is_procedure, skill_folder
 from gitmem.claims.cited_facts import cited_facts, finding_of
 from gitmem.claims.claim import DIAGRAM_TOOL, Claim, Kind
+from gitmem.claims.claim_lookup import NAMED_KINDS, ClaimLookup, FileClaim, NameSearch
 from gitmem.claims.departure import Departure
 from gitmem.claims.documents import Documents
 from gitmem.claims.extraction import LINK, SHELLS
 from gitmem.claims.finding import Finding, State, in_order
-from gitmem.claims.grounds import certain, only_place, parent_of, suspect
+from gitmem.claims.grounds import is_certain, is_suspect, only_place, parent_of
 from gitmem.claims.history import History
-from gitmem.claims.judge import NAMED_KINDS, FileClaim, Judge
-from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NEAR, NOWHERE, places
+from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NEAR, NOWHERE, base_folders
 from gitmem.claims.path_words import file_name, parts_of
 from gitmem.claims.tree import joined
-from gitmem.claims.written import VENDORED, Written
+from gitmem.claims.writing_commits import VENDORED, WritingCommits
 from gitmem.git.repository import Repository
 
 _COMMON = re.compile(r"^[A-Z]+\.md$")  # a file name such as DEVELOPING.md, which many folders have
@@ -44,88 +44,93 @@ MADE_FOLDERS = NEVER_KEPT | {"build", "out", "bin", "obj", "output", "outputs", 
 PATHS = (Kind.PATH, Kind.DIRECTORY)
 
 
-class Checked(NamedTuple):
-    """`findings`: sure ones first. `claims`: the number of claims checked. `notes`: what was not checked, as
-    sentences."""
+class CheckResult(NamedTuple):
+    """The result of a full check. `findings`: sure ones first. `claims`: the number of claims that were checked.
+    `notes`: sentences about claims and files that were not checked."""
 
     findings: list[Finding]
     claims: int
     notes: list[str]
 
 
-def check(repo: Repository, commit: str, documents: Documents) -> Checked:
-    """Check the claims of these files of a commit, and the code citations of its facts."""
+def check(repo: Repository, commit: str, documents: Documents) -> CheckResult:
+    """Check the claims of the files of a commit that `documents` read, and the code citations of the facts in these
+    files."""
     plain = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS and one.claim.plain)
-    judge = Judge(repo, commit, documents.claims, plain, defining=False, entries=documents.entries)
-    history = History(repo, judge.tree)
-    foreign = _foreign(documents.claims, judge, history)
-    claims = [one for one in documents.claims if procedure_of(one.path) not in foreign]
-    missing = [one for one in claims if _missing(one, judge, history)]
-    moved = [one for one in claims if _moved(one, judge, history)]
+    search = NameSearch(plain, find_definitions=False)
+    lookup = ClaimLookup(repo, commit, documents.claims, search, entries=documents.entries)
+    history = History(repo, lookup.tree)
+    foreign = _foreign(documents.claims, lookup, history)
+    claims = [one for one in documents.claims if skill_folder(one.path) not in foreign]
+    missing = [one for one in claims if _missing(one, lookup, history)]
+    moved = [one for one in claims if _moved(one, lookup, history)]
     notes = list(documents.notes)
     if history.shallow:
         notes.append("this clone is shallow: what stood before is not known")
-    affirmed = [one for one in (*missing, *moved) if not wording.denied(one.claim)]
-    written = Written(repo, judge, [one for one in affirmed if not wording.made(one.claim, existed=True)])
-    findings = [found for one in missing if (found := _finding(one, judge, history, written))]
+    affirmed = [one for one in (*missing, *moved) if not wording.is_denied(one.claim)]
+    written = WritingCommits(
+        repo, lookup, [one for one in affirmed if not wording.is_to_be_made(one.claim, existed=True)]
+    )
+    findings = [found for one in missing if (found := _finding(one, lookup, history, written))]
     findings += [found for one in moved if (found := _moved_finding(one, history, written))]
-    findings += _strange_diagrams(claims, judge, history)
-    for fact in cited_facts(judge.tree, history):
+    findings += _wrong_diagrams(claims, lookup, history)
+    for fact in cited_facts(lookup.tree, history):
         if fact.path in set(documents.paths):
             findings += [found for each in fact.verdicts if (found := finding_of(fact, each))]
-    return Checked(in_order(findings), len(documents.claims), notes)
+    return CheckResult(in_order(findings), len(documents.claims), notes)
 
 
-def _foreign(claims: Sequence[FileClaim], judge: Judge, history: History) -> set[str]:
-    """Return the procedures that do not describe this repository: at most half of the paths they name exist here.
+def _foreign(claims: Sequence[FileClaim], lookup: ClaimLookup, history: History) -> set[str]:
+    """The procedures (`skill_folder`) that do not describe this repository: at most half of the paths that they name
+    exist here.
 
     Instructions in a folder that contains only Markdown are judged in the same way, because the folder may collect
-    examples from other projects; for them a path that existed in any commit counts as existing.
+    examples from other projects. For them a path that existed in any commit counts as existing.
     """
     votes: Counter[str] = Counter()
     paths = {one.path for one in claims}
-    collected = _collected(paths, judge)
+    collected = _collected(paths, lookup)
     for one in claims:
         claim = one.claim
         if one.path in collected and claim.kind is Kind.COMMAND and claim.plain:
-            resolution = judge.resolve(one)
+            resolution = lookup.resolve(one)
             if not resolution.unknown:
                 votes[one.path] += 1 if resolution.grade > NOWHERE else -1
             continue
-        has_vote = procedure(one.path) or one.path in collected
+        has_vote = is_procedure(one.path) or one.path in collected
         if has_vote and claim.kind in PATHS and claim.plain and claim.tool != DIAGRAM_TOOL and "/" in claim.token:
-            resolution, own = judge.resolve(one), procedure_of(one.path)
+            resolution, own = lookup.resolve(one), skill_folder(one.path)
             in_skill = f"{resolution.at}/".startswith(f"{own}/")  # a file inside the skill's own folder is no evidence
-            if not resolution.unknown and not in_skill and not wording.placeholder(claim.text):
+            if not resolution.unknown and not in_skill and not wording.is_placeholder(claim.text):
                 exists = resolution.grade >= NEAR
                 exists = exists or (one.path in collected and any(history.of_path(path) for path in _whole(one)))
                 votes[own] += 1 if exists else -1
-    judged = {procedure_of(path) for path in paths if procedure(path)} | collected
+    judged = {skill_folder(path) for path in paths if is_procedure(path)} | collected
     return {path for path in judged if votes[path] <= 0}
 
 
-def _collected(paths: Iterable[str], judge: Judge) -> set[str]:
-    """The instruction files, at least two folders deep, whose folder contains only Markdown."""
-    found = {path for path in paths if path.count("/") >= 2 and "/." not in f"/{path}" and not procedure(path)}
+def _collected(paths: Iterable[str], lookup: ClaimLookup) -> set[str]:
+    """The instruction files, at least two folders deep, that are in a folder with only Markdown."""
+    found = {path for path in paths if path.count("/") >= 2 and "/." not in f"/{path}" and not is_procedure(path)}
     if not found:
         return found
     folders = {path.rpartition("/")[0] for path in found}
-    for path in judge.tree.oids:
+    for path in lookup.tree.oids:
         if not path.endswith((".md", ".mdc")):
             while path := path.rpartition("/")[0]:
                 folders.discard(path)
     return {path for path in found if path.rpartition("/")[0] in folders}
 
 
-def _missing(one: FileClaim, judge: Judge, history: History) -> bool:
-    """Whether the tree lacks what the claim names, and the claim is of a form that may be reported."""
+def _missing(one: FileClaim, lookup: ClaimLookup, history: History) -> bool:
+    """Whether the tree lacks the thing that a claim names, and a claim of this form may be reported."""
     claim = one.claim
-    resolution = judge.resolve(one)
-    if resolution.unknown or resolution.grade != NOWHERE or wording.placeholder(claim.text):
+    resolution = lookup.resolve(one)
+    if resolution.unknown or resolution.grade != NOWHERE or wording.is_placeholder(claim.text):
         return False
-    if claim.tool == DIAGRAM_TOOL and wording.placeholder(claim.folder):
+    if claim.tool == DIAGRAM_TOOL and wording.is_placeholder(claim.folder):
         return False  # the layout of a folder that the reader is to make
-    if claim.kind is Kind.VERSION and not wording.of_this_project(claim):
+    if claim.kind is Kind.VERSION and not wording.is_project_version(claim):
         return False
     if claim.kind in PATHS:
         if GLOB.search(claim.token.partition("/")[0]) and claim.tool != DIAGRAM_TOOL:
@@ -134,25 +139,27 @@ def _missing(one: FileClaim, judge: Judge, history: History) -> bool:
         if first in MADE_FOLDERS and claim.tool != LINK and (claim.kind is Kind.DIRECTORY or first in NEVER_KEPT):
             return False  # a build result, even if some of these files were committed once
         is_folder = claim.kind is Kind.DIRECTORY
-        imported = is_folder and first not in judge.tree.folders and first in judge.manifests.packages
-        if imported or wording.repository(claim):
+        imported = is_folder and first not in lookup.tree.folders and first in lookup.manifests.packages
+        if imported or wording.is_repository(claim):
             return False  # an import (`package/part`) or a repository (`owner/name`)
         if claim.token.startswith(("/", "@")) or not (claim.plain or ("/" in claim.token and claim.kind is Kind.PATH)):
             return False
-        ignored = [place for place in places(claim, one.path) if place and judge.tree.ignored(place)]
+        ignored = [place for place in base_folders(claim, one.path) if place and lookup.tree.ignored(place)]
         whole = [path for path in _whole(one) if not any(path.startswith(f"{place}/") for place in ignored)]
-        if any(map(judge.tree.ignored, whole)) or _escapes(one):
+        if any(map(lookup.tree.ignored, whole)) or _escapes(one):
             return False
-        below = judge.tree.below_ends(claim.token)  # the path may be meant inside a package that the line does not name
-        if not any(map(judge.tree.ignored, below)):
+        # The path may be relative to a package that the line does not name.
+        below = lookup.tree.below_ends(claim.token)
+        if not any(map(lookup.tree.ignored, below)):
             return True
         return any(departure.renamed_to for path in whole if (departure := history.of_path(path)))
     return claim.plain or claim.kind is Kind.VERSION
 
 
 def _whole(one: FileClaim) -> list[str]:
-    """The paths from the root of the repository that a claim may mean, the likeliest first."""
-    found = [joined(place, one.claim.token) for place in places(one.claim, one.path)]
+    """The paths from the root of the repository that a claim may mean, the likeliest first; [] for a path that leaves
+    the repository."""
+    found = [joined(place, one.claim.token) for place in base_folders(one.claim, one.path)]
     return [path for path in found if path]
 
 
@@ -161,51 +168,51 @@ def _escapes(one: FileClaim) -> bool:
     return one.claim.token.startswith("../") and not joined(one.path.rpartition("/")[0], one.claim.token)
 
 
-def _finding(one: FileClaim, judge: Judge, history: History, written: Written) -> Finding | None:
-    """The finding about a missing claim; None if it must not be reported."""
+def _finding(one: FileClaim, lookup: ClaimLookup, history: History, written: WritingCommits) -> Finding | None:
+    """The finding about a claim whose thing is missing; None if it must not be reported."""
     claim = one.claim
     departure = _departure(one, history) if claim.kind in PATHS else None
     written_in = written.commit_of(one)
     existed = bool(written_in) or departure is not None
-    if wording.denied(claim) or wording.made(claim, existed=existed):
+    if wording.is_denied(claim) or wording.is_to_be_made(claim, existed=existed):
         return None
     in_example = claim.line.block and claim.tool != DIAGRAM_TOOL and claim.line.language not in SHELLS
     is_whole = departure is not None and "/" in claim.token and departure.path in _whole(one)
     is_name = claim.plain or (is_whole and not in_example)
-    past = wording.about_other_times(claim) or about_change(one.path)
+    past = wording.is_about_other_times(claim) or is_about_change(one.path)
     sure = existed and is_name and not past and claim.kind is not Kind.PORT and not _loose(one, bool(written_in))
     if not sure:
-        if past or _held_back(one, judge) or (in_example and not claim.plain):
+        if past or _may_be_illustration(one, lookup) or (in_example and not claim.plain):
             return None
-        sure = not existed and certain(one, judge)
-        if not sure and not (existed or suspect(one, judge)):
+        sure = not existed and is_certain(one, lookup)
+        if not sure and not (existed or is_suspect(one, lookup)):
             return None
     state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
     commit, renamed, cause = "", "", f"{claim.kind}:{claim.token}"
     if departure:
         commit, renamed, cause = departure.commit, departure.renamed_to, departure.path
     else:
-        renamed = only_place(one, judge)
-    evidence = _evidence(one, departure, written_in, judge)
+        renamed = only_place(one, lookup)
+    evidence = _evidence(one, departure, written_in, lookup)
     return Finding(
         one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, sure, cause
     )
 
 
-def _moved(one: FileClaim, judge: Judge, history: History) -> bool:
-    """Whether a commit removed the path that a claim names, while the tree has another path that ends with it."""
+def _moved(one: FileClaim, lookup: ClaimLookup, history: History) -> bool:
+    """Whether a commit removed the path that a claim names, while the tree has another path with the same ending."""
     claim = one.claim
     if claim.kind not in PATHS or not claim.plain or "/" not in claim.token.strip("/") or claim.tool == DIAGRAM_TOOL:
         return False
-    if judge.resolve(one).grade != ELSEWHERE or GLOB.search(claim.token) or wording.placeholder(claim.text):
+    if lookup.resolve(one).grade != ELSEWHERE or GLOB.search(claim.token) or wording.is_placeholder(claim.text):
         return False
     return any(history.of_path(path) for path in _whole(one))
 
 
-def _moved_finding(one: FileClaim, history: History, written: Written) -> Finding | None:
-    """The finding about a path that was renamed after the line was written; None for all others."""
+def _moved_finding(one: FileClaim, history: History, written: WritingCommits) -> Finding | None:
+    """The finding about a path that was renamed after the line was written; None for any other claim."""
     claim = one.claim
-    if wording.denied(claim) or wording.made(claim, existed=True) or wording.about_other_times(claim):
+    if wording.is_denied(claim) or wording.is_to_be_made(claim, existed=True) or wording.is_about_other_times(claim):
         return None
     departure = next((found for path in _whole(one) if (found := history.of_path(path))), None)
     if departure is None or not departure.renamed_to or _personal(claim) or not written.commit_of(one, EXACT):
@@ -217,38 +224,39 @@ def _moved_finding(one: FileClaim, history: History, written: Written) -> Findin
     )
 
 
-def _held_back(one: FileClaim, judge: Judge) -> bool:
-    """Whether a thing that never existed may only be an illustration.
+def _may_be_illustration(one: FileClaim, lookup: ClaimLookup) -> bool:
+    """Whether a thing that never existed may be meant only as an illustration.
 
     For a link, and for a path whose folder exists and is at least two levels deep, the line or its section must call it
-    an example; for all others a common word such as `any` or `format` is enough.
+    an example. For all others a common word such as `any` or `format` is enough.
     """
     claim = one.claim
-    if _personal(claim) or wording.other_repository(claim):
+    if _personal(claim) or wording.is_other_repository(claim):
         return True
     folder = parent_of(claim.token.rstrip("/"))
-    is_below = claim.kind in PATHS and "/" in folder and folder in judge.tree.folders
+    is_below = claim.kind in PATHS and "/" in folder and folder in lookup.tree.folders
     if claim.tool == LINK or (is_below and not GLOB.search(claim.token)):
-        return wording.exampled(claim)
-    return wording.illustrated(claim) or procedure(one.path)
+        return wording.is_example(claim)
+    return wording.is_illustrated(claim) or is_procedure(one.path)
 
 
-def _strange_diagrams(claims: Sequence[FileClaim], judge: Judge, history: History) -> list[Finding]:
-    """One finding for each diagram of which less than half exists; it is sure if half of the rest existed once."""
+def _wrong_diagrams(claims: Sequence[FileClaim], lookup: ClaimLookup, history: History) -> list[Finding]:
+    """One finding for each diagram of folders of which less than half exists. It is sure if half of the missing entries
+    existed once."""
     diagrams: dict[tuple[str, str], list[FileClaim]] = {}
     for one in claims:
-        if one.claim.tool == DIAGRAM_TOOL and judge.diagrams(one.path).strange(one.claim.folder):
+        if one.claim.tool == DIAGRAM_TOOL and lookup.diagrams(one.path).strange(one.claim.folder):
             diagrams.setdefault((one.path, one.claim.folder), []).append(one)
     findings = []
     for (path, key), entries in diagrams.items():
         first = entries[0]
-        lost = [one for one in entries if judge.resolve(one).grade == NOWHERE]
-        about_others = procedure(path) or wording.about_others(first.claim) or wording.made(first.claim)
+        lost = [one for one in entries if lookup.resolve(one).grade == NOWHERE]
+        about_others = is_procedure(path) or wording.is_about_others(first.claim) or wording.is_to_be_made(first.claim)
         names = [key, *(one.claim.text for one in entries)]
         files = any(one.claim.text.endswith("/") or file_name(one.claim.text) for one in entries)
-        if len(entries) < MIN_DIAGRAM_ENTRIES or any(map(wording.placeholder, names)) or about_others or not files:
+        if len(entries) < MIN_DIAGRAM_ENTRIES or any(map(wording.is_placeholder, names)) or about_others or not files:
             continue
-        root = judge.diagrams(path).roots[key][0]
+        root = lookup.diagrams(path).roots[key][0]
         departures = [found for one in lost if (found := history.of_path(joined(root, one.claim.token)))]
         evidence = f"of {len(entries)} entries of this drawing {len(lost)} are not there"
         commit = next((departure.commit for departure in departures), "")
@@ -260,19 +268,19 @@ def _strange_diagrams(claims: Sequence[FileClaim], judge: Judge, history: Histor
 
 
 def _has_line_number(claim: Claim) -> bool:
-    """Whether a line number follows the path, as in the output of a tool."""
+    """Whether a line number follows the path in its line, as in the output of a tool."""
     return bool(re.search(rf"{re.escape(claim.text)}:\d", claim.line.text)) or bool(re.search(r":\d+$", claim.text))
 
 
 def _personal(claim: Claim) -> bool:
-    """Whether the path is hidden or in a hidden folder: it may as well belong to a person as to the project."""
+    """Whether the path is hidden or in a hidden folder, so that it may belong to a person and not to the project."""
     return claim.token.startswith(".") and not claim.token.startswith((".github/", "./", "../"))
 
 
 def _departure(one: FileClaim, history: History) -> Departure | None:
     """The departure of the path that a claim names, None without one.
 
-    A generic name without a folder (`config.py`) counts only if it was in the folder of the document or below.
+    A generic name without a folder (`config.py`) counts only if it was in the folder of the document or below it.
     """
     if GLOB.search(one.claim.token):
         return None
@@ -296,8 +304,9 @@ def _departure(one: FileClaim, history: History) -> Departure | None:
     return departure
 
 
-def _evidence(one: FileClaim, departure: Departure | None, written_in: str, judge: Judge) -> str:
-    """Why a claim is false, as a sentence. `written_in`: the commit that wrote it while it was true, "" if unknown."""
+def _evidence(one: FileClaim, departure: Departure | None, written_in: str, lookup: ClaimLookup) -> str:
+    """The reason why a claim is false, as a sentence. `written_in`: the commit that wrote the claim while it was true,
+    "" if unknown."""
     claim = one.claim
     if departure:
         evidence = f"{departure.path} went in {departure.commit[:12]}"
@@ -305,8 +314,8 @@ def _evidence(one: FileClaim, departure: Departure | None, written_in: str, judg
             evidence += f", now {departure.renamed_to}"
         return evidence
     if claim.kind is Kind.VERSION:
-        return judge.resolve(one).at
-    at = only_place(one, judge)
+        return lookup.resolve(one).at
+    at = only_place(one, lookup)
     what = {
         Kind.COMMAND: f"no {_TOOLS.get(claim.tool.rstrip('?'), claim.tool)} '{claim.token}' is defined",
         Kind.PATH: f"there is no file {claim.token}",
@@ -323,16 +332,20 @@ _TOOLS = {"node": "script", "make": "target", "just": "recipe", "task": "task", 
 
 
 def _loose(one: FileClaim, was_true: bool) -> bool:
-    """Whether a claim may mean something else than the thing of that name that existed once.
+    """Whether a claim may mean something else than the thing of this name that existed once.
 
-    That is so for a path in the output of a tool, for a file name in a line of examples, for a hidden path unless it
-    existed when the line was written (`was_true`), and for a bare name in a procedure, which may define it itself.
+    True for a path in the output of a tool, for a file name in a line of examples, for a hidden path unless it existed
+    when the line was written (`was_true`), and for a bare name in a procedure, which may define the name itself.
     """
     claim = one.claim
     is_bare_path = claim.kind in PATHS and "/" not in claim.token.strip("/") and claim.tool != DIAGRAM_TOOL
-    is_procedure = procedure(one.path)
-    if claim.kind is Kind.PATH and (claim.line.block or is_procedure) and _has_line_number(claim):
+    in_procedure = is_procedure(one.path)
+    if claim.kind is Kind.PATH and (claim.line.block or in_procedure) and _has_line_number(claim):
         return True
-    if claim.kind is Kind.PATH and "/" not in claim.token and (wording.exampled(claim) or wording.naming(claim)):
+    if (
+        claim.kind is Kind.PATH
+        and "/" not in claim.token
+        and (wording.is_example(claim) or wording.is_about_naming(claim))
+    ):
         return True
-    return (_personal(claim) and not was_true) or (is_procedure and (is_bare_path or claim.kind in NAMED_KINDS))
+    return (_personal(claim) and not was_true) or (in_procedure and (is_bare_path or claim.kind in NAMED_KINDS))

@@ -1,8 +1,8 @@
 """Citations of code: `code=PATH#L10-L24@BLOB12~FP8` in the comment of a fact, and whether the cited code is unchanged.
 
 Pure, except `verdict`, which reads files through `Code`. The fingerprint is a hash of the text of the cited lines, with
-white space collapsed and without empty lines; it is enough to find them if the blob is lost. `anchoring` makes
-citations; no function changes one.
+white space collapsed and without empty lines. It is enough to find the lines again if the blob is lost. `anchoring`
+makes citations; no function changes one.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _FORM = lazy(r"^([^#@\s]+)#(?:L(\d{1,7})(?:-L(\d{1,7}))?|([\w$.:-]+))(?:@([0-9a-
 
 
 class Citation(NamedTuple):
-    """Cited lines of a file.
+    """Cited lines of a file, or a cited definition.
 
-    `start`, `end`: the lines, from 1; both 0 if `symbol` is cited. `symbol`: the cited definition, "" for lines.
+    `start`, `end`: the lines, from 1; both 0 for a definition. `symbol`: the name of the definition, "" for lines.
     `blob`: the first hex digits of the file's oid when it was cited, "" if unknown. `fingerprint`: of the cited lines.
     """
 
@@ -80,10 +80,11 @@ class Code(Protocol):
     shallow: bool
 
     def closed(self, path: str) -> str:
-        """Why the snapshot cannot have a file at this path (a submodule, a link); "" if it can."""
+        """The reason why the snapshot cannot have a file at this path (it is in a submodule or behind a link); "" if it
+        can have one."""
 
     def out_of_reach(self, path: str) -> str:
-        """Why a missing file proves nothing (Git ignores it); "" if it does."""
+        """The reason why a missing file proves nothing (Git ignores it); "" if its absence is a proof."""
 
     def has(self, path: str) -> bool:
         """Whether the snapshot has a file at this path."""
@@ -108,7 +109,7 @@ class TreeCode:
         self.tree, self.history, self.shallow = tree, history, history.shallow
 
     def closed(self, path: str) -> str:
-        if self.tree.beyond(path):
+        if self.tree.is_behind_link(path):
             return "it lies in a submodule or behind a link"
         if path in self.tree.closed:
             return "it is a link now"
@@ -170,8 +171,8 @@ def compose(citation: Citation) -> str:
     return f"{encode(citation.path, '@#~')}#{target}~{citation.fingerprint}"
 
 
-def cited(fact: Fact, name: str = KEY) -> list[Citation]:
-    """The first MAX_CITATIONS_PER_FACT citations of a fact. `name`: the key, KEY or PROPOSED."""
+def citations_of(fact: Fact, name: str = KEY) -> list[Citation]:
+    """The first MAX_CITATIONS_PER_FACT citations of a fact. `name`: the key of the comment, KEY or PROPOSED."""
     return [found for key, value in fact.meta if key == name and (found := parse(value))][:MAX_CITATIONS_PER_FACT]
 
 
@@ -197,7 +198,7 @@ def _texts(lines: Sequence[str]) -> list[str]:
 
 
 def verdict(citation: Citation, code: Code) -> Verdict:
-    """Check a citation against a snapshot; the cheapest tests come first."""
+    """Check a citation against a snapshot. The cheapest tests come first."""
     path = citation.path
     if (why := code.closed(path)) or (not code.has(path) and (why := code.out_of_reach(path))):
         return Verdict(citation, State.UNKNOWN, why)
@@ -216,7 +217,8 @@ def verdict(citation: Citation, code: Code) -> Verdict:
 
 
 def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
-    """Check a citation whose file has the path `path` now; `commit` renamed it, "" if it has its old path."""
+    """Check a citation whose file has the path `path` now. `commit`: the commit that renamed the file, "" if it was not
+    renamed."""
     data = code.data(path)
     if data is None:
         return Verdict(citation, State.UNKNOWN, "the file is too large, or is not here")
@@ -236,16 +238,17 @@ def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
         if fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint:
             state, words = State.HOLDS, "unchanged"
         return Verdict(citation, state, words + renamed, path, *found, commit)
-    if at := window(lines, citation, _cited_texts(citation, old)):
+    if at := find_lines(lines, citation, _cited_texts(citation, old)):
         return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
     return Verdict(citation, State.CHANGED, "these lines changed" + renamed, path, commit=commit)
 
 
-def holds_in(citation: Citation, data: bytes) -> bool:
-    """Whether a file has the cited lines, or the cited symbol with the same body. `data`: the bytes of the file."""
+def is_unchanged_in(citation: Citation, data: bytes) -> bool:
+    """Whether a file has the cited lines anywhere, or the cited symbol with the same body. `data`: the bytes of the
+    file."""
     lines = lines_of(data)
     if not citation.symbol:
-        return window(lines, citation, ()) is not None
+        return find_lines(lines, citation, ()) is not None
     from gitmem.claims import definitions
 
     found = definitions.lines_of(lines, citation.path, citation.symbol)
@@ -259,9 +262,10 @@ def _moved(citation: Citation, at: tuple[int, int]) -> str:
 
 
 def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, int] | None:
-    """The lines of a file that equal the cited lines of the old blob; None if they are there never or twice.
+    """(first, last) line of the only place in `data` that equals the cited lines of the blob `old`; None if they are
+    there never or twice.
 
-    The usual case: the file need not be split into lines.
+    This is the usual case, and the file need not be split into lines for it.
     """
     block = b"\n".join(old.split(b"\n", citation.end)[citation.start - 1 : citation.end])
     at = data.find(block)
@@ -285,10 +289,12 @@ def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
     return texts
 
 
-def window(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:
-    """(first, last) line of the cited lines in a file, nearest to their old place; None if the file lacks them.
+def find_lines(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:
+    """(first, last) line of the cited lines in a file, at the place nearest to their old one; None if the file lacks
+    them.
 
-    `texts`: the cited lines as `_texts` gives them. Without them lines with the fingerprint are searched for.
+    `texts`: the cited lines as `_texts` returns them. Without them, lines with the citation's fingerprint are searched
+    for.
     """
     rows = [(number, text) for number, line in enumerate(lines, 1) if (text := " ".join(line.split()))]
     if texts:

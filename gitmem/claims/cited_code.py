@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_LOOKUPS = 4  # missing paths for which one call searches history, which takes about 0.1 s each
 
 
-class Quoted(NamedTuple):
+class CodeExcerpt(NamedTuple):
     """Lines of a file. `first`: the number of the first one. `lines`: empty if the file cannot be read."""
 
     path: str
@@ -36,24 +36,25 @@ class Quoted(NamedTuple):
 
 
 @json_keys("cites=place state words")
-class Compared(NamedTuple):
+class CitationComparison(NamedTuple):
     """A citation with its code at two times.
 
-    `place`: the citation as a person writes it. `state`, `words`: what became of it. `then`: the lines as they were
-    cited. `now`: the lines as they are, without path if the code is gone or its state is unknown.
+    `place`: the citation as a person writes it. `state`, `words`: the state of its code, and the reason as words.
+    `then`: the lines when they were cited. `now`: the lines now; its path is "" if the code is gone or its state is
+    unknown.
     """
 
     place: str
     state: State
     words: str
-    then: Quoted
-    now: Quoted
+    then: CodeExcerpt
+    now: CodeExcerpt
 
 
-def compared(repo: Repository, values: Iterable[str], commit: str = "") -> list[Compared]:
+def compare_citations(repo: Repository, values: Iterable[str], commit: str = "") -> list[CitationComparison]:
     """The code of citations when they were made and now, for a page that shows both.
 
-    `values`: values of `code` keys; those that are not citations are left out. `commit`: the snapshot, "" for the work
+    `values`: values of `code` keys; a value that is not a citation is left out. `commit`: the snapshot, "" for the work
     tree.
     """
     citations = [one for value in values if (one := parse(value)) is not None]
@@ -65,35 +66,35 @@ def compared(repo: Repository, values: Iterable[str], commit: str = "") -> list[
         except GitMemError:
             found = Verdict(citation, State.UNKNOWN, "an object is not here")
         then = _quoted(citation, citation.path, code.cited_blob(citation.blob), (citation.start, citation.end))
-        now = Quoted("", 0, ())
+        now = CodeExcerpt("", 0, ())
         if found.path and found.state is not State.UNKNOWN:
             at = found if found.start else citation
             now = _quoted(citation, found.path, code.data(found.path), (at.start, at.end))
-        rows.append(Compared(citation.place, found.state, found.words, then, now))
+        rows.append(CitationComparison(citation.place, found.state, found.words, then, now))
     code.keep()
     return rows
 
 
-def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, int]) -> Quoted:
+def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, int]) -> CodeExcerpt:
     """The lines `at` of a file's bytes, or the definition of the citation's symbol."""
     if data is None:
-        return Quoted(path, 0, ())
+        return CodeExcerpt(path, 0, ())
     lines = lines_of(data)
     if citation.symbol:
         from gitmem.claims import definitions
 
         at = definitions.lines_of(lines, path, citation.symbol) or (1, 0)
     first, last = at[0], min(at[1], at[0] + MAX_CITATION_LINES)
-    return Quoted(path, first, tuple(lines[first - 1 : last]))
+    return CodeExcerpt(path, first, tuple(lines[first - 1 : last]))
 
 
-def cited_code(
+def changed_code(
     repo: Repository, values: Iterable[str], commit: str = "", max_lookups: int = MAX_LOOKUPS
 ) -> dict[str, CitedCode]:  # fmt: skip
     """The state of each citation whose code was renamed, changed or removed: value of the `code` key -> CitedCode.
 
-    Citations that hold, or whose state is unknown, are left out. `commit`: the snapshot, "" for the work tree.
-    `max_lookups`: missing paths for which Git may search history.
+    A citation whose code is unchanged or whose state is unknown is left out. `commit`: the snapshot, "" for the work
+    tree. `max_lookups`: the number of missing paths for which Git may search history.
     """
     citations = {value: one for value in values if (one := parse(value)) is not None}
     if not citations:
@@ -112,7 +113,7 @@ def cited_code(
 
 
 def _code_state(citation: Citation, found: Verdict, code: SnapshotCode) -> CitedCode | None:
-    """A verdict as CitedCode; None if the citation holds at its path or the change is not committed."""
+    """A verdict as CitedCode; None if the code is unchanged at its path, or if the change is not committed."""
     match found.state:
         case State.HOLDS if found.path != citation.path:
             return CitedCode(CodeState.RENAMED, citation.place, found.path, found.commit)

@@ -1,7 +1,7 @@
-"""Find the facts of a tree that cite code, and check their citations.
+"""Finds the facts of a tree that cite code, and checks their citations.
 
-A decision, a lesson or an event stays true after its code is gone, so that missing code is not a finding for facts of
-these types.
+A decision, a lesson or an event stays true after its code is gone, so missing code is not a finding for facts of these
+types.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gitmem.claims.agent_files import files_of
-from gitmem.claims.citations import KEY, TreeCode, Verdict, cited, verdict
+from gitmem.claims.agent_files import checked_files
+from gitmem.claims.citations import KEY, TreeCode, Verdict, citations_of, verdict
 from gitmem.claims.finding import Finding, State
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
@@ -38,8 +38,8 @@ class CitedFact(NamedTuple):
 def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
     """Each fact of the tree's memory and instruction files that cites code."""
     code = TreeCode(tree, history)
-    for path, fact in citing_facts(tree.repo, files_of(tree.entries)):
-        if found := cited(fact):
+    for path, fact in citing_facts(tree.repo, checked_files(tree.entries)):
+        if found := citations_of(fact):
             yield CitedFact(path, fact, tuple(verdict(one, code) for one in found))
 
 
@@ -55,11 +55,10 @@ def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[s
 
 
 def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
-    """The finding about a citation. Only a finding for code that is gone is sure: after a change the fact may still
-    hold.
+    """The finding about one citation; None if its code is unchanged, if its state is unknown, or if the code is gone
+    and the fact's type is in PAST (a decision outlives its code).
 
-    None if the citation holds, if its state is unknown, or if the code is gone and the fact's type is in PAST (a
-    decision outlives its code).
+    Only a finding about code that is gone is sure: after a change of the code the fact may still hold.
     """
     if found.state in (State.HOLDS, State.UNKNOWN):
         return None
@@ -73,5 +72,5 @@ def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
 
 
 def own_words(text: str) -> set[str]:
-    """The words of a fact that identify it: numbers, identifiers, paths, names of settings."""
+    """The words of a fact's text that identify it: numbers, identifiers, paths, names of settings."""
     return {word.strip(".") for word in _OWN.findall(text) if _TELLING.search(word) or word.isdigit() or word.isupper()}

@@ -12,7 +12,7 @@ DIAGRAM_TOOL = "tree"  # `Claim.tool` of an entry in a diagram of folders
 
 
 class Kind(StrEnum):
-    """What a claim is about."""
+    """The kind of thing that a claim names."""
 
     PATH = "path"
     DIRECTORY = "directory"
@@ -26,12 +26,13 @@ class Kind(StrEnum):
 class Claim(NamedTuple):
     """One claim.
 
-    `line`: the line that makes it. `text`: the words of the line that are the claim. `kind`: what it is about. `token`:
-    what is looked up in the tree: a path with `/`, a name, a number. `plain`: the line marks it as a name (a code span,
-    a link, an import, a command line); False for a word of a sentence or of example code. `tool`: the program that a
-    command calls (`npm`, `make`), the product that has the version, or how a path is written (DIAGRAM_TOOL, LINK), ""
-    otherwise. `folder`: the folder in which a command runs, or the diagram that has the entry; "" for the root of the
-    repository or if unknown. `exact`: the command line names that folder itself.
+    `line`: the line that makes it. `text`: the words of the line that are the claim. `kind`: the kind of thing that it
+    names. `token`: the name that is looked up in the tree: a path with `/`, a name, a number. `plain`: whether the line
+    marks the token as a name (a code span, a link, an import, a command line); False for a word of a sentence or of
+    example code. `tool`: the program that a command calls (`npm`, `make`), the product that has the version, or the
+    form of a path (DIAGRAM_TOOL, LINK); "" otherwise. A `?` at its end means that the word may also be an argument of
+    another program. `folder`: the folder in which a command runs, or the diagram that has the entry; "" for the root of
+    the repository or if unknown. `exact`: whether the command line names that folder itself.
     """
 
     line: MarkedLine
@@ -45,7 +46,7 @@ class Claim(NamedTuple):
 
 
 def path_kind(path: str) -> Kind:
-    """PATH for a path whose last part has the form of a file name, else DIRECTORY."""
+    """PATH for a path whose last part looks like a file name, else DIRECTORY."""
     if file_name(path.rstrip("/").rsplit("/", 1)[-1]):
         return Kind.PATH
     return Kind.DIRECTORY

@@ -1,7 +1,7 @@
-"""Find out which of many names the code of a tree uses and defines, in one pass over its files.
+"""Finds out which of many names the code of a tree uses and defines, in one pass over its files.
 
 The files are split into words here: for hundreds of names this takes a quarter of the time of `git grep`. Prose
-(Markdown, text, a changelog) is no code: a name that only prose has left is gone.
+(Markdown, text, a changelog) is not code: a name that only prose still has is gone.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Names(NamedTuple):
 def names_in(
     repo: Repository, entries: Iterable[Entry], names: Iterable[str], *, defining: bool = True
 ) -> Names:  # fmt: skip
-    """The names that the code among these files uses and defines. `defining`: False leaves `defined` empty."""
+    """The names among `names` that the code in these files uses, and those that it defines. `defining`: False saves
+    time and leaves `defined` empty."""
     left = {name.encode("utf-8", "surrogateescape"): name for name in names}
     if not left:
         return Names(frozenset(), frozenset())
@@ -148,7 +149,7 @@ def _text(line: bytes) -> str:
 
 
 def declares(line: str, word: str) -> bool:
-    """Whether a line has the name after a declaring keyword (`class`, `def`). `defines` is then true as well."""
+    """Whether a line has the name after a declaring keyword (`class`, `def`). If so, `defines` is true as well."""
     places = re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)
     return any(_DECLARED.search(line[: match.start()]) for match in places)
 

@@ -1,6 +1,6 @@
-"""Find the lines that define a symbol: in Python by parsing, in other languages by a declaring line and its block.
+"""Finds the lines that define a symbol: in Python by parsing, in other languages by a declaring line and its block.
 
-Pure and approximate. `Class.method` is looked for within the lines of `Class`.
+Pure and approximate. `Class.method` is searched for within the lines of `Class`.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def _block(lines: Sequence[str], within: tuple[int, int], name: str) -> tuple[int, int] | None:
+    """(first, last) line of the block within `within` whose first line declares `name`; None without one."""
     escaped = re.escape(name)
     form = re.compile(
         rf"{_DECLARES}(?:{_WORDS}\b[^=({{;]*?)(?<![\w$]){escaped}(?![\w$])|"

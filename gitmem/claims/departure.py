@@ -8,7 +8,8 @@ MAX_RENAMES = 4  # successive renames of one path that are followed
 
 
 class Departure(NamedTuple):
-    """A path that is gone. `commit`: the last commit that removed it. `renamed_to`: its path now, "" if deleted."""
+    """A path that was removed or renamed. `commit`: the last commit that removed it. `renamed_to`: its path now, "" if
+    it was deleted."""
 
     path: str
     commit: str

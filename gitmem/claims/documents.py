@@ -1,21 +1,21 @@
-"""Read the claims of all files of a commit that are checked. A file of more than MAX_MEMORY_FILE_BYTES is left out."""
+"""Reads the claims of all files of a commit that are checked. A file of more than MAX_MEMORY_FILE_BYTES is left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gitmem.claims.agent_files import MAX_FILES, files_of
+from gitmem.claims.agent_files import MAX_FILES, checked_files
+from gitmem.claims.claim_lookup import FileClaim
 from gitmem.claims.extraction import claims_of
-from gitmem.claims.judge import FileClaim
 from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 class Documents(NamedTuple):
-    """`claims`: the claims of the checked files, in order. `paths`: these files. `notes`: what was left out, as
-    sentences. `entries`: all files of the commit."""
+    """The claims of a commit's files. `claims`: in order. `paths`: the files that were read. `notes`: sentences about
+    files that were left out. `entries`: the listing of all files of the commit."""
 
     claims: list[FileClaim]
     paths: list[str]
@@ -27,7 +27,7 @@ def read(repo: Repository, commit: str, daily: Iterable[str] = (), only: Sequenc
     """Read the claims of a commit's files. `daily`: patterns of daily logs, which are not checked. `only`: read only
     the files at or below these paths."""
     listed = repo.entries(commit)
-    entries = files_of(listed, daily)
+    entries = checked_files(listed, daily)
     if only:
         entries = [one for one in entries if any(one.path == path or one.path.startswith(f"{path}/") for path in only)]
     notes = []

@@ -1,7 +1,7 @@
-"""Extract the claims of one file from its code spans, links, imports, plain words, shell lines and diagrams.
+"""Extracts the claims of one file from its code spans, links, imports, plain words, shell lines and diagrams. Pure.
 
-Pure. Everything that may be a claim is extracted; `Claim.plain` tells names that the line marks as such from others.
-The checks (`check`, `transition`) decide which of them may be reported.
+Everything that may be a claim is extracted; `Claim.plain` says whether the line marks it as a name. The checks
+(`check`, `transition`) decide which claims may be reported.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby
 from gitmem.claims import shell_lines, tree_diagrams
 from gitmem.claims.claim import Claim, Kind, path_kind
 from gitmem.claims.lines import MarkedLine, marked_lines
-from gitmem.claims.path_words import file_name, spelled
+from gitmem.claims.path_words import as_path, file_name
 from gitmem.claims.versions import TOOL
 
 PREFIX = "prefix"  # `Claim.tool` of the folder before a placeholder (`src/pages/<name>.ts`)
@@ -57,13 +57,13 @@ def claims_of(text: str) -> list[Claim]:
 
 
 def _block(members: list[MarkedLine]) -> Iterator[Claim]:
-    """The claims of a fenced block: of a diagram its entries, of shell lines their commands, and of every block but a
-    diagram the names and paths in its words."""
+    """The claims of a fenced block. A diagram of folders gives its entries. Other blocks give the names and paths in
+    their words, and shell lines also their commands."""
     if tree_diagrams.is_diagram(members):
         yield from tree_diagrams.claims_of(members)
         return
     if members[0].language in SHELLS:
-        yield from shell_lines.claims_of(members, told=members[0].language not in ("", "text"))
+        yield from shell_lines.claims_of(members, is_shell=members[0].language not in ("", "text"))
     for line in members:
         yield from _words(line, line.text)
 
@@ -82,13 +82,13 @@ def _prose(line: MarkedLine) -> Iterator[Claim]:
         target = match[1].split("#")[0].removeprefix("mdc:")
         if "://" in target or target.startswith(("#", "mailto:")):
             continue
-        if path := spelled(target.replace("%20", " ")):
+        if path := as_path(target.replace("%20", " ")):
             yield _path(line, target, path, plain=True)._replace(tool=LINK)
     for match in spans:
         yield from _span(line, match[2].strip())
     rest = _LINK.sub(lambda match: " " * len(match[0]), rest)
     for match in _IMPORT.finditer(rest):
-        if path := spelled(match[1]):
+        if path := as_path(match[1]):
             yield _path(line, match[1], path, plain=True)
     for match in TOOL.finditer(line.text):
         if not _NOT_OF_TOOL.search(line.text[: match.start()]):
@@ -108,7 +108,7 @@ def _span(line: MarkedLine, text: str) -> Iterator[Claim]:
     if _ENVIRONMENT.fullmatch(variable):
         name = variable.strip("${}")
         yield Claim(line, name, Kind.ENVIRONMENT, name)
-    elif (path := spelled(text)) and not (symbol and symbol[2]):
+    elif (path := as_path(text)) and not (symbol and symbol[2]):
         yield _path(line, text, path, plain=True)
         yield from _prefix(line, text)
     elif symbol:
@@ -122,7 +122,7 @@ def _span(line: MarkedLine, text: str) -> Iterator[Claim]:
 def _prefix(line: MarkedLine, text: str) -> Iterator[Claim]:
     """The folder before the placeholder in a path (`src/pages/<name>.ts`), if it is at least two levels deep."""
     match = _PLACEHOLDER.match(text)
-    if match and (path := spelled(match[1])):
+    if match and (path := as_path(match[1])):
         yield Claim(line, match[1], Kind.DIRECTORY, path, tool=PREFIX)
 
 
@@ -134,11 +134,11 @@ def _path(line: MarkedLine, text: str, path: str, *, plain: bool) -> Claim:
 
 
 def _symbols(line: MarkedLine, text: str, match: re.Match[str]) -> Iterator[Claim]:
-    """Claims for the names in a code span that look like code (`camelCase`, `snake_case`), and for the last one if it
+    """Claims for the names in a code span that look like code (`camelCase`, `snake_case`), and for the last name if it
     is called.
 
-    A span without any has the last part of a dotted name (of no host name), else a capitalised first word, which is
-    never plain. Short names do not count. Several names in one span are not plain.
+    If no name looks like code, the last part of a dotted name counts (unless it is a host name), else a capitalised
+    first word, which is never plain. Short names do not count. Several names in one span are not plain.
     """
     names = [name for name in _NAME.findall(match[1]) if len(name) > 2]
     called = bool(match[2])
@@ -153,14 +153,15 @@ def _symbols(line: MarkedLine, text: str, match: re.Match[str]) -> Iterator[Clai
 
 
 def _words(line: MarkedLine, text: str) -> Iterator[Claim]:
-    """The names and paths among plain words; only a port of a local address (`localhost:8080`) is marked plain."""
+    """Claims for the names and paths among plain words. Only a port of a local address (`localhost:8080`) is marked
+    plain."""
     for match in _PORT.finditer(text):
         yield Claim(line, match[0], Kind.PORT, match[1] or match[2], plain=bool(match[1]))
     for match in _ENVIRONMENT.finditer(text):
         yield Claim(line, match[1], Kind.ENVIRONMENT, match[1], plain=False)
     for match in _BARE.finditer(text):
         word = match[0].strip("*")
-        if ("/" in word or "\\" in word or file_name(word)) and (path := spelled(word)):
+        if ("/" in word or "\\" in word or file_name(word)) and (path := as_path(word)):
             yield _path(line, word.rstrip(".,;:"), path, plain=False)
     for match in _NAME.finditer(text):
         name = match[0]

@@ -22,11 +22,11 @@ class State(StrEnum):
 class Finding(NamedTuple):
     """A claim that is false.
 
-    `path`, `line`: where the claim is. `claim`: its words. `kind`: the value of its `claim.Kind`, "code" for a citation
-    or "diagram" for a whole diagram. `state`: what became of it. `evidence`: why it is false, as a sentence. `commit`:
-    the commit that made it false, "" if unknown. `renamed_to`: the new path of a renamed file or folder, "" without.
-    `sure`: False for a suspicion, which is reported only on request. `cause`: the thing that is gone; findings with the
-    same cause are reported together.
+    `path`, `line`: the place of the claim. `claim`: its words. `kind`: the value of its `claim.Kind`, "code" for a
+    citation or "diagram" for a whole diagram. `state`: the state of the named thing. `evidence`: why the claim is
+    false, as a sentence. `commit`: the commit that made it false, "" if unknown. `renamed_to`: the new path of a
+    renamed file or folder, "" for none. `sure`: False for a suspicion, which is reported only on request. `cause`: the
+    thing that is gone; findings with the same cause are reported together.
 
     JSON: `claim`: the text as it stands in the line. `kind`: `path`, `directory`, `command`, `symbol`,
     `environment`, `version`, `port`, `diagram` (a whole drawing) or `code` (a fact's citation). `state`: `gone` or
@@ -47,7 +47,8 @@ class Finding(NamedTuple):
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings sorted: sure ones first, then by path, line and claim; of a claim in a line only the first one."""
+    """The findings sorted: sure ones first, then by path, line and claim. Of several findings about one claim in a line
+    only the first is kept."""
     seen: dict[tuple[str, int, str], Finding] = {}
     for one in sorted(findings, key=lambda one: (not one.sure, one.path, one.line, one.claim)):
         seen.setdefault((one.path, one.line, one.claim), one)

@@ -1,16 +1,17 @@
-"""Decide about a missing claim that history does not know: its form alone makes it false, suspect, or neither."""
+"""Judges a claim whose thing is missing and never existed in history: by its form alone it is false, suspect, or
+neither."""
 
 from __future__ import annotations
 
 import re
 
-from gitmem.claims.agent_files import procedure
+from gitmem.claims.agent_files import is_procedure
 from gitmem.claims.claim import DIAGRAM_TOOL, Kind
+from gitmem.claims.claim_lookup import NAMED_KINDS, ClaimLookup, FileClaim
 from gitmem.claims.code_words import PROSE
 from gitmem.claims.extraction import LINK
-from gitmem.claims.judge import NAMED_KINDS, FileClaim, Judge
-from gitmem.claims.path_resolution import GLOB, places
-from gitmem.claims.path_words import spelled
+from gitmem.claims.path_resolution import GLOB, base_folders
+from gitmem.claims.path_words import as_path
 from gitmem.claims.tree import joined
 
 LANGUAGES = ("python", "node", "node.js", "nodejs", "go", "golang", "rust", "java", "jdk")
@@ -26,7 +27,7 @@ _TESTS = re.compile(
 _LISTED = re.compile(r"^\s*(?:[-*+|]|\d+\.)")
 
 
-def certain(one: FileClaim, judge: Judge) -> bool:
+def is_certain(one: FileClaim, lookup: ClaimLookup) -> bool:
     """Whether the form of a claim is enough to call it false.
 
     True for a missing file of a folder that exists, a script that no manifest defines, the target of a link, a name
@@ -41,14 +42,14 @@ def certain(one: FileClaim, judge: Judge) -> bool:
         case Kind.VERSION:
             return claim.tool in LANGUAGES
         case Kind.SYMBOL:
-            return _located(one, judge)
+            return _located(one, lookup)
         case Kind.ENVIRONMENT | Kind.PORT:
             return False
         case Kind.PATH | Kind.DIRECTORY:
-            return not GLOB.search(claim.token) and _leaf(one, judge)
+            return not GLOB.search(claim.token) and _leaf(one, lookup)
 
 
-def _leaf(one: FileClaim, judge: Judge) -> bool:
+def _leaf(one: FileClaim, lookup: ClaimLookup) -> bool:
     """Whether a path should exist: the target of a link, a file whose folder exists, or a folder whose parent exists
     and that is at least two levels deep or the subject of a list item."""
     claim = one.claim
@@ -57,48 +58,49 @@ def _leaf(one: FileClaim, judge: Judge) -> bool:
     parents = {parent_of(claim.token.rstrip("/"))}
     if own and "/" in claim.token.strip("/"):
         parents.add(joined(own, parent_of(claim.token.rstrip("/"))) or "?")
-    has_parent = any(parent in judge.tree.folders for parent in parents)
+    has_parent = any(parent in lookup.tree.folders for parent in parents)
     if claim.kind is Kind.DIRECTORY:
         if not has_parent or claim.folder or claim.tool not in ("", LINK):
             return False
         deep = claim.token.strip("/").count("/") >= 2
-        return claim.tool == LINK or (not procedure(one.path) and (deep or bool(_LEADS.match(before))))
-    if claim.tool == LINK or only_place(one, judge):
+        return claim.tool == LINK or (not is_procedure(one.path) and (deep or bool(_LEADS.match(before))))
+    if claim.tool == LINK or only_place(one, lookup):
         return True
     if _TESTS.search(before):
         return False  # an example such as `pytest tests/x_test.py`: the reader chooses the file
     return has_parent and not claim.tool and not claim.folder and "/" in claim.token
 
 
-def only_place(one: FileClaim, judge: Judge) -> str:
-    """The path of the only file of the tree with the name of the missing file, if it is below the same top folder.
-
-    "" if there is no such file, or several, and for a claim that is not a path with at least two folders.
-    """
+def only_place(one: FileClaim, lookup: ClaimLookup) -> str:
+    """The path of the only file of the tree with the missing file's name, if it is below the same top folder. "" if
+    there is no such file or several, and for a claim that is not a path with at least two folders."""
     token = one.claim.token
     if one.claim.kind is not Kind.PATH or token.count("/") < 2 or one.claim.tool or GLOB.search(token):
         return ""
-    found = [path for path in judge.tree.named.get(token.rpartition("/")[2], ()) if path in judge.tree.oids]
-    tops = [top for place in places(one.claim, one.path) if (top := joined(place, token.partition("/")[0]))]
-    tops = [top for top in tops if top in judge.tree.folders]
+    found = [path for path in lookup.tree.named.get(token.rpartition("/")[2], ()) if path in lookup.tree.oids]
+    tops = [top for place in base_folders(one.claim, one.path) if (top := joined(place, token.partition("/")[0]))]
+    tops = [top for top in tops if top in lookup.tree.folders]
     if len(found) == 1 and any(found[0].startswith(f"{top}/") for top in tops):
         return found[0]
     return ""
 
 
-def _located(one: FileClaim, judge: Judge) -> bool:
-    """Whether the line names the file of a name (`name` in `src/x.py`, `src/x.py`: `name`), and that file exists."""
+def _located(one: FileClaim, lookup: ClaimLookup) -> bool:
+    """Whether the line names the file that has the name (`name` in `src/x.py`, or `src/x.py`: `name`), and that file
+    exists."""
     before, text, after = one.claim.line.text.partition(f"`{one.claim.text}`")
     match = _IN_FILE.match(after) or _FILE_FIRST.match(before)
     if not text or not match:
         return False
-    path = spelled(match["path"])
+    path = as_path(match["path"])
     if not path or PROSE.search(path) or "." not in path.rpartition("/")[2]:
         return False
-    return any(place in judge.tree.oids for folder in places(one.claim, one.path) if (place := joined(folder, path)))
+    return any(
+        place in lookup.tree.oids for folder in base_folders(one.claim, one.path) if (place := joined(folder, path))
+    )
 
 
-def suspect(one: FileClaim, judge: Judge) -> bool:
+def is_suspect(one: FileClaim, lookup: ClaimLookup) -> bool:
     """Whether the form of a claim is enough for a suspicion."""
     claim = one.claim
     if claim.kind is Kind.VERSION:
@@ -108,8 +110,8 @@ def suspect(one: FileClaim, judge: Judge) -> bool:
     if claim.tool == DIAGRAM_TOOL or claim.kind is Kind.COMMAND:
         return True
     is_path = "/" in claim.token if claim.kind is Kind.PATH else claim.text.endswith("/")
-    whole = [path for place in places(claim, one.path) if (path := joined(place, claim.token))]
-    return is_path and any(parent_of(path.rstrip("/")) in judge.tree.folders for path in whole)
+    whole = [path for place in base_folders(claim, one.path) if (path := joined(place, claim.token))]
+    return is_path and any(parent_of(path.rstrip("/")) in lookup.tree.folders for path in whole)
 
 
 def parent_of(path: str) -> str:

@@ -1,6 +1,6 @@
-"""Find the commit that removed or renamed a path, in the committed history of one commit.
+"""Finds the commit that removed or renamed a path, in the history of one commit.
 
-In a shallow clone older removals are unknown; `History.shallow` tells the caller so.
+In a shallow clone older removals are unknown; `History.shallow` says so.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class History:
     def of_path(self, path: str) -> Departure | None:
         """The departure of the file or folder at exactly this path; None if no commit removed it.
 
-        For a folder, its commit is one that removed a file of it.
+        The commit of a folder's departure is one that removed a file of the folder.
         """
         if commit := self._removed.get(path):
             return Departure(path, commit, self._now(path, commit))
@@ -54,7 +54,8 @@ class History:
         return None
 
     def of_end(self, end: str) -> Departure | None:
-        """The departure of a path that ended with `end`: of a file, or with at least two parts also of a folder.
+        """The departure of a path that ended with `end`: of a file, or if `end` has at least two parts also of a
+        folder.
 
         None without one, and for a file name that several removed files had.
         """
@@ -85,7 +86,8 @@ class History:
         return self._changes[commit]
 
     def _now(self, path: str, commit: str) -> str:
-        """The path of a file now, which `commit` removed or renamed; "" if it is gone. Follows MAX_RENAMES renames."""
+        """The path that a file has now, which `commit` removed or renamed; "" if it is gone. At most MAX_RENAMES
+        renames are followed."""
         for _ in range(MAX_RENAMES):
             new = next((change.path for change in self._renames(commit) if change.old_path == path), "")
             if not new or new in self.tree.oids:
@@ -96,7 +98,8 @@ class History:
         return ""
 
     def _folder_now(self, folder: str, commit: str) -> str:
-        """The folder to which `commit` renamed more than half of a folder's files that it removed; "" without one."""
+        """The folder to which `commit` moved more than half of the files that it removed from `folder`; "" without
+        one."""
         start = f"{folder}/"
         removed = sum(path.startswith(start) and by == commit for path, by in self._removed.items())
         targets: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""Find the departures of single paths, with a cache in `gitmem/departures.json` of the Git directory.
+"""Finds the departures of single paths, with a cache in `gitmem/departures.json` of the Git directory.
 
 Git is called for one path at a time; neither a whole tree nor the whole history is read. A cached departure stays valid
-as long as its commit is an ancestor of the head. A missing or damaged cache file is made anew.
+as long as its commit is an ancestor of the head. A missing or damaged cache file is created again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Split a Markdown file into lines, each with its headings, its parent list items and its fenced block.
+"""Splits a Markdown file into lines, each with its headings, its parent list items and its fenced block. Pure.
 
-Pure. Front matter and HTML comments are left out, as they say nothing about the tree. Nothing inside a line is parsed.
+Front matter and HTML comments are left out, as they say nothing about the tree. Nothing inside a line is parsed.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def _front_matter(lines: Sequence[str]) -> int:
 
 
 def without_comments(line: str, inside: bool) -> tuple[str, bool]:
-    """A line with its HTML comments replaced by spaces, and whether a comment is open at its end. `inside`: whether one
-    is open at its start."""
+    """(the line with its HTML comments replaced by spaces, whether a comment is open at its end). `inside`: whether a
+    comment is open at its start."""
     shown = ""
     while line:
         if inside:

@@ -1,4 +1,4 @@
-"""Read what the configuration files of a tree define: scripts, targets, recipes, crates, modules.
+"""Reads the definitions in the configuration files of a tree: scripts, targets, recipes, crates, modules.
 
 The files are parsed, never run. If a file computes or includes definitions (`$(foreach ...)`), its names are not all
 known, and a missing name gives an unknown result. Each text is parsed once.
@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from gitmem.claims.claim import Claim
-from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NEAR, NOWHERE, Resolution, places
+from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NEAR, NOWHERE, Resolution, base_folders
 from gitmem.claims.tree import Tree, joined
 
 MAX_FILES = 3_000  # files of one tree that are read for a tool
@@ -22,11 +22,12 @@ MAX_FILE_BYTES = 1 << 20  # a larger file is not read
 NOTHING: frozenset[str] = frozenset()
 
 
-class Defined(NamedTuple):
+class Definitions(NamedTuple):
     """The definitions of one file.
 
     `names`: the defined names. `weak`: names of dependencies and their programs, case-folded, which a command may also
-    call. `open`: the file may define further names. `package`: the name of the package that it describes, "" without.
+    call. `open`: whether the file may define further names. `package`: the name of the package that it describes, ""
+    for none.
     """
 
     names: frozenset[str] = NOTHING
@@ -62,9 +63,9 @@ class Manifests:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._read: dict[str, dict[str, Defined]] = {}
+        self._read: dict[str, dict[str, Definitions]] = {}
 
-    def of(self, tool: str) -> dict[str, Defined]:
+    def of(self, tool: str) -> dict[str, Definitions]:
         """Path -> definitions of each file for a tool."""
         tool = tool.rstrip("?")
         if tool not in self._read:
@@ -93,24 +94,26 @@ class Manifests:
 
     @cached_property
     def packages(self) -> frozenset[str]:
-        """The names of the npm packages that the tree has, by which code imports them."""
+        """The names of the tree's npm packages. Code imports a package by this name."""
         return frozenset(one.package for one in self.of("node").values() if one.package)
 
     def _declared(self, name: str) -> bool:
+        """Whether a Cargo.toml names this example, test or program."""
         return any(name in one.names or name in one.weak for one in self.of("binary").values())
 
-    def _nearest(self, claim: Claim, document: str, defined: Mapping[str, Defined]) -> Resolution:
+    def _nearest(self, claim: Claim, document: str, defined: Mapping[str, Definitions]) -> Resolution:
         """Look up a name in the files beside the document and above it, then in all others.
 
-        `defined`: path -> definitions. If a file beside or above may define further names, the result is unknown.
+        `defined`: path -> definitions. If a file beside or above the document may define further names, the result is
+        unknown.
         """
         name = claim.token
-        by_folder: dict[str, list[tuple[str, Defined]]] = {}
+        by_folder: dict[str, list[tuple[str, Definitions]]] = {}
         for path, one in defined.items():
             folder = path.rpartition("/")[0]
             by_folder.setdefault(folder.removesuffix("/.cargo").removesuffix(".cargo"), []).append((path, one))
         if claim.folder != "*" and claim.tool not in ("crate", "binary", "gradle"):
-            near = [pair for place in places(claim, document) for pair in by_folder.get(joined(place, ""), ())]
+            near = [pair for place in base_folders(claim, document) for pair in by_folder.get(joined(place, ""), ())]
             for path, one in near:
                 if name in one.names or name.casefold() in one.weak:
                     return Resolution(EXACT, path)
@@ -126,14 +129,14 @@ _RUST_FOLDERS = {"example": "examples", "rust-test": "tests", "binary": "bin"}
 
 
 @lru_cache(maxsize=4096)
-def _parse(tool: str, text: str) -> Defined:
+def _parse(tool: str, text: str) -> Definitions:
     try:
         return _PARSERS[tool](text)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
-        return Defined(open=True)
+        return Definitions(open=True)
 
 
-def _node(text: str) -> Defined:
+def _node(text: str) -> Definitions:
     value = json.loads(text.removeprefix("﻿"))
     scripts = _keys(value.get("scripts"))
     programs = set(_keys(value.get("bin")))
@@ -143,7 +146,7 @@ def _node(text: str) -> Defined:
     package = value.get("name")
     if not isinstance(package, str):
         package = ""
-    return Defined(frozenset(scripts), frozenset(name.casefold() for name in programs), package=package)
+    return Definitions(frozenset(scripts), frozenset(name.casefold() for name in programs), package=package)
 
 
 def _keys(value: object) -> Iterable[str]:
@@ -156,7 +159,7 @@ _MAKE_TARGET = re.compile(r"^([^\s#:=][^#:=]*?)\s*::?(?!=)(?:[^=]|$)")
 _MAKE_OPEN = re.compile(r"\$[({](?:eval|foreach|call|MAKECMDGOALS)|^%:|^\.DEFAULT", re.MULTILINE)
 
 
-def _make(text: str) -> Defined:
+def _make(text: str) -> Definitions:
     names: set[str] = set()
     patterns = False
     joined_lines = re.sub(r"\\\r?\n", " ", text)
@@ -169,27 +172,27 @@ def _make(text: str) -> Defined:
                 names.add(name)
         if row.startswith(".PHONY"):
             names.update(row.partition(":")[2].split())
-    return Defined(frozenset(names), open=patterns or bool(_MAKE_OPEN.search(text)))
+    return Definitions(frozenset(names), open=patterns or bool(_MAKE_OPEN.search(text)))
 
 
-def _just(text: str) -> Defined:
+def _just(text: str) -> Definitions:
     names = set(re.findall(r"^@?([A-Za-z_][\w-]*)(?:[ \t]+[^:=\n]*)?:(?!=)", text, re.MULTILINE))
     names.update(re.findall(r"^alias[ \t]+([\w-]+)", text, re.MULTILINE))
     names.update(re.findall(r"^@?([A-Za-z_][\w-]*)[ \t][^\n]*?:(?!=)", text, re.MULTILINE))
     modules = set(re.findall(r"^mod\??[ \t]+([\w-]+)", text, re.MULTILINE))
-    return Defined(frozenset(names | modules))
+    return Definitions(frozenset(names | modules))
 
 
-def _task(text: str) -> Defined:
+def _task(text: str) -> Definitions:
     _, *rest = re.split(r"^tasks:[^\n]*$", text, maxsplit=1, flags=re.MULTILINE)
     body = "".join(rest)
     first = re.search(r"^([ \t]+)[\w'\"-]", body, re.MULTILINE)
     if first is None:
-        return Defined(open="includes:" in text)
+        return Definitions(open="includes:" in text)
     names = set(re.findall(rf"^{first[1]}['\"]?([\w:.*-]+?)['\"]?:(?:\s|$)", body, re.MULTILINE))
     for block in re.findall(r"aliases:[ \t]*\[([^\]]*)\]", body):
         names.update(word.strip(" '\"") for word in block.split(","))
-    return Defined(frozenset(names), open="includes:" in text)
+    return Definitions(frozenset(names), open="includes:" in text)
 
 
 def _table(text: str, *path: str) -> dict[str, Any]:
@@ -204,63 +207,63 @@ def _table(text: str, *path: str) -> dict[str, Any]:
     return value
 
 
-def _poe(text: str) -> Defined:
-    return Defined(frozenset(_table(text, "tool", "poe", "tasks")), open="include" in _table(text, "tool", "poe"))
+def _poe(text: str) -> Definitions:
+    return Definitions(frozenset(_table(text, "tool", "poe", "tasks")), open="include" in _table(text, "tool", "poe"))
 
 
-def _hatch(text: str) -> Defined:
+def _hatch(text: str) -> Definitions:
     names = {"test", "fmt", "build"}
     for found in (_table(text, "tool", "hatch", "envs"), _table(text, "envs")):
         for name, environment in found.items():
             for script in environment.get("scripts", {}):
                 names.update((f"{name}:{script}", script))
-    return Defined(frozenset(names))
+    return Definitions(frozenset(names))
 
 
-def _rake(text: str) -> Defined:
-    return Defined(
+def _rake(text: str) -> Definitions:
+    return Definitions(
         frozenset(re.findall(r"^\s*(?:task|multitask)\s*\(?:?['\"]?([\w:]+)", text, re.MULTILINE)), open=True
     )
 
 
-def _deno(text: str) -> Defined:
+def _deno(text: str) -> Definitions:
     value = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
-    return Defined(frozenset((*_keys(value.get("tasks")), *_keys(value.get("scripts")))))
+    return Definitions(frozenset((*_keys(value.get("tasks")), *_keys(value.get("scripts")))))
 
 
-def _composer(text: str) -> Defined:
-    return Defined(frozenset(_keys(json.loads(text).get("scripts"))))
+def _composer(text: str) -> Definitions:
+    return Definitions(frozenset(_keys(json.loads(text).get("scripts"))))
 
 
-def _crate(text: str) -> Defined:
+def _crate(text: str) -> Definitions:
     value = tomllib.loads(text)
     names = {value.get("package", {}).get("name", "")}
     dependencies: set[str] = set()
     for group in ("dependencies", "dev-dependencies", "build-dependencies"):
         dependencies.update(value.get(group, {}))
         dependencies.update(value.get("workspace", {}).get(group, {}))
-    return Defined(frozenset(names), frozenset(name.casefold() for name in dependencies))
+    return Definitions(frozenset(names), frozenset(name.casefold() for name in dependencies))
 
 
-def _binary(text: str) -> Defined:
+def _binary(text: str) -> Definitions:
     value = tomllib.loads(text)
     names = {value.get("package", {}).get("name", "")}
     for group in ("bin", "example", "test", "bench"):
         names.update(one.get("name", "") for one in value.get(group, []))
-    return Defined(frozenset(names))
+    return Definitions(frozenset(names))
 
 
-def _gradle(text: str) -> Defined:
+def _gradle(text: str) -> Definitions:
     names = {name.strip(":") for name in re.findall(r"['\"](:?[\w:./-]+)['\"]", text)}
-    return Defined(frozenset(names), open="includeBuild" in text or "fileTree" in text or ".each" in text)
+    return Definitions(frozenset(names), open="includeBuild" in text or "fileTree" in text or ".each" in text)
 
 
 _PARSERS = {
     "node": _node, "make": _make, "just": _just, "task": _task, "poe": _poe, "hatch": _hatch, "rake": _rake,
     "deno": _deno,
-    "pdm": lambda text: Defined(frozenset(_table(text, "tool", "pdm", "scripts"))),
+    "pdm": lambda text: Definitions(frozenset(_table(text, "tool", "pdm", "scripts"))),
     "composer": _composer,
-    "mise": lambda text: Defined(frozenset(_table(text, "tasks")), open=True),
-    "cargo": lambda text: Defined(frozenset(_table(text, "alias"))),
+    "mise": lambda text: Definitions(frozenset(_table(text, "tasks")), open=True),
+    "cargo": lambda text: Definitions(frozenset(_table(text, "alias"))),
     "crate": _crate, "binary": _binary, "gradle": _gradle,
 }  # fmt: skip

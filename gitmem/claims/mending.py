@@ -1,4 +1,4 @@
-"""Follow renames: replace the old path in a line by the new one, for all lines in one commit.
+"""Follows renames: replaces the old path in a line by the new one, for all lines in one commit.
 
 Only a claim that spells the whole path is replaced; a person must correct a bare name, a relative link or an entry of a
 diagram. A file with uncommitted edits is refused, as by every command that commits.
@@ -18,7 +18,7 @@ SUBJECT = "memory: follow {count} renamed in the code"
 
 
 class MendedLine(NamedTuple):
-    """A line that has a renamed path: `old` is its text now, `text` its text with the new path."""
+    """A line with a renamed path. `old`: its text now. `text`: its text with the new path."""
 
     path: str
     line: int
@@ -37,7 +37,7 @@ def _renamed(line: bytes, one: Finding) -> bytes:
 
 
 def mended_lines(repo: Repository, head: str, findings: Iterable[Finding]) -> list[MendedLine]:
-    """The lines of the files at `head` that must change, each with all of its renames. Writes nothing."""
+    """The lines of the files at `head` that `mend` would change, each with all of its renames. Writes nothing."""
     wanted: dict[tuple[str, int], list[Finding]] = {}
     for one in findings:
         if _mendable(one):

@@ -1,4 +1,4 @@
-"""Resolve the path that a line names to a path of a tree, with a grade that says how certain the match is.
+"""Resolves the path that a line names to a path of a tree, with a grade for the certainty of the match.
 
 A path is tried from the document's folder and the folders above it up to the root (EXACT), then from a folder that the
 line, its headings or its parent items name (NEAR), then as the end of any path (ELSEWHERE). `schema.js` may match
@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gitmem.claims.claim import Claim
-from gitmem.claims.path_words import parts_of, spelled
+from gitmem.claims.path_words import as_path, parts_of
 from gitmem.claims.tree import Tree, joined
 
 EXACT, NEAR, ELSEWHERE, NOWHERE = 3, 2, 1, 0
@@ -29,7 +29,7 @@ class Resolution(NamedTuple):
     """The result of looking up a claim.
 
     `grade`: EXACT, NEAR, ELSEWHERE or NOWHERE. `at`: the path that was found; for NOWHERE a reason or "". `unknown`:
-    the tree cannot answer, so that the claim must not be called false.
+    whether the tree cannot answer; the claim must then not be called false.
     """
 
     grade: int
@@ -42,13 +42,13 @@ def resolve(claim: Claim, document: str, tree: Tree) -> Resolution:
     token = claim.token.strip("/")
     if not token:
         return Resolution(NOWHERE, unknown=True)
-    for place in places(claim, document):
+    for place in base_folders(claim, document):
         whole = joined(place, token)
         if not whole:
             continue
-        if tree.beyond(whole):
+        if tree.is_behind_link(whole):
             return Resolution(NOWHERE, unknown=True)
-        if at := found(tree, whole):
+        if at := find_path(tree, whole):
             return Resolution(EXACT, at)
     bare = token
     while bare.startswith("../"):
@@ -63,7 +63,7 @@ def resolve(claim: Claim, document: str, tree: Tree) -> Resolution:
     return Resolution(NOWHERE)
 
 
-def places(claim: Claim, document: str) -> list[str]:
+def base_folders(claim: Claim, document: str) -> list[str]:
     """The folders to which a path in the document may be relative, the likeliest first."""
     own = document.rpartition("/")[0]
     above = [own]
@@ -75,9 +75,9 @@ def places(claim: Claim, document: str) -> list[str]:
     return above
 
 
-def found(tree: Tree, path: str) -> str:
-    """The path of the tree that `path` means: itself, a twin with another ending, or a match of its glob; "" without
-    one."""
+def find_path(tree: Tree, path: str) -> str:
+    """The path of the tree that `path` means: itself, the same name with another ending (TWINS), or a match of its
+    glob; "" without one."""
     if tree.has(path):
         return path
     folder, _, name = path.rpartition("/")
@@ -92,7 +92,7 @@ def found(tree: Tree, path: str) -> str:
             if candidate.rpartition("/")[0] == folder:
                 return candidate
     if "[" in path and (plain := re.sub(r"\\([\[\]()])", r"\1", path)) != path:
-        return found(tree, plain)
+        return find_path(tree, plain)
     if path.casefold() not in tree.folded:
         return ""
     return path
@@ -124,7 +124,8 @@ def _matching(tree: Tree, path: str) -> str:
 
 
 def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
-    """The files and folders below `folder` ("" for the root) whose path ends with `path`; of a glob the first match."""
+    """The files and folders below `folder` ("" for the root) whose path ends with `path`; for a glob only the first
+    match."""
     if GLOB.search(path):
         if at := _matching(tree, f"{folder}/**/{path}".lstrip("/")):
             yield at
@@ -145,17 +146,18 @@ def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
 
 
 def _named_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
-    """The folders that the line before the claim, its parent items and its headings name, the nearest first."""
+    """The folders of the tree that are named by the line before the claim, by its parent items or by its headings, the
+    nearest first."""
     line = claim.line
     before = line.text[: max(line.text.find(claim.text), 0)]
     folders: list[str] = []
     for words in (before, *reversed(line.parents), *reversed(line.trail)):
         spans = [match[1] for match in _SPAN.finditer(words)] or words.split()
         for word in spans:
-            path = spelled(word.strip("()*:,"))
+            path = as_path(word.strip("()*:,"))
             if not path or "*" in path or len(folders) > 12:
                 continue
-            for place in places(claim._replace(folder=""), document):
+            for place in base_folders(claim._replace(folder=""), document):
                 folder = joined(place, path)
                 if folder not in tree.folders:
                     folder = folder.rpartition("/")[0]
@@ -166,7 +168,7 @@ def _named_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
 
 
 class DiagramRoots:
-    """The folder that each diagram of a document shows: the one that has most of its entries.
+    """The folder that each diagram of a document shows: the folder that has most of its entries.
 
     `roots`: `Claim.folder` of the entries -> (folder, share of the entries that exist).
     """
@@ -178,7 +180,7 @@ class DiagramRoots:
             groups.setdefault(claim.folder, []).append(claim)
         for key, members in groups.items():
             root = key.partition(":")[2]
-            tried = [*places(members[0]._replace(folder=""), document)]
+            tried = [*base_folders(members[0]._replace(folder=""), document)]
             last = root.rpartition("/")[2]
             if root:
                 tried += [joined(place, root) for place in list(tried)]
@@ -187,17 +189,18 @@ class DiagramRoots:
                 first = members[0].token.split("/")[0]
                 tried += [path.rpartition("/")[0] for path in tree.named.get(first, ())][:MAX_MATCHES]
             tried += _named_folders(members[0], document, tree)
-            counts = [sum(bool(found(tree, joined(place, one.token))) for one in members) for place in tried]
+            counts = [sum(bool(find_path(tree, joined(place, one.token))) for one in members) for place in tried]
             best = max(counts)
             self.roots[key] = (tried[counts.index(best)], best / len(members))
 
     def resolve(self, claim: Claim, tree: Tree) -> Resolution:
-        """Look up an entry of a diagram; if it is missing, the result is unknown for a strange diagram."""
+        """Look up an entry of a diagram. A missing entry of a diagram that shows another tree (`strange`) gives an
+        unknown result."""
         root = self.roots[claim.folder][0]
         whole = joined(root, claim.token)
-        if tree.beyond(whole):
+        if tree.is_behind_link(whole):
             return Resolution(NOWHERE, whole, unknown=True)
-        if at := found(tree, whole):
+        if at := find_path(tree, whole):
             return Resolution(EXACT, at)
         return Resolution(NOWHERE, whole, unknown=self.strange(claim.folder))
 

@@ -1,4 +1,4 @@
-"""Recognise words that may be paths of a repository, and normalise their spelling. Pure; no tree is read."""
+"""Recognises words that may be paths of a repository, and normalises their spelling. Pure; no tree is read."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ MAX_PATH_CHARS = 240
 _CALL = re.compile(r"\(.*\)$")
 
 
-def spelled(word: str) -> str:
-    """A word as a path, with `/` between its parts and without a line number, anchor or leading `./`; "" if it is no
-    path."""
+def as_path(word: str) -> str:
+    """A word as a path: with `/` between its parts, and without a line number, an anchor or a leading `./`. "" if the
+    word cannot be a path."""
     text = word.strip().strip("'\"`").rstrip(",;:!?").replace("\\", "/")
     if text.endswith(".") and not text.endswith(".."):
         text = text[:-1]
@@ -74,7 +74,7 @@ def spelled(word: str) -> str:
 
 
 def file_name(name: str) -> bool:
-    """Whether a name has the form of a file name: a known whole name, or a known extension."""
+    """Whether a name looks like a file name: a known whole name (`Makefile`), or a known extension."""
     if name in WHOLE_NAMES or DOTTED_NAMES.match(name):
         return True
     stem, dot, ending = name.rpartition(".")

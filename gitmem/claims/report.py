@@ -1,6 +1,6 @@
-"""Write findings as sentences, as SARIF 2.1.0, and as annotations of a GitHub workflow.
+"""Writes findings as sentences, as SARIF 2.1.0, and as annotations of a GitHub workflow. Pure.
 
-Pure. Text from the repository is escaped.
+Text from the repository is escaped.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
 
 
 def as_annotations(findings: Sequence[Finding], escape: Callable[[str], str]) -> str:
-    """The findings as workflow commands: MAX_ANNOTATIONS errors and warnings each, then the number of the others."""
+    """The findings as workflow commands: at most MAX_ANNOTATIONS errors and as many warnings, then the number of the
+    others."""
     levels: dict[str, list[Finding]] = {"error": [], "warning": []}
     for one in findings:
         levels[_level(one)].append(one)

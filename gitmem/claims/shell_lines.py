@@ -1,16 +1,17 @@
-"""Extract claims from shell lines: the scripts, targets and recipes that they call, and the paths that programs read.
+"""Extracts claims from shell lines: the scripts, targets and recipes that they call, and the paths that programs read.
 
-Pure; a line is split at spaces and operators, and never run. `cd` sets the folder of the following lines of its block.
+Pure; a line is split at spaces and operators, and never run. `cd` sets the folder for the following lines of its block.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from gitmem.claims.claim import Claim, Kind, path_kind
 from gitmem.claims.lines import MarkedLine
-from gitmem.claims.path_words import file_name, spelled
+from gitmem.claims.path_words import as_path, file_name
 
 
 def _words(text: str) -> frozenset[str]:
@@ -89,9 +90,9 @@ _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _TARGET = re.compile(r"^[A-Za-z][\w.:/@+-]*$")
 
 
-def claims_of(lines: Sequence[MarkedLine], told: bool) -> Iterator[Claim]:
-    """The claims of a fenced block. `told`: its language is a shell; else only lines with a prompt or a known program
-    are read."""
+def claims_of(lines: Sequence[MarkedLine], is_shell: bool) -> Iterator[Claim]:
+    """The claims of a fenced block. `is_shell`: its language is a shell; otherwise only lines with a prompt or a known
+    program are read."""
     folder = ""
     for line in lines:
         text = _PROMPT.sub("", line.text)
@@ -99,7 +100,7 @@ def claims_of(lines: Sequence[MarkedLine], told: bool) -> Iterator[Claim]:
         if text.lstrip().startswith(("#", "//", "<")):
             continue
         for words in _commands(text):
-            if not (told or prompted or _runs(words)):
+            if not (is_shell or prompted or _runs(words)):
                 continue
             yield from _command(line, words, folder)
             folder = _entered(words, folder)
@@ -153,7 +154,7 @@ def _runs(words: list[str]) -> bool:
 
 
 def _entered(words: list[str], folder: str) -> str:
-    """The current folder after a command: another one after `cd`, "?" if it cannot be known."""
+    """The current folder after a command: a new one after `cd`, "?" if it cannot be known."""
     if words[0] != "cd" or len(words) < 2:
         return folder
     path = words[1].strip("'\"").rstrip("/")
@@ -179,7 +180,7 @@ def _command(line: MarkedLine, words: list[str], folder: str) -> Iterator[Claim]
         yield from _runner(line, name, words, folder)
     if words[0].startswith("./") or (("/" in words[0]) and file_name(words[0].rsplit("/", 1)[-1])):
         yield from _argument(line, words[0], folder, name in READERS or words[0].startswith("./"))
-    if name == "cd" and len(words) > 1 and (path := spelled(words[1].rstrip("/") + "/")):
+    if name == "cd" and len(words) > 1 and (path := as_path(words[1].rstrip("/") + "/")):
         yield Claim(line, words[1], Kind.DIRECTORY, path.rstrip("/"), folder=folder)
     elif name not in MAKERS:
         yield from _arguments(line, name, words[1:], folder)
@@ -206,7 +207,7 @@ def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[
     if "=" in bare or not ("/" in bare or file_name(bare)):
         return
     bare = bare.removesuffix("/...").removesuffix("...")
-    if path := spelled(bare):
+    if path := as_path(bare):
         yield Claim(line, bare, path_kind(path), path, plain=read, folder=folder)
 
 
@@ -233,20 +234,27 @@ def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
     return values, rest
 
 
-def _inside(folder: str, values: dict[str, str], *names: str) -> tuple[str, bool]:
-    """The folder in which a tool runs, and whether an option of `names` or a `cd` before it sets that folder."""
+class _Place(NamedTuple):
+    """The folder in which a tool runs. `stated`: whether an option or a `cd` sets it in the command line itself."""
+
+    folder: str
+    stated: bool
+
+
+def _inside(folder: str, values: dict[str, str], *names: str) -> _Place:
+    """The folder in which a tool runs. `values`: its options. `names`: the options that set the folder."""
     for name in names:
         if value := values.get(name, ""):
             path = value.removeprefix("./").strip("/")
-            return f"{folder}/{path}".lstrip("/"), True
-    return folder, bool(folder)
+            return _Place(f"{folder}/{path}".lstrip("/"), True)
+    return _Place(folder, bool(folder))
 
 
 def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
     """The claim that package.json defines the script that npm, yarn, pnpm or bun is to run."""
     values, rest = _options(words[1:])
     elsewhere = bool(values.keys() & _OTHER_PACKAGES)
-    folder, told = _inside(folder, values, "-C", "--prefix", "--dir", "--cwd")
+    place = _inside(folder, values, "-C", "--prefix", "--dir", "--cwd")
     if name == "yarn" and rest[:1] == ["workspace"]:
         elsewhere, rest = True, rest[2:]
     run = rest[:1] in (["run"], ["run-script"], ["rum"])
@@ -262,12 +270,12 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
     if name == "bun" and ("/" in script or "." in script):
         return
     if elsewhere:
-        folder, told = "*", False
+        place = _Place("*", False)
     sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
     tool = "node"
     if not sure:
         tool = "node?"
-    yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, folder, told)
+    yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, *place)
 
 
 def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
@@ -275,18 +283,18 @@ def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Itera
     values, rest = _options(words[1:])
     if name in ("make", "gmake"):
         place = _inside(folder, values, "-C", "--directory")
-        yield from _targets(line, words, rest, "make", *place, named="-f" in values)
+        yield from _targets(line, words, rest, "make", place, named="-f" in values)
     elif name == "just":
         place = _inside(folder, values, "-d", "--working-directory")
-        yield from _targets(line, words, rest[:1], "just", *place, named="-f" in values)
+        yield from _targets(line, words, rest[:1], "just", place, named="-f" in values)
     elif name in ("task", "go-task"):
         place = _inside(folder, values, "-d", "--dir")
-        yield from _targets(line, words, rest[:1], "task", *place, named="-t" in values)
+        yield from _targets(line, words, rest[:1], "task", place, named="-t" in values)
     elif name in ("poe", "rake"):
-        yield from _targets(line, words, rest[:1], name, folder, bool(folder))
+        yield from _targets(line, words, rest[:1], name, _Place(folder, bool(folder)))
     elif name in ("deno", "composer", "pdm", "mise") and rest[:1] in (["task"], ["run"], ["run-script"]):
         if name != "deno" or rest[0] == "task":
-            yield from _targets(line, words, rest[1:2], name, folder, bool(folder))
+            yield from _targets(line, words, rest[1:2], name, _Place(folder, bool(folder)))
     elif name == "cargo":
         yield from _cargo(line, words, values, rest, folder)
     elif name in ("gradle", "gradlew"):
@@ -297,14 +305,14 @@ def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Itera
 
 
 def _targets(
-    line: MarkedLine, words: list[str], targets: list[str], tool: str, folder: str, told: bool, *, named: bool = False
+    line: MarkedLine, words: list[str], targets: list[str], tool: str, place: _Place, *, named: bool = False
 ) -> Iterator[Claim]:
-    """A claim for each target. `told`: the command line sets the folder. `named`: it names the file with the targets,
-    which need not be one of those that are read: there are no claims then."""
+    """A claim for each target. `named`: the command line names the file with the targets, which need not be one that is
+    read; there are no claims then."""
     for target in targets:
         if _TARGET.match(target) and not named:
             target = target.rstrip(".,;:")
-            yield Claim(line, _text(line, words, target), Kind.COMMAND, target, True, tool, folder, told)
+            yield Claim(line, _text(line, words, target), Kind.COMMAND, target, True, tool, *place)
 
 
 def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: list[str], folder: str) -> Iterator[Claim]:

@@ -1,4 +1,4 @@
-"""Find the facts whose cited code one commit changed, for the message right after committing.
+"""Finds the facts whose cited code one commit changed, for the message right after committing.
 
 Only citations of changed files are checked. A commit that leaves the cited lines unchanged, or also updates the
 citations, has no results.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitmem.claims.agent_files import files_of
+from gitmem.claims.agent_files import checked_files
 from gitmem.claims.citations import parse
-from gitmem.claims.cited_code import cited_code
+from gitmem.claims.cited_code import changed_code
 from gitmem.claims.cited_facts import citing_facts
 from gitmem.git.repository import Repository
 from gitmem.memory.code_state import CitedCode, changed_citations
@@ -30,7 +30,7 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
     """The facts of `head` whose cited code is in another state at `head` than at `base`: changed, gone or renamed."""
     changed = {path for one in repo.changes(base, head) for path in (one.path, one.old_path) if path}
     facts: list[tuple[str, Fact, list[str]]] = []
-    for path, fact in citing_facts(repo, files_of(repo.entries(head), daily)):
+    for path, fact in citing_facts(repo, checked_files(repo.entries(head), daily)):
         cited = {value: one.path for key, value in fact.meta if key == "code" and (one := parse(value)) is not None}
         values = [value for value, cited_path in cited.items() if cited_path in changed]
         if values:
@@ -38,7 +38,7 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
     checked = dict.fromkeys(value for _, _, values in facts for value in values)
     if not checked:
         return []
-    now, then = cited_code(repo, checked, head), cited_code(repo, checked, base)
+    now, then = changed_code(repo, checked, head), changed_code(repo, checked, base)
     fresh = {value: code for value, code in now.items() if value not in then or then[value].state != code.state}
     return [
         TouchedFact(path, fact, tuple(code)) for path, fact, _ in facts if (code := changed_citations(fact.meta, fresh))

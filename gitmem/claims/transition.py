@@ -1,7 +1,7 @@
-"""Find the claims that a change makes false: they are true at the merge base and false at the head.
+"""Finds the claims that a change makes false: they are true at the merge base and false at the head.
 
 Placeholders, build output, other repositories and prose are false on both sides and never reported. Only lines of the
-head are checked, so that a change that also corrects its lines has no findings.
+head are checked, so a change that also corrects its lines has no findings.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gitmem.claims import wording
-from gitmem.claims.agent_files import procedure
+from gitmem.claims.agent_files import is_procedure
 from gitmem.claims.citations import TreeCode, verdict
 from gitmem.claims.cited_facts import cited_facts, finding_of, own_words
 from gitmem.claims.claim import DIAGRAM_TOOL, Kind
+from gitmem.claims.claim_lookup import NAMED_KINDS, ClaimLookup, FileClaim, NameSearch
 from gitmem.claims.code_words import MAX_LINE_CHARS, PROSE, WORD, declares, defines
 from gitmem.claims.documents import Documents
 from gitmem.claims.extraction import SHELLS
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import History
-from gitmem.claims.judge import NAMED_KINDS, FileClaim, Judge
 from gitmem.claims.path_resolution import EXACT, NEAR, NOWHERE, Resolution
 from gitmem.errors import GitFailed
 from gitmem.git.objects import LINKS, Change
@@ -29,7 +29,8 @@ MAX_CHANGED_FILES = 5_000  # if more files changed, names of code are not compar
 
 
 def became_false(repo: Repository, base: str, head: str, documents: Documents) -> tuple[list[Finding], list[str]]:
-    """The findings about claims of the head's files that were true at the base, and notes on what was not compared."""
+    """(findings about claims of the head's files that were true at the base, notes about comparisons that were left
+    out)."""
     try:
         changes = repo.changes(base, head, renames=True)
     except GitFailed:  # a partial clone lacks an object: renames cannot be found, removals can
@@ -38,9 +39,9 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
         return [], []
     claimed = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS)
     removed, names, notes = removed_words(repo, changes, claimed)
-    after = Judge(repo, head, documents.claims, names, entries=documents.entries)
-    before = Judge(repo, base, documents.claims, names, beside=after)
-    after.diagram_judge = before
+    after = ClaimLookup(repo, head, documents.claims, NameSearch(names), entries=documents.entries)
+    before = ClaimLookup(repo, base, documents.claims, NameSearch(names), similar=after)
+    after.diagram_lookup = before
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
     spans = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS and one.claim.plain)
     findings = [
@@ -52,7 +53,7 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
     return in_order(findings), notes
 
 
-def _citations(before: Judge, after: Judge, removed: frozenset[str]) -> list[Finding]:
+def _citations(before: ClaimLookup, after: ClaimLookup, removed: frozenset[str]) -> list[Finding]:
     """The findings about citations of the head's facts that held at the base.
 
     Changed lines are a finding only if a removed line had one of the words that identify the fact.
@@ -81,8 +82,8 @@ def removed_words(
 ) -> tuple[frozenset[str], frozenset[str], list[str]]:
     """Compare the changed code files: (removed words, names that may be gone, notes).
 
-    A removed word stood on a line that a file lost. A claimed name may be gone if it is such a word and no changed file
-    uses it now, or if a removed line defined it and no changed file defines it now.
+    A removed word was on a line that a file lost. A name of `claimed` may be gone in two cases: it is a removed word
+    and no changed file uses it now, or a removed line defined it and no changed file defines it now.
     """
     changed = [
         change for change in changes
@@ -118,7 +119,7 @@ def removed_words(
     return frozenset(lost), frozenset(names), []
 
 
-def _broken(one: FileClaim, before: Judge, after: Judge) -> Resolution | None:
+def _broken(one: FileClaim, before: ClaimLookup, after: ClaimLookup) -> Resolution | None:
     """The resolution of a claim before the change, if the change made it worse; else None."""
     old = before.resolve(one)
     if old.unknown or old.grade == NOWHERE:
@@ -134,14 +135,15 @@ def _broken(one: FileClaim, before: Judge, after: Judge) -> Resolution | None:
     return None
 
 
-def _meant(one: FileClaim, old: Resolution, before: Judge, after: Judge, spans: frozenset[str]) -> bool:
-    """Whether the line means the thing that is gone, and does not itself say that it is gone or must not be used.
+def _meant(one: FileClaim, old: Resolution, before: ClaimLookup, after: ClaimLookup, spans: frozenset[str]) -> bool:
+    """Whether the line means the thing that is gone, and does not itself say that the thing is gone or must not be
+    used.
 
-    A word of a sentence counts as a name if code defined it, any word if some line has it as a code span (`spans`). A
-    file name without a folder counts if the line names a folder elsewhere or the tree had only one such file.
+    A word of a sentence counts as a name if code defined it, and any word if some line has it as a code span (`spans`).
+    A file name without a folder counts if the line names a folder elsewhere or the tree had only one such file.
     """
     claim = one.claim
-    if wording.denied(claim):
+    if wording.is_denied(claim):
         return False
     in_example = bool(claim.line.block) and claim.tool != DIAGRAM_TOOL and claim.line.language not in SHELLS
     if claim.kind is Kind.SYMBOL and not claim.plain:
@@ -155,13 +157,15 @@ def _meant(one: FileClaim, old: Resolution, before: Judge, after: Judge, spans: 
         files = before.tree.named.get(claim.token.strip("/"), ())
         if not claim.plain or len(files) != 1 or in_example:
             return False
-        return not wording.naming(claim) and not procedure(one.path)
+        return not wording.is_about_naming(claim) and not is_procedure(one.path)
     return True
 
 
-def _finding(one: FileClaim, old: Resolution, before: Judge, after: Judge, moves: dict[str, str], head: str) -> Finding:
-    """The finding about a claim that had the resolution `old` before. `moves`: old path -> new path of renamed
-    files."""
+def _finding(
+    one: FileClaim, old: Resolution, before: ClaimLookup, after: ClaimLookup, moves: dict[str, str], head: str
+) -> Finding:
+    """The finding about a claim that the change made false. `old`: its resolution before. `moves`: old path -> new path
+    of renamed files."""
     claim = one.claim
     state, commit, renamed, cause = State.GONE, "", "", f"{claim.kind}:{claim.token}"
     match claim.kind:
@@ -190,7 +194,7 @@ def _last_commit(repo: Repository, base: str, head: str, path: str) -> str:
     return next((commit.oid for commit in repo.log([head, f"^{base}"], [path], limit=1)), "")
 
 
-def _renamed_to(path: str, moves: dict[str, str], after: Judge) -> str:
+def _renamed_to(path: str, moves: dict[str, str], after: ClaimLookup) -> str:
     """The new path of a renamed file, or of a folder most of whose renamed files went to one other folder; else ""."""
     if path in moves:
         return moves[path]
@@ -202,8 +206,8 @@ def _renamed_to(path: str, moves: dict[str, str], after: Judge) -> str:
     return best
 
 
-def grouped(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:
-    """(cause, findings) of the first `most` causes, and the number of causes left out."""
+def by_cause(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:
+    """((cause, its findings) for the first `most` causes, number of causes that are left out)."""
     causes: dict[str, list[Finding]] = {}
     for one in findings:
         causes.setdefault(one.cause, []).append(one)

@@ -1,6 +1,6 @@
 """The tree of one commit, indexed for checking claims: files, folders, names, and paths that Git would ignore.
 
-Built from one listing. The only blobs that are read are the `.gitignore` files.
+It is built from one listing. The only blobs that are read are the `.gitignore` files.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ MAX_SAME_NAMED_FOLDERS = 50
 
 
 class Tree:
-    """The tree of `commit`, "" for an empty tree.
+    """The tree of `commit`; "" for an empty tree.
 
-    `entries`: its listing, if the caller has it. `near`: the tree of a similar commit; then only the difference to it
-    is listed. `oids`: path -> oid. `closed`: the paths of submodules and links.
+    `entries`: its listing, if the caller has it. `near`: the tree of a similar commit, if the caller has one; then only
+    the difference to it is listed. `oids`: path -> oid. `closed`: the paths of submodules and links.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Tree:
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
-        """Last part of a path -> the files and folders with it."""
+        """Last part of a path -> the files and folders that have it."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in (*self.oids, *self.folders):
             found[path.rpartition("/")[2]].append(path)
@@ -59,7 +59,7 @@ class Tree:
 
     @cached_property
     def stems(self) -> dict[str, list[str]]:
-        """File name up to its first dot -> the files with it."""
+        """File name up to its first dot -> the files that have it."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in self.oids:
             name = path.rpartition("/")[2]
@@ -75,8 +75,8 @@ class Tree:
         """Whether the tree has a file or folder at exactly this path."""
         return path in self.oids or path in self.folders
 
-    def beyond(self, path: str) -> bool:
-        """Whether a path is below a submodule or a link, so that this repository does not know what it has."""
+    def is_behind_link(self, path: str) -> bool:
+        """Whether a path is below a submodule or a link, so that this repository does not know whether it exists."""
         at = path
         while at := at.rpartition("/")[0]:
             if at in self.closed:
@@ -84,9 +84,11 @@ class Tree:
         return False
 
     def below_ends(self, path: str) -> list[str]:
-        """The paths that a missing path may mean if it is relative to a folder that the line does not name.
+        """The paths that a missing path may mean if it is relative to a folder that the line does not name; [] without
+        one.
 
-        The longest folder of the path with which folders of the tree end is replaced by each of these; [] without one.
+        The function takes the longest leading folder of the path with which folders of the tree end, and puts each of
+        these in its place.
         """
         folder, _, leaf = path.rstrip("/").rpartition("/")
         while folder:
@@ -100,7 +102,7 @@ class Tree:
     @cached_property
     def _rules(self) -> list[tuple[str, re.Pattern[str], bool]]:
         """(folder, pattern, whether it ignores) of each ignore rule. Rules of outer folders come first; the last rule
-        that matches decides."""
+        that matches a path decides."""
         files = [path for path in self.named.get(".gitignore", ()) if path in self.oids]
         files = sorted(files, key=lambda path: (path.count("/"), path))[:MAX_RULE_FILES]
         rules: list[tuple[str, re.Pattern[str], bool]] = []

@@ -1,7 +1,7 @@
-"""Read the entries of a diagram of folders in a fenced block (`├── src/`).
+"""Reads the entries of a diagram of folders in a fenced block (`├── src/`). Pure.
 
-Pure. Each entry is a claim for its path within the diagram. `path_resolution.DiagramRoots` finds the folder of the
-repository that the diagram shows.
+Each entry is a claim for its path within the diagram. `path_resolution.DiagramRoots` finds the folder of the repository
+that the diagram shows.
 """
 
 from __future__ import annotations

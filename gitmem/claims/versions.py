@@ -1,4 +1,4 @@
-"""Compare the versions of tools that a line names with those that configuration files state. Pure."""
+"""Compares the versions of tools that a line names with the versions that configuration files state. Pure."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _FORMS = {
 FILES = frozenset((*_PLAIN_FILES, *_FORMS))
 
 
-def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(tool, version or range) of each tool whose version a configuration file states.
+def stated_versions(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(tool, version or range) for each tool whose version a configuration file states.
 
-    `name`, `text`: of the file. `packages`: packages that are also looked for in package.json and pyproject.toml.
+    `name`, `text`: of the file. `packages`: packages that are also searched for in package.json and pyproject.toml.
     """
     if name in _PLAIN_FILES:
         return [(_PLAIN_FILES[name], line) for line in text.strip().splitlines()[:1]]
@@ -64,7 +64,8 @@ def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, s
 
 
 def at_least(claim: str, line: str) -> bool:
-    """Whether the line names a version as the least one (`3.11+`, `3.11 or later`)."""
+    """Whether the line names the version as a minimum (`3.11+`, `3.11 or later`). `claim`: the words of the version in
+    the line."""
     behind = line[line.find(claim) + len(claim) :][:30]
     return "+" in claim or bool(re.match(r"[`*)\s]*(?:\+|(?:or|and) (?:later|newer|higher|above|up)\b)", behind))
 

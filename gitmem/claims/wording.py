@@ -1,8 +1,9 @@
-"""Recognise words beside a claim that take it back: a clause that denies, makes or illustrates a thing claims nothing.
+"""Recognises words beside a claim that take it back. A clause that denies, makes or illustrates a thing claims nothing
+about the tree.
 
 Pure; in four languages. Only the clause with the claim, the line, its parent items and its headings are read: a "not"
-elsewhere in a long line does not concern the claim. A thing that existed once needs more specific words (`denied`,
-`made`) to be held back than a thing that history never had (also `illustrated`).
+elsewhere in a long line does not concern the claim. A thing that existed once needs more specific words (`is_denied`,
+`is_to_be_made`) to be left out of the report than a thing that history never had (also `is_illustrated`).
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
     return before, after
 
 
-def denied(claim: Claim) -> bool:
+def is_denied(claim: Claim) -> bool:
     """Whether the clause says that the thing does not exist, is old, must not be used, or is out of date."""
     before, after = clause(claim)
     doubted = (
@@ -174,11 +175,12 @@ def denied(claim: Claim) -> bool:
     return bool(doubted or _DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
 
 
-def made(claim: Claim, *, existed: bool = False) -> bool:
+def is_to_be_made(claim: Claim, *, existed: bool = False) -> bool:
     """Whether the clause says that the thing is to be created, is generated, or is kept outside of Git.
 
-    `existed`: the thing existed once. Then a making verb before it ("add") counts only right before it, since "add a
-    line to it" needs an existing file; words after it, a table row, or "generated" anywhere before it count as ever.
+    `existed`: whether the thing existed once. If so, a making verb ("add") counts only right before the claim, since
+    "add a line to it" needs an existing file; words after the claim, a table row, and "generated" anywhere before it
+    count in both cases.
     """
     before, after = clause(claim)
     text = claim.line.text
@@ -190,55 +192,56 @@ def made(claim: Claim, *, existed: bool = False) -> bool:
     return bool(is_made or _MADE_AFTER.search(after) or (in_row and _MADE_ROW.search(text)))
 
 
-def illustrated(claim: Claim) -> bool:
+def is_illustrated(claim: Claim) -> bool:
     """Whether the clause, the parent item, the line or its headings speak of examples or possibilities."""
     line = claim.line
     before, after = clause(claim)
     words = (before, after, *line.parents[-1:])
-    return any(map(_ILLUSTRATED.search, words)) or bool(_EXAMPLE.search(line.text)) or about_others(claim)
+    return any(map(_ILLUSTRATED.search, words)) or bool(_EXAMPLE.search(line.text)) or is_about_others(claim)
 
 
-def exampled(claim: Claim) -> bool:
-    """Whether the line or its headings say that it shows an example or a wrong way."""
+def is_example(claim: Claim) -> bool:
+    """Whether the line or its headings say that the line shows an example or a wrong way."""
     text = claim.line.text
-    return bool(_EXAMPLE.search(text) or _CROSSED.search(text)) or about_others(claim)
+    return bool(_EXAMPLE.search(text) or _CROSSED.search(text)) or is_about_others(claim)
 
 
-def naming(claim: Claim) -> bool:
-    """Whether the line, its parent item or its headings are about naming: its names need not exist."""
+def is_about_naming(claim: Claim) -> bool:
+    """Whether the line, its parent item or its headings are about naming, so that its names need not exist."""
     line = claim.line
     return any(map(_NAMING.search, (line.text, *line.trail[-2:], *line.parents[-1:])))
 
 
-def about_others(claim: Claim) -> bool:
+def is_about_others(claim: Claim) -> bool:
     """Whether the headings are about things that do not exist: examples, plans, removed things."""
-    return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or about_other_times(claim)
+    return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or is_about_other_times(claim)
 
 
-def about_other_times(claim: Claim) -> bool:
+def is_about_other_times(claim: Claim) -> bool:
     """Whether the headings are about the past or the future. Headings about examples do not count here."""
     return any(map(_ABOUT_OTHER_TIMES.search, claim.line.trail[-2:]))
 
 
-def repository(claim: Claim) -> bool:
-    """Whether `owner/name` names a repository: the word "repo", "repository" or "fork" follows it."""
+def is_repository(claim: Claim) -> bool:
+    """Whether `owner/name` names a repository, because the word "repo", "repository" or "fork" follows it."""
     _, after = clause(claim)
     if claim.token.count("/") != 1:
         return False
     return bool(re.match(r"[`'\"*)\]]*\s*(?:repo(?:sitory)?|fork)\b", after, re.IGNORECASE))
 
 
-def other_repository(claim: Claim) -> bool:
+def is_other_repository(claim: Claim) -> bool:
     """Whether the line is about another repository."""
     return bool(_OTHER_REPOSITORY.search(claim.line.text))
 
 
-def of_this_project(claim: Claim) -> bool:
-    """Whether a version is one of the project: it comes early in its line, without a word such as "since" before it."""
+def is_project_version(claim: Claim) -> bool:
+    """Whether a version is one of the project itself: it comes early in its line, without a word such as "since" before
+    it."""
     before = claim.line.text[: max(claim.line.text.find(claim.text), 0)]
     return len(before) <= MAX_CHARACTERS_TO_VERSION and not _SINCE.search(before)
 
 
-def placeholder(token: str) -> bool:
+def is_placeholder(token: str) -> bool:
     """Whether a token is a placeholder (`<name>`, `path/to/file`, `MyComponent`)."""
     return bool(_PLACEHOLDER.search(token))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from gitmem.claims.cited_code import cited_code
+from gitmem.claims.cited_code import changed_code
 from gitmem.config import Config
 from gitmem.context.context_request import Scope
 from gitmem.context.layers import Recalled, RecalledHit
@@ -92,7 +92,7 @@ def project_scope(
     return Scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, asked, now, "", lines, past), commit=head,
         committed_lines=changed, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, head),
-        cited_code=lambda values: cited_code(repo, values), own_folders=_own_folders(config),
+        cited_code=lambda values: changed_code(repo, values), own_folders=_own_folders(config),
     )  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def _commit_scope(
     return Scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, asked, now, commit, lines, past), note=note,
         commit=commit, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, commit),
-        cited_code=lambda values: cited_code(repo, values, commit), own_folders=_own_folders(config),
+        cited_code=lambda values: changed_code(repo, values, commit), own_folders=_own_folders(config),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gitmem.claims import citations
-from gitmem.claims.anchoring import anchor, quoted
+from gitmem.claims.anchoring import ensure_quoted, make_citation
 from gitmem.claims.citations import KEY, MAX_CITATIONS_PER_FACT, PROPOSED, Citation, compose
 from gitmem.claims.finding import State
 from gitmem.claims.history import History
@@ -55,7 +55,7 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
         memory, entry = fact_at(reading, config, path, line)
         fresh = _anchored(repo, entry.fact, given.places)
         if given.agent:
-            quoted(repo, fresh, given.quote)
+            ensure_quoted(repo, fresh, given.quote)
         others: Meta = tuple(pair for pair in entry.fact.meta if pair[0] not in (KEY, PROPOSED))
         meta = (*others, *((KEY, compose(citation)) for citation in fresh))
         if meta == entry.fact.meta:
@@ -75,8 +75,8 @@ def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citat
             raise UsageError(
                 f"a fact cites at most {MAX_CITATIONS_PER_FACT} places", "cite the ones that would make it false"
             )
-        return [anchor(repo, place) for place in places]
-    old = citations.cited(fact) or citations.cited(fact, PROPOSED)
+        return [make_citation(repo, place) for place in places]
+    old = citations.citations_of(fact) or citations.citations_of(fact, PROPOSED)
     if not old:
         raise UsageError("the fact cites no code", "name it: --cites src/auth.py:10-24")
     tree = Tree(repo, repo.head() or "")
@@ -90,7 +90,7 @@ def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citat
             place = f"{found.path}#{citation.symbol}"
         else:
             place = f"{found.path}:{found.start}-{found.end}"
-        fresh.append(anchor(repo, place))
+        fresh.append(make_citation(repo, place))
     return fresh
 
 

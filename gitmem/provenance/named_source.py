@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gitmem.claims.anchoring import anchors
+from gitmem.claims.anchoring import citation_pairs
 from gitmem.config import Config
 from gitmem.errors import OutsideRepository, UsageError
 from gitmem.git.objects import Span
@@ -33,7 +33,7 @@ def source_keys(repo: Repository, config: Config, place: str) -> Meta:
     if match:
         path = _memory_path(repo, config, match["path"])
     if match is None or not path:
-        return anchors(repo, [place])
+        return citation_pairs(repo, [place])
     data = Reading(repo).read(path)
     if data is None:
         raise UsageError(Message("there is no file '{}' here", path), "git mem search finds lines")

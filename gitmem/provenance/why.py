@@ -37,7 +37,7 @@ from gitmem.provenance.line_amendments import Amendment, Amendments, amendments,
 from gitmem.provenance.writers import writers
 
 if TYPE_CHECKING:
-    from gitmem.claims.cited_code import Compared
+    from gitmem.claims.cited_code import CitationComparison
 
 CUT_NOTE = (
     "this clone is shallow and its history ends at this commit: an older one may have written the line;"
@@ -103,7 +103,7 @@ class Answer:
     links: Amendments = field(default_factory=Amendments)
     session: str = ""  # the conversation that the fact's comment names, "" for none
     turn: str = ""
-    code: tuple[Compared, ...] = ()  # the code that the fact cites, as it was and as it is now
+    code: tuple[CitationComparison, ...] = ()  # the code that the fact cites, as it was and as it is now
     notes: tuple[str, ...] = ()  # sentences for a person: what could not be followed, and why
 
     @property
@@ -186,14 +186,14 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     return _without_forgotten(answer, repo)
 
 
-def _code(repo: Repository, fact: Fact, rev: str) -> tuple[Compared, ...]:
+def _code(repo: Repository, fact: Fact, rev: str) -> tuple[CitationComparison, ...]:
     """The code that a fact cites, as it was and as it is at `rev`; "" for the work tree."""
     values = [value for key, value in fact.meta if key == "code"]
     if not values:
         return ()
-    from gitmem.claims.cited_code import compared
+    from gitmem.claims.cited_code import compare_citations
 
-    return tuple(compared(repo, values, rev))
+    return tuple(compare_citations(repo, values, rev))
 
 
 def _without_forgotten(answer: Answer, repo: Repository) -> Answer:

@@ -346,10 +346,10 @@ class Passages:
         self, cited: Mapping[tuple[str, str], Sequence[str]]
     ) -> Mapping[tuple[str, str], Mapping[str, CitedCode]]:
         """(path, oid) of a file -> value of its `code` key -> that code, if it changed."""
-        from gitmem.claims.cited_code import cited_code
+        from gitmem.claims.cited_code import changed_code
 
         values = dict.fromkeys(value for values in cited.values() for value in values)
-        return dict.fromkeys(cited, cited_code(self.repo, values, self.commit))
+        return dict.fromkeys(cited, changed_code(self.repo, values, self.commit))
 
     def _code_of(self, candidate: Candidate) -> list[CitedCode]:
         """The changed code that a candidate cites; empty if none changed."""

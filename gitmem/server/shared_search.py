@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gitmem.claims.cited_code import cited_code
+from gitmem.claims.cited_code import changed_code
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
@@ -326,7 +326,7 @@ class SharedPassages(Passages):
             codes = dict.fromkeys(value for key in keys for value in cited[key])
             home = self.source.repositories[number]
             with suppress(GitMemError), self.source.shared.mirrors.lent(self.source.tenant, number) as repo:
-                code |= dict.fromkeys(keys, cited_code(repo, codes, home.commit))
+                code |= dict.fromkeys(keys, changed_code(repo, codes, home.commit))
         return code
 
     def _repository(self, file: File) -> int:

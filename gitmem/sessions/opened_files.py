@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from gitmem.claims.anchoring import anchor
+from gitmem.claims.anchoring import make_citation
 from gitmem.claims.citations import PROPOSED, compose
 from gitmem.claims.cited_facts import own_words
 from gitmem.errors import GitMemError, OutsideRepository
@@ -99,6 +99,6 @@ class OpenedFiles:
         """The value of a citation of `place` (`path:line`), "" if the file is untracked or its name says that it has
         secrets."""
         try:
-            return compose(anchor(self.repo, place))
+            return compose(make_citation(self.repo, place))
         except GitMemError:  # the file is untracked, or its name says that it has secrets
             return ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gitmem.claims.anchoring import anchor, anchors, places_of
+from gitmem.claims.anchoring import citation_pairs, make_citation, places_of
 from gitmem.claims.citations import Citation, TreeCode, Verdict, compose, fingerprint, parse, verdict
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
@@ -69,7 +69,7 @@ def test_indentation_and_blank_lines_are_not_what_is_cited() -> None:
 
 @pytest.mark.parametrize("place", ["src/limit.py:4-7", "src/limit.py#limit", "src/limit.ts#limit"])
 def test_the_ladder(code: Repo, opened: Repository, place: str) -> None:
-    citation = anchor(opened, place)
+    citation = make_citation(opened, place)
     path, body = citation.path, code.read(citation.path)
     assert (now(opened, citation).state, now(opened, citation).words) == ("holds", "unchanged")
     code.commit("moved", {path: "# one\n# two\n" + body})
@@ -85,7 +85,7 @@ def test_the_ladder(code: Repo, opened: Repository, place: str) -> None:
 
 
 def test_lines_too_banal_are_cited_with_their_neighbours(opened: Repository) -> None:
-    citation = anchor(opened, "src/limit.py:5")
+    citation = make_citation(opened, "src/limit.py:5")
     assert citation.start < 5 < citation.end
 
 
@@ -106,14 +106,14 @@ def test_lines_too_banal_are_cited_with_their_neighbours(opened: Repository) -> 
 def test_what_is_not_there_or_not_to_be_cited_is_refused(code: Repo, opened: Repository, place: str) -> None:
     code.write("new.py", "x = 1\n")
     with pytest.raises(UsageError):
-        anchors(opened, [place])
+        citation_pairs(opened, [place])
 
 
 def test_a_link_is_not_followed(code: Repo, opened: Repository) -> None:
     (code.path / "link.py").symlink_to("src/limit.py")
     code.commit("link")
     with pytest.raises(UsageError):
-        anchor(opened, "link.py:1-4")
+        make_citation(opened, "link.py:1-4")
 
 
 def test_an_agents_place_is_lines_or_a_symbol() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.claims.anchoring import anchor
+from gitmem.claims.anchoring import make_citation
 from gitmem.claims.citations import compose
-from gitmem.claims.cited_code import cited_code
+from gitmem.claims.cited_code import changed_code
 from gitmem.git.opening import Repository, open_repository
 from gitmem.memory.code_state import changed_citations
 from tests.harness import Repo
@@ -29,12 +29,12 @@ def opened(repo: Repo) -> Iterator[Repository]:
 
 
 def words(opened: Repository, value: str, commit: str = "") -> list[str]:
-    return [one.words for one in cited_code(opened, [value], commit).values()]
+    return [one.words for one in changed_code(opened, [value], commit).values()]
 
 
 @pytest.mark.parametrize("place", ["src/limit.py:4-7", "src/limit.py#limit"])
 def test_the_work_tree_and_each_commit_have_their_own_answer(repo: Repo, opened: Repository, place: str) -> None:
-    value = compose(anchor(opened, place))
+    value = compose(make_citation(opened, place))
     assert words(opened, value) == []
     repo.write("src/limit.py", "# first\n" + CODE)
     assert words(opened, value) == []
@@ -53,18 +53,18 @@ def test_the_work_tree_and_each_commit_have_their_own_answer(repo: Repo, opened:
 def test_a_removal_that_is_not_committed_and_an_edit_of_what_is_in_no_commit_say_nothing(
     repo: Repo, opened: Repository
 ) -> None:
-    value = compose(anchor(opened, "src/limit.py:4-7"))
+    value = compose(make_citation(opened, "src/limit.py:4-7"))
     (repo.path / "src/limit.py").unlink()
     assert words(opened, value) == []
     repo.write("src/new.py", CODE)
     repo.git("add", "src/new.py")
-    fresh = compose(anchor(opened, "src/new.py:4-7"))
+    fresh = compose(make_citation(opened, "src/new.py:4-7"))
     repo.write("src/new.py", "x = 1\n")
     assert words(opened, fresh) == []
 
 
 def test_what_never_was_in_this_history_and_what_lies_behind_a_link_are_unknown(repo: Repo, opened: Repository) -> None:
-    value = compose(anchor(opened, "src/limit.py:4-7"))
+    value = compose(make_citation(opened, "src/limit.py:4-7"))
     assert words(opened, value.replace("src/limit.py", "src/other.py")) == []
     repo.git("mv", "src", "code")
     repo.commit("moved")
@@ -73,7 +73,7 @@ def test_what_never_was_in_this_history_and_what_lies_behind_a_link_are_unknown(
 
 
 def test_departures_are_cached_and_a_damaged_cache_is_made_again(repo: Repo, opened: Repository) -> None:
-    value = compose(anchor(opened, "src/limit.py:4-7"))
+    value = compose(make_citation(opened, "src/limit.py:4-7"))
     folder = Path(repo.path / ".git/gitmem")
     folder.mkdir(exist_ok=True)
     repo.git("rm", "-q", "src/limit.py")
@@ -88,9 +88,9 @@ def test_departures_are_cached_and_a_damaged_cache_is_made_again(repo: Repo, ope
 
 
 def test_a_decision_outlives_its_code(repo: Repo, opened: Repository) -> None:
-    value = compose(anchor(opened, "src/limit.py:4-7"))
+    value = compose(make_citation(opened, "src/limit.py:4-7"))
     repo.git("rm", "-q", "src/limit.py")
     repo.commit("away")
-    code = cited_code(opened, [value])
+    code = changed_code(opened, [value])
     assert changed_citations([("type", "decision"), ("code", value)], code) == []
     assert len(changed_citations([("type", "rule"), ("code", value)], code)) == 1

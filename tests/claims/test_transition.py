@@ -8,7 +8,7 @@ import pytest
 
 from gitmem.claims import documents
 from gitmem.claims.finding import Finding
-from gitmem.claims.transition import became_false, grouped
+from gitmem.claims.transition import became_false, by_cause
 from gitmem.git.opening import open_repository
 from tests.harness import Repo
 
@@ -63,7 +63,7 @@ def test_a_moved_folder_is_one_cause_with_its_new_place(repo: Repo) -> None:
         ("AGENTS.md", "src/rooms/hall.py", "src/halls/hall.py"),
         ("CLAUDE.md", "src/rooms/", "src/halls"),
     }
-    assert len(grouped(ones, 1)[0]) == 1 and grouped(ones, 1)[1] == 1
+    assert len(by_cause(ones, 1)[0]) == 1 and by_cause(ones, 1)[1] == 1
 
 
 def test_a_change_that_corrects_its_lines_too_has_no_findings(repo: Repo) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.claims.anchoring import anchors
+from gitmem.claims.anchoring import citation_pairs
 from gitmem.cli import completions
 from gitmem.cli.options import (
     agent_option,
@@ -124,7 +124,7 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
         origin=options.origin or "",
         tags=options.tags,
         topic=options.topic,
-        more=anchors(repo, options.cites),
+        more=citation_pairs(repo, options.cites),
     )
     commit = ""
     if options.commit:

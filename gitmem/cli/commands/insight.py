@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitmem.claims.anchoring import anchors
+from gitmem.claims.anchoring import citation_pairs
 from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, open_here, with_kept_data
 from gitmem.cli.terminal import escape, say_masked, write, write_json
 from gitmem.environment import now
@@ -32,7 +32,9 @@ def command(
     """
     repo, config = open_here()
     config = with_kept_data(config, keep)
-    done = insights.record(repo, config, " ".join(text), now(), agent=agent, more=anchors(repo, cites), dry_run=dry_run)
+    done = insights.record(
+        repo, config, " ".join(text), now(), agent=agent, more=citation_pairs(repo, cites), dry_run=dry_run
+    )
     say_masked(done.masks)
     if as_json:
         write_json(done)

@@ -14,7 +14,7 @@ from gitmem.environment import look_up, now
 from gitmem.plural import line_range
 
 if TYPE_CHECKING:
-    from gitmem.claims.cited_code import Compared
+    from gitmem.claims.cited_code import CitationComparison
     from gitmem.provenance.cited_sources import Source
     from gitmem.provenance.line_amendments import Amendment
     from gitmem.provenance.why import Answer
@@ -119,7 +119,7 @@ def _commit(answer: Answer) -> str:
     return answer.commit[:12] + date
 
 
-def _cited(one: Compared, on: bool) -> list[str]:
+def _cited(one: CitationComparison, on: bool) -> list[str]:
     """Code that the fact cites: its state, and its lines as they were if they have changed."""
     from gitmem.gate.quoting import without_secrets
 

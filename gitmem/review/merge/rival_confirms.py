@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gitmem.claims.citations import KEY, holds_in, parse
+from gitmem.claims.citations import KEY, is_unchanged_in, parse
 from gitmem.memory import facts
 
 Contents = Callable[[str], bytes | None]  # path of a code file -> its merged bytes, None when they are not known
@@ -50,7 +50,7 @@ def _loser(one: str, other: str, contents: Contents) -> str:
     data = contents(a.path)
     if data is None:
         return ""
-    one_holds, other_holds = holds_in(a, data), holds_in(b, data)
+    one_holds, other_holds = is_unchanged_in(a, data), is_unchanged_in(b, data)
     if one_holds == other_holds:
         return ""
     if one_holds:

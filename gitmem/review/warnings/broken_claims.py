@@ -14,7 +14,7 @@ from gitmem import fences
 from gitmem.claims import documents
 from gitmem.claims.finding import Finding, State
 from gitmem.claims.mending import MendedLine, mended_lines
-from gitmem.claims.transition import became_false, grouped
+from gitmem.claims.transition import became_false, by_cause
 from gitmem.gate.reports.markdown import code
 from gitmem.plural import counted
 from gitmem.review.forges.forge import Suggestion
@@ -52,7 +52,7 @@ class BrokenClaims(ReviewWarning):
             yield Checked(not self.found, f"{counted(self.looked_at, 'claim')} about the code", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        causes, left = grouped(self.found, MAX_CAUSES)
+        causes, left = by_cause(self.found, MAX_CAUSES)
         for _, findings in causes:
             first, listed = findings[0], findings[:MAX_CAUSES]
             word = first.state.value
@@ -74,7 +74,7 @@ class BrokenClaims(ReviewWarning):
             yield Row(f"{left} more causes: `git mem check --base` lists them")
 
     def remarks(self) -> Iterator[Remark]:
-        for _, findings in grouped(self.found, MAX_CAUSES)[0]:
+        for _, findings in by_cause(self.found, MAX_CAUSES)[0]:
             for finding in findings:
                 words = finding.evidence
                 if finding.renamed_to:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from starlette.responses import Response
 
-from gitmem.claims.cited_code import Quoted, compared
+from gitmem.claims.cited_code import CodeExcerpt, compare_citations
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, text_hash
@@ -58,7 +58,9 @@ def page(view: View) -> Response:
         return view.redirect("fact", successor.fact.id, path=successor.path)
     answer = why.why(view.repo, view.config, row.path, row.fact.line, view.snapshot.commit, now=view.now)
     quotes = [(source, _quoted(view, source)) for source in answer.sources]
-    cited_code = compared(view.repo, (value for key, value in row.fact.meta if key == "code"), view.snapshot.commit)
+    cited_code = compare_citations(
+        view.repo, (value for key, value in row.fact.meta if key == "code"), view.snapshot.commit
+    )
     code = [(citation, _numbered(citation.then), _numbered(citation.now)) for citation in cited_code]
     equal = view.facts.by_id.get(row.fact.id, [])
     older = [(value, view.facts.by_id.get(value, [None])[0]) for key, value in row.fact.meta if key == "supersedes"]
@@ -190,7 +192,7 @@ def with_context(lines: Sequence[str], first: int, last: int) -> tuple[Line, ...
     return tuple(Line(number, lines[number - 1], first <= number <= last) for number in range(start, end + 1))
 
 
-def _numbered(quoted: Quoted) -> tuple[Line, ...]:
+def _numbered(quoted: CodeExcerpt) -> tuple[Line, ...]:
     return tuple(Line(number, text, True) for number, text in enumerate(quoted.lines, quoted.first))
 
 

@@ -185,7 +185,7 @@ def code(view: View, whole: bool) -> list[Health] | None:
 
     [] without citations; None, to be loaded later, with more than MAX_CITATIONS_AT_ONCE citations unless `whole`.
     """
-    from gitmem.claims.cited_code import cited_code
+    from gitmem.claims.cited_code import changed_code
     from gitmem.memory.code_state import CodeState, changed_citations
 
     values = tuple(value for row in view.facts.rows for key, value in row.fact.meta if key == "code")
@@ -193,7 +193,7 @@ def code(view: View, whole: bool) -> list[Health] | None:
         return []
     if not whole and len(values) > MAX_CITATIONS_AT_ONCE:
         return None
-    cited = cited_code(view.repo, values, view.snapshot.commit, len(values))
+    cited = changed_code(view.repo, values, view.snapshot.commit, len(values))
     states = [(row, found[0]) for row in view.facts.rows if (found := changed_citations(row.fact.meta, cited))]
     gone = [(row, citation) for row, citation in states if citation.state is CodeState.GONE]
     changed = sum(citation.state is CodeState.CHANGED for _, citation in states)

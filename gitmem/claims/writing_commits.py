@@ -1,7 +1,7 @@
-"""Find the commit that wrote a claim, and check whether the claim was true of the tree of that commit.
+"""Finds the commit that wrote a claim, and checks whether the claim was true of the tree of that commit.
 
-A line may have been moved to another file or edited for another reason since. Two commits are therefore checked: the
-first one whose files have the words of the claim, then the first one whose files have the whole line.
+A line may have been moved to another file, or edited for another reason, since. So two commits are checked: the first
+one whose files have the words of the claim, then the first one whose files have the whole line.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from gitmem.claims.claim import Kind
+from gitmem.claims.claim_lookup import NAMED_KINDS, ClaimLookup, FileClaim, NameSearch
 from gitmem.claims.code_words import BlobWords
-from gitmem.claims.judge import NAMED_KINDS, FileClaim, Judge
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT
 from gitmem.errors import GitFailed
 from gitmem.git.repository import Repository
@@ -26,27 +26,29 @@ VENDORED = re.compile(r"(?:^|/)(?:vendor|third[_-]party|node_modules)/")  # file
 INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md")
 
 
-class Written:
-    """The commits that wrote claims, each with a judge of its tree. `missing`: the claims; `judge`: of the checked
-    commit, in whose tree they are missing."""
+class WritingCommits:
+    """The commits that wrote claims, each with a lookup in its tree.
 
-    def __init__(self, repo: Repository, judge: Judge, missing: Sequence[FileClaim]) -> None:
+    `missing`: the claims. `lookup`: that of the checked commit, whose tree lacks the claimed things.
+    """
+
+    def __init__(self, repo: Repository, lookup: ClaimLookup, missing: Sequence[FileClaim]) -> None:
         self.repo = repo
         self._commits: dict[tuple[str, str, int], list[str]] = {}
-        self._judges: dict[str, Judge] = {}
+        self._lookups: dict[str, ClaimLookup] = {}
         if not missing:
             return
-        self._find(judge.commit, missing)
+        self._find(lookup.commit, missing)
         count = Counter(commit for commits in self._commits.values() for commit in commits)
         names = {one.claim.token for one in missing if one.claim.kind in NAMED_KINDS}
-        words = BlobWords(repo, names, frozenset(judge.tree.oids.values()))
+        words = BlobWords(repo, names, frozenset(lookup.tree.oids.values()))
         for oid, _ in count.most_common(MAX_TREES):
             claims = [one for one in missing if oid in self._commits.get(_key(one), ())]
-            self._judges[oid] = Judge(repo, oid, claims, beside=judge, words=words)
-            self._judges[oid].diagram_judge = judge
+            self._lookups[oid] = ClaimLookup(repo, oid, claims, NameSearch(blobs=words), similar=lookup)
+            self._lookups[oid].diagram_lookup = lookup
 
     def _find(self, head: str, missing: Sequence[FileClaim]) -> None:
-        """Set the first commits with the words and the line of each claim.
+        """For each claim, find the first commits whose files have its words and its line, and store them.
 
         Reads the history of the claims' files, and of the instruction files from which their lines may have been moved.
         """
@@ -75,15 +77,15 @@ class Written:
             self._commits[_key(one)] = [commit for commit in dict.fromkeys(commits) if commit and commit != head]
 
     def commit_of(self, one: FileClaim, least: int = 0) -> str:
-        """The commit that wrote the claim or its line, if the claim was true of its tree; else "".
+        """The commit that wrote the claim or its line, if the claim was true of the tree of that commit; else "".
 
-        `least`: the least grade that counts as true. By default it is EXACT for a symbol, since a name that is only
-        used may belong to a library, and ELSEWHERE for all other kinds.
+        `least`: the lowest grade that counts as true. The default, 0, means EXACT for a symbol, since a name that is
+        only used may belong to a library, and ELSEWHERE for all other kinds.
         """
         least = least or (EXACT if one.claim.kind is Kind.SYMBOL else ELSEWHERE)
         for oid in self._commits.get(_key(one), ()):
-            if judge := self._judges.get(oid):
-                resolution = judge.resolve(one)
+            if lookup := self._lookups.get(oid):
+                resolution = lookup.resolve(one)
                 if resolution.grade >= least and not resolution.unknown and not VENDORED.search(resolution.at):
                     return oid
         return ""
@@ -94,7 +96,8 @@ def _key(one: FileClaim) -> tuple[str, str, int]:
 
 
 def _instruction_files(missing: Sequence[FileClaim]) -> list[str]:
-    """The paths that instruction files in the folders of these files, and in the folders above, would have."""
+    """The paths of instruction files that may exist in the folders of these claims' files and in the folders above,
+    those nearest the root first."""
     folders: dict[str, None] = {}
     for one in missing:
         folder = one.path

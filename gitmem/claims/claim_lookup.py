@@ -1,4 +1,4 @@
-"""Look up claims in the tree of one commit: paths, commands, names of code, versions. Each claim is looked up once.
+"""Looks up claims in the tree of one commit: paths, commands, names of code, versions. Each claim is looked up once.
 
 A name (symbol, environment variable, port) is found if some code file has it; its grade is EXACT if code also defines
 it.
@@ -33,29 +33,48 @@ class FileClaim(NamedTuple):
         return self.claim.text
 
 
-class Judge:
+class NameSearch(NamedTuple):
+    """The search of a lookup for names in code.
+
+    `names`: only these names are searched for, and all others get an unknown result; None for all claimed names.
+    `find_definitions`: False saves time, and no name then counts as defined. `blobs`: a search that lookups in the
+    trees of several commits share, None for a search of one tree.
+    """
+
+    names: frozenset[str] | None = None
+    find_definitions: bool = True
+    blobs: BlobWords | None = None
+
+
+ALL_NAMES = NameSearch()
+
+
+class ClaimLookup:
     """Looks up claims in the tree of `commit`.
 
-    `claims`: all claims that will be looked up. `names`: only these names are searched for; all others get an unknown
-    result. `beside`: the judge of another commit; files that both trees have are not searched again. `entries`: the
-    listing of the tree, if the caller has it. `defining`: False if definitions need not be searched for. `words`: a
-    shared search for names in the trees of several commits.
+    `claims`: all claims that will be looked up. `similar`: the lookup of a similar commit; files that both trees have
+    are not searched again. `entries`: the listing of the tree, if the caller has it.
     """
 
     def __init__(
-        self, repo: Repository, commit: str, claims: Iterable[FileClaim], names: frozenset[str] | None = None,
-        *, beside: Judge | None = None, defining: bool = True, entries: Sequence[Entry] | None = None,
-        words: BlobWords | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        repo: Repository,
+        commit: str,
+        claims: Iterable[FileClaim],
+        search: NameSearch = ALL_NAMES,
+        *,
+        similar: ClaimLookup | None = None,
+        entries: Sequence[Entry] | None = None,
+    ) -> None:
         self.repo, self.commit = repo, commit
-        self.beside, self.defining, self.words = beside, defining, words
-        self.diagram_judge: Judge | None = None  # finds the roots of diagrams in its tree, in place of this one's
+        self.similar, self.search = similar, search
+        self.diagram_lookup: ClaimLookup | None = None  # the lookup whose tree gives the roots of diagrams
         self.claims = list(claims)
-        self.tree: Tree = Tree(repo, commit, entries, beside.tree if beside else None)
+        self.tree: Tree = Tree(repo, commit, entries, similar.tree if similar else None)
         self.manifests = Manifests(self.tree)
         claimed = {one.claim.token for one in self.claims if one.claim.kind in NAMED_KINDS}
-        if names is not None:
-            claimed &= names
+        if search.names is not None:
+            claimed &= search.names
         self.searched = frozenset(claimed)
         self._names: Names | None = None
         self._roots: dict[str, DiagramRoots] = {}
@@ -64,22 +83,23 @@ class Judge:
 
     @property
     def names(self) -> Names:
-        """The searched names that code of the tree uses and defines."""
+        """The searched names that code of the tree uses, and those that it defines."""
         if self._names is None:
-            entries, beside = self.tree.entries, self.beside
-            if self.words is not None:
-                self._names = self.words.names(entries)
-            elif beside is None or not self.searched <= beside.searched:
-                self._names = names_in(self.repo, entries, self.searched, defining=self.defining)
+            entries, similar = self.tree.entries, self.similar
+            find_definitions = self.search.find_definitions
+            if self.search.blobs is not None:
+                self._names = self.search.blobs.names(entries)
+            elif similar is None or not self.searched <= similar.searched:
+                self._names = names_in(self.repo, entries, self.searched, defining=find_definitions)
             else:
-                shared = set(beside.tree.oids.values())
+                shared = set(similar.tree.oids.values())
                 entries = [entry for entry in entries if entry.oid not in shared]
-                used, defined = names_in(self.repo, entries, self.searched, defining=self.defining)
-                self._names = Names(used | (beside.names.used & self.searched), defined)
+                used, defined = names_in(self.repo, entries, self.searched, defining=find_definitions)
+                self._names = Names(used | (similar.names.used & self.searched), defined)
         return self._names
 
     def resolve(self, one: FileClaim) -> Resolution:
-        """Look a claim up in the tree; the result is cached."""
+        """Look up a claim in the tree. Each claim is looked up once; the result is cached."""
         known = self._resolutions.get((one.path, one.claim))
         if known is None:
             known = self._resolutions[one.path, one.claim] = self._resolved(one)
@@ -100,18 +120,19 @@ class Judge:
         if claim.kind is Kind.VERSION:
             return self._version(claim, one.path)
         if claim.tool == DIAGRAM_TOOL:
-            return (self.diagram_judge or self).diagrams(one.path).resolve(claim, self.tree)
+            return (self.diagram_lookup or self).diagrams(one.path).resolve(claim, self.tree)
         return resolve(claim, one.path, self.tree)
 
     def diagrams(self, path: str) -> DiagramRoots:
-        """The diagrams of the file `path`, with the folders that they show."""
+        """The diagrams of the file `path`, with the folders of the tree that they show."""
         if path not in self._roots:
             entries = [one.claim for one in self.claims if one.path == path and one.claim.tool == DIAGRAM_TOOL]
             self._roots[path] = DiagramRoots(path, entries, self.tree)
         return self._roots[path]
 
     def _version(self, claim: Claim, document: str) -> Resolution:
-        """Compare a version with those of configuration files beside the document or at the root, else of all others.
+        """Look up a version: compare it with those in configuration files beside the document or at the root, else with
+        all others.
 
         The result is unknown if none of these files states a comparable version.
         """
@@ -141,6 +162,6 @@ class Judge:
         paths = sorted(paths, key=lambda path: path.count("/"))[:MAX_VERSION_FILES]
         for path, (_, data) in zip(paths, self.repo.read_many([oids[path] for path in paths]), strict=True):
             text = (data or b"").decode("utf-8", "replace")
-            for tool, spec in versions.stated(path.rpartition("/")[2], text, packages):
+            for tool, spec in versions.stated_versions(path.rpartition("/")[2], text, packages):
                 stated.setdefault(tool, []).append((path, spec))
         return stated
