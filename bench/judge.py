@@ -32,9 +32,9 @@ from gitmem.git.objects import Span  # noqa: E402
 from gitmem.memory.fact import Fact  # noqa: E402
 from gitmem.models.gguf_judge import GgufJudge  # noqa: E402
 from gitmem.models.language import Setting  # noqa: E402
-from gitmem.promotion.evaluation import NO_BLOB, rows  # noqa: E402
+from gitmem.promotion.evaluation import NO_BLOB, read_rows  # noqa: E402
 from gitmem.promotion.judge_agreement import Agreement  # noqa: E402
-from gitmem.promotion.judge_calibration import Scale, area, calibration, rubric, scale  # noqa: E402
+from gitmem.promotion.judge_calibration import Scale, area_under_curve, calibration, fit_scale, rubric  # noqa: E402
 from gitmem.promotion.judged_rules import JudgedRules  # noqa: E402
 from gitmem.promotion.log_lines import languages_of  # noqa: E402
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal  # noqa: E402
@@ -124,7 +124,7 @@ def numbers_of(judge: GgufJudge, cases: Sequence[Case]) -> tuple[dict[str, float
         for language in dict.fromkeys(languages_of(case.operation.text)[0] for case in cases):
             told = calibration(language)
             answers = list(judged(rubric(language), [one.text for one in told]))
-            scales[language] = scale([(number, one.keep) for number, one in zip(answers, told, strict=True)])
+            scales[language] = fit_scale([(number, one.keep) for number, one in zip(answers, told, strict=True)])
             texts = [case.operation.text for case in cases if languages_of(case.operation.text)[0] == language]
             numbers.update(zip(texts, judged(rubric(language), texts), strict=True))
     return numbers, scales
@@ -151,7 +151,7 @@ def measured(name: str, cases: Sequence[Case], judge: GgufJudge) -> list[list[ob
             text = case.operation.text
             alone.append(scales[languages_of(text)[0]].evidence(numbers[text]) > 0)
         rules = [case.operation.op is not Op.SKIP for case in own]
-        told = area(
+        told = area_under_curve(
             [numbers[case.operation.text] for case in own if case.keep],
             [numbers[case.operation.text] for case in own if not case.keep],
         )
@@ -170,7 +170,7 @@ def sets(wanted: argparse.Namespace) -> Mapping[str, list[Case]]:
     found = {DAYS.name: log_days()}
     for file in map(Path, wanted.facts):
         name = file.resolve().parent.name
-        found[name] = found.get(name, []) + cases_of((log, keep) for log, keep, _ in rows(file))
+        found[name] = found.get(name, []) + cases_of((log, keep) for log, keep, _ in read_rows(file))
     found.update((file.stem, statements(file)) for file in map(Path, wanted.statements))
     return found
 

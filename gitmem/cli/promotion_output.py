@@ -10,7 +10,7 @@ from gitmem.memory.fact import fact_id
 from gitmem.memory.rivals import placed_sentence
 from gitmem.plural import counted
 from gitmem.promotion.outcome import not_repeatable
-from gitmem.promotion.plan import Refused, Why
+from gitmem.promotion.plan import Check, Refused
 from gitmem.promotion.promote import Mode, Outcome
 
 MAX_EXAMPLES = 10  # refused candidates of one reason that `--explain` shows
@@ -48,10 +48,10 @@ def as_text(outcome: Outcome, explain: bool) -> str:
             where = f" on {outcome.branch}"
         facts = counted(count, "fact")
         lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
-    over_limit = len(outcome.plan.stopped(Why.LIMIT))
+    over_limit = len(outcome.plan.refused_by(Check.LIMIT))
     if over_limit and count:
         lines.append(f"{over_limit} more wait for the next run: git mem promote")
-    waiting = outcome.plan.stopped(Why.ORIGIN)
+    waiting = outcome.plan.refused_by(Check.ORIGIN)
     if waiting and not explain:
         idents = " ".join(fact_id(item.operation.text) for item in waiting[:MAX_WAITING_IDS])
         if len(waiting) > MAX_WAITING_IDS:
@@ -68,12 +68,12 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
     groups: dict[tuple[str, str], list[Refused]] = {}
     for item in refused:
         reason = ""
-        if item.why is Why.MODEL:
+        if item.why is Check.MODEL:
             reason = item.reason.partition(":")[0]
         groups.setdefault((str(item.why), reason), []).append(item)
     lines = []
     for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        shown = MAX_WAITING_EXAMPLES if why == Why.ORIGIN else MAX_EXAMPLES
+        shown = MAX_WAITING_EXAMPLES if why == Check.ORIGIN else MAX_EXAMPLES
         lines.append(f"{', '.join(filter(None, (why, reason)))}: {counted(len(items), 'candidate')}")
         lines += [refusal_text(item, item.operation.text not in hidden) for item in items[:shown]]
         if len(items) > shown:

@@ -17,7 +17,7 @@ from gitmem.memory.fact import normalise
 from gitmem.promotion.plan import Plan
 from gitmem.promotion.promote import Outcome, Request
 from gitmem.promotion.proposal import Model
-from gitmem.promotion.proposal_review import Offered, Recorded, Review, ensure_person, offered
+from gitmem.promotion.proposal_review import OfferedOperation, RecordedModel, Review, ensure_person, offers_of
 
 KEYS = "y,n,e,q,?"
 HELP = """y - promote this fact
@@ -36,12 +36,12 @@ def promote_interactively(
     because their source changed meanwhile. Raises UsageError if an agent runs it, and the errors of `promote`.
     """
     ensure_person(config)
-    review = Review(repo, config, policy, request, Recorded(model), now())
+    review = Review(repo, config, policy, request, RecordedModel(model), now())
     proposed = review.outcome()
-    candidates = offered(proposed.plan)
+    candidates = offers_of(proposed.plan)
     if not candidates:
         return proposed, 0
-    accepted: list[Offered] = []
+    accepted: list[OfferedOperation] = []
     for number, candidate in enumerate(candidates, 1):
         _show(candidate)
         answer = _ask(review, proposed.plan, candidate, f"({number}/{len(candidates)})")
@@ -55,15 +55,14 @@ def promote_interactively(
     return outcome, len(accepted) - len(outcome.plan.approved)
 
 
-def _show(candidate: Offered) -> None:
-    """Print a candidate with its sources, the fact that it replaces, and its origin if that is not a person."""
+def _show(candidate: OfferedOperation) -> None:
     operation, old = candidate.operation, candidate.old
     say(escape(f"{operation.op} {operation.text} ({operation.type}, {operation.importance:g})", ""))
     for span in operation.sources:
         say(escape(f"    from {place_text(span)}", ""))
     if old:
         say(escape(f"    replaces {old.id}: {old.text}", ""))
-    if candidate.held:
+    if candidate.needs_acceptance:
         say(escape(f"    its words are not a person's: origin {operation.origin or 'of its lines'}", ""))
 
 
@@ -79,7 +78,7 @@ def ask_key(question: str) -> str:
         raise
 
 
-def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Offered] | None:
+def _ask(review: Review, plan: Plan, candidate: OfferedOperation, where: str) -> list[OfferedOperation] | None:
     """Ask until there is an answer: [the candidate, edited or not] to promote it, [] for not now, None to quit."""
     text = candidate.operation.text
     while True:
@@ -99,7 +98,7 @@ def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Off
             say(f"{error.message}; {error.hint}")
             continue
         changed = replace(candidate, operation=replace(candidate.operation, text=text))
-        _, problem = review.checked(plan, changed)
+        _, problem = review.check_edited(plan, changed)
         if not problem:
             return [changed]
         say(escape(f"that would be refused: {problem}", ""))

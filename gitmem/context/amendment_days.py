@@ -63,6 +63,7 @@ def _placed_facts(part: Part) -> Iterator[PlacedFact]:
 
 
 def _fact(piece: Piece) -> Fact:
+    """The statement of a piece as a fact."""
     statement = piece.statement
     return Fact(
         statement.text, fact_id(statement.text), statement.first, "", statement.meta, statement.last, statement.trail

@@ -20,7 +20,7 @@ from gitmem.errors import BadConfig, GitMemError
 from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
 from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply
-from gitmem.promotion.prompt import packaged, rows
+from gitmem.promotion.prompt import packaged_prompt, parse_objects
 from gitmem.provenance import grounding
 from gitmem.text.denials import denials
 
@@ -64,7 +64,7 @@ def _reply_rows(reply: Reply) -> tuple[Sequence[Mapping[str, Any]], str]:
     """(the JSON objects of a model's reply, the problem that made the reply incomplete or "")."""
     if reply.too_long:
         return [], "the notes do not fit into its context"
-    return rows(reply.text[:REPLY_LIMIT])
+    return parse_objects(reply.text[:REPLY_LIMIT])
 
 
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
@@ -107,7 +107,7 @@ def prompt(notes: Sequence[Note]) -> Prompt:
     labels = [f"L{n}" for n in range(1, len(notes) + 1)]
     shown = [f"{label} {json.dumps(note.text, ensure_ascii=False)}" for label, note in zip(labels, notes, strict=True)]
     origins = tuple(dict.fromkeys((note.path, "") for note in notes))
-    return Prompt(packaged("condense"), "\n".join(shown), reply_schema(labels), origins)
+    return Prompt(packaged_prompt("condense"), "\n".join(shown), reply_schema(labels), origins)
 
 
 def reply_schema(labels: Sequence[str]) -> dict[str, Any]:

@@ -336,6 +336,7 @@ def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope:
 
 
 def _matches(subject: str, globs: Sequence[str]) -> bool:
+    """Whether a path matches one of the globs, or a name equals one of them whatever its case."""
     plain = subject.strip().casefold()
     return any(
         fnmatchcase(subject, glob) or _matches_without_folder(subject, glob) or plain == glob.strip().casefold()

@@ -1,7 +1,7 @@
-"""Archiving without a promotion: moves facts of MEMORY.md that a person chose to `memory/archive/`, in one commit.
+"""Moves facts of MEMORY.md that a person chose to `memory/archive/`, in one commit and without a promotion.
 
-A fact may go when its last day has passed or when MEMORY.md is longer than its budget. Nothing is deleted, and no
-pinned fact moves.
+A fact may be archived when its last day has passed or when MEMORY.md is longer than its budget. Nothing is deleted, and
+a pinned fact never moves.
 """
 
 from __future__ import annotations
@@ -23,31 +23,37 @@ EXPIRED, TOO_MUCH = "its last day has passed", "MEMORY.md is longer than its bud
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A fact that may go to the archive. `reason`: EXPIRED or TOO_MUCH."""
+class ArchivableFact:
+    """A fact that may be archived. `reason`: EXPIRED or TOO_MUCH."""
 
     fact: Fact
     reason: str
 
 
-def due(data: bytes, today: date, budget: int) -> list[Due]:
-    """The facts that may go: ended ones, then the least important ones until MEMORY.md has `budget` lines. `data`: the
-    bytes of MEMORY.md."""
+def archivable_facts(data: bytes, today: date, budget: int) -> list[ArchivableFact]:
+    """The facts that may be archived: first the ended ones, then the least important ones that must leave until
+    MEMORY.md has `budget` lines. `data`: the bytes of MEMORY.md."""
     memory, expired = archiving.remove_expired(facts.parse(data), today)
     _, surplus = archiving.fit_to_budget(memory, today, budget)
-    return [*(Due(item.fact, EXPIRED) for item in expired), *(Due(item.fact, TOO_MUCH) for item in surplus)]
+    return [
+        *(ArchivableFact(item.fact, EXPIRED) for item in expired),
+        *(ArchivableFact(item.fact, TOO_MUCH) for item in surplus),
+    ]
 
 
 def archive_plan(
     chosen: Collection[str], today: date, budget: int
 ) -> Callable[[Reading], CommitDraft[tuple[ArchiveEntry, ...]]]:
-    """The plan of moving the facts with the ids `chosen` to the archive. The plan raises Changed when one of them may
-    not go any more, GitMemError when MEMORY.md or an archive has uncommitted edits."""
+    """A plan for `transaction.commit` that moves the facts with the ids `chosen` to the archive.
+
+    The plan raises Changed when one of them may not be archived any more, GitMemError when MEMORY.md or an archive has
+    uncommitted edits.
+    """
 
     def plan(reading: Reading) -> CommitDraft[tuple[ArchiveEntry, ...]]:
         data = reading.committed(MEMORY)
         memory = facts.parse(data)
-        if not chosen or not set(chosen) <= {item.fact.id for item in due(data, today, budget)}:
+        if not chosen or not set(chosen) <= {item.fact.id for item in archivable_facts(data, today, budget)}:
             raise Changed("memory changed since this was shown; nothing was written", "look at it as it is now")
         entries = [
             entry for entry in memory.entries if entry.fact.id in chosen and not archiving.has_pinned(memory, entry)

@@ -35,18 +35,18 @@ from gitmem.promotion.episode_digest import FOLDER as DIGESTS
 from gitmem.promotion.episode_digest import (
     MAX_LINES,
     Digest,
-    digest_of,
-    digested,
+    digest_file,
+    digested_episodes,
     is_digest,
+    make_digest,
     stale_month,
-    written,
 )
 from gitmem.promotion.past_consolidations import SUBJECT, Declined, declined
 from gitmem.promotion.plan import Rules, max_losses
-from gitmem.promotion.promote import archived, branch_tip, bring_up_to_date, stopped_by
+from gitmem.promotion.promote import blocking_rule, branch_tip, bring_up_to_date, with_archives
 from gitmem.promotion.proposal import Log, Model
 from gitmem.promotion.repetitions import Merge, merge_repetitions, wording
-from gitmem.promotion.settlement import Change, dated, pairs_of, put_in_place, shown_pair
+from gitmem.promotion.settlement import Change, dated_facts, open_fact_pairs, put_in_place, shown_pair
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.line_origins import log_origin
@@ -54,7 +54,7 @@ from gitmem.provenance.line_origins import log_origin
 MIN_RECEIPT_DAYS = 90  # days between the first receipt and today, from which a fact counts as never given
 MIN_RECEIPT_DATES = 20  # days with a receipt among these
 MAX_RECEIPT_AGE_DAYS = 14  # days since the newest receipt: an unused computer has no evidence
-LOWERED = 0.3  # importance of a fact that nobody was given
+LOWERED_IMPORTANCE = 0.3  # new importance of a fact that no receipt names
 UNASKED_TYPES = ("rule", "policy", "constraint", "exception")  # not lowered: they matter without being asked for
 BRANCH = "memory/consolidate"  # branch for consolidations that run by themselves
 
@@ -80,7 +80,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class Replacement:
     """A fact (`gone`) that a later one (`kept`) surely replaced or ended."""
 
     kept: Fact
@@ -89,8 +89,8 @@ class Replaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
-    """A fact that no receipt names. `before`: its importance before."""
+class LoweredFact:
+    """A fact whose importance is lowered because no receipt names it. `before`: its importance before."""
 
     fact: Fact
     before: float
@@ -101,8 +101,8 @@ class Outcome:
     """The result of a consolidation, or of its plan."""
 
     merges: tuple[Merge, ...] = ()
-    replaced: tuple[Replaced, ...] = ()
-    lowered: tuple[Lowered, ...] = ()
+    replaced: tuple[Replacement, ...] = ()
+    lowered: tuple[LoweredFact, ...] = ()
     digests: tuple[Digest, ...] = ()
     asked: tuple[Rival, ...] = ()  # pairs for a person to decide
     notes: tuple[str, ...] = ()  # what was not looked at, and why
@@ -133,7 +133,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class ConsolidationPlan:
     """A plan: its outcome, path -> new bytes, and the commit that it was made for."""
 
     outcome: Outcome
@@ -154,32 +154,32 @@ def consolidate(
         raise GitMemError("there is no commit here yet, so no memory to read", "git add -A && git commit")
     run = Run(repo, config, model, policy, request, now)
     if request.dry_run:
-        return replace(_planned_on_branch(run, head), branch=request.branch)
+        return replace(_plan_on_branch(run, head), branch=request.branch)
     ensure_can_commit(repo)
     with locked(repo.common_dir, "promote", wait=0):
         if not request.branch or repo.branch() == request.branch:
-            return _written(run, _planned(run))
+            return _commit_plan(run, _make_plan(run))
         start = branch_tip(repo, request.branch, head)
         with branch_worktree(repo, request.branch, start) as there:
             if not repo.is_ancestor(head, start):
                 bring_up_to_date(there, head, request.branch)
             run = replace(run, place=there)
-            return replace(_written(run, _planned(run)), branch=request.branch)
+            return replace(_commit_plan(run, _make_plan(run)), branch=request.branch)
 
 
-def _planned_on_branch(run: Run, head: str) -> Outcome:
+def _plan_on_branch(run: Run, head: str) -> Outcome:
     """The outcome of a plan for the branch of the request. Raises GitMemError when the branch conflicts with `head`."""
     branch = run.request.branch
     start = branch_tip(run.place, branch, head)
     if start == head:
-        return _planned(run).outcome
+        return _make_plan(run).outcome
     with detached_worktree(run.place, start) as there:
         if not there.is_ancestor(head, start):
             bring_up_to_date(there, head, branch)
-        return _planned(replace(run, place=there)).outcome
+        return _make_plan(replace(run, place=there)).outcome
 
 
-def _written(run: Run, planned: Planned) -> Outcome:
+def _commit_plan(run: Run, planned: ConsolidationPlan) -> Outcome:
     """Commit the plan unless it is empty; returns its outcome with the commit. Raises Changed, Refused, GitFailed."""
     if planned.outcome.empty:
         return planned.outcome
@@ -199,7 +199,7 @@ def _written(run: Run, planned: Planned) -> Outcome:
 # -- the plan ------------------------------------------------------------------------------------------------
 
 
-def _planned(run: Run) -> Planned:
+def _make_plan(run: Run) -> ConsolidationPlan:
     """The plan for HEAD of `run.place`. Writes nothing."""
     place, today = run.place, run.today
     head = place.head()
@@ -211,19 +211,19 @@ def _planned(run: Run) -> Planned:
     memory = facts.parse(data)
     base = ""
     if run.request.since:
-        base = logs.since(place, run.request.since, head, run.now)
+        base = logs.since_commit(place, run.request.since, head, run.now)
     reverted = declined(place, head)
     may_consolidate = _pair_filter(place, base, reverted)
     limit = max_losses(len(memory.facts))
-    known = dated(place, MEMORY, memory.facts, today)
+    known = dated_facts(place, MEMORY, memory.facts, today)
     memory, merges, moved = merge_repetitions(memory, today, limit, may_consolidate)
     merged = {(merge.gone.id, merge.gone.line) for merge in merges}
     pairs = [
-        pair for pair in pairs_of(known, today)
+        pair for pair in open_fact_pairs(known, today)
         if may_consolidate(pair.new.fact, pair.old.fact)
         and not any((row.fact.id, row.fact.line) in merged for row in (pair.new, pair.old))
     ]  # fmt: skip
-    replacements: list[Replaced] = []
+    replacements: list[Replacement] = []
     asked: list[Rival] = []
     for pair in pairs:
         change = None
@@ -231,7 +231,7 @@ def _planned(run: Run) -> Planned:
             change = _replacement(memory, pair, today)
         if change is not None:
             earlier, later = pair.earlier_first
-            replacements.append(Replaced(later.fact, earlier.fact, pair.reason))
+            replacements.append(Replacement(later.fact, earlier.fact, pair.reason))
             memory = change.memory
             moved = [*moved, *change.moved]
     replaced_ids = {(each.gone.id, each.kept.id) for each in replacements}
@@ -239,20 +239,20 @@ def _planned(run: Run) -> Planned:
         earlier, later = pair.earlier_first
         if (earlier.fact.id, later.fact.id) not in replaced_ids and _is_worth_asking(pair):
             asked.append(pair)
-    memory, lowered, notes = _with_lowered(memory, known, run.request.receipts, today, reverted)
+    memory, lowered, notes = _lower_importance(memory, known, run.request.receipts, today, reverted)
     contents: dict[str, bytes] = {}
     if moved or lowered:
-        contents = archived(place, head, {MEMORY: memory.data()}, moved)
+        contents = with_archives(place, head, {MEMORY: memory.data()}, moved)
     digests, files, more = _digests(run, head, base, memory.facts)
     outcome = Outcome(
         tuple(merges), tuple(replacements), tuple(lowered), tuple(digests), tuple(asked), (*notes, *more), run.model.id,
     )  # fmt: skip
-    return Planned(outcome, {**contents, **files}, head)
+    return ConsolidationPlan(outcome, {**contents, **files}, head)
 
 
 def _pair_filter(repo: Repository, base: str, reverted: Declined) -> Callable[[Fact, Fact], bool]:
-    """A test whether two facts may be consolidated: the MEMORY.md of the commit `base` lacks one of them (any pair for
-    ""), and no consolidation of them was reverted."""
+    """A function that returns whether two facts may be consolidated: the MEMORY.md of the commit `base` lacks one of
+    them (no such condition for ""), and no consolidation of them was reverted."""
     if not base:
         return lambda one, other: not reverted.has_pair(one.id, other.id)
     entry = next((entry for entry in repo.entries(base, [MEMORY]) if entry.path == MEMORY), None)
@@ -300,11 +300,12 @@ def _replacement(memory: Memory, pair: Rival, today: date) -> Change | None:
         return None
 
 
-def _with_lowered(
+def _lower_importance(
     memory: Memory, known: Sequence[PlacedFact], receipts: Receipts | None, today: date, reverted: Declined
-) -> tuple[Memory, list[Lowered], list[str]]:
-    """(memory with a lower importance of facts that no receipt names, these facts, why none was looked at)."""
-    if receipts is None or not _is_enough(receipts, today):
+) -> tuple[Memory, list[LoweredFact], list[str]]:
+    """(memory in which facts that no receipt names have a lower importance, these facts, notes for a person why no fact
+    was examined)."""
+    if receipts is None or not _cover_enough_days(receipts, today):
         why = (
             f"importance is left alone: receipts of {MIN_RECEIPT_DAYS} days are needed, on {MIN_RECEIPT_DATES} of them"
         )
@@ -314,16 +315,16 @@ def _with_lowered(
     for index in range(len(memory.entries)):
         entry = memory.entries[index]
         fact = entry.fact
-        if fact.id in reverted.lowered or fact.id not in rows or importance(fact) <= LOWERED:
+        if fact.id in reverted.lowered or fact.id not in rows or importance(fact) <= LOWERED_IMPORTANCE:
             continue
         if _was_never_given(fact, rows[fact.id].day, receipts):
-            meta = [pair for pair in fact.meta if pair[0] != "importance"] + [("importance", f"{LOWERED:g}")]
-            lowered.append(Lowered(rows[fact.id].fact, importance(fact)))
+            meta = [pair for pair in fact.meta if pair[0] != "importance"] + [("importance", f"{LOWERED_IMPORTANCE:g}")]
+            lowered.append(LoweredFact(rows[fact.id].fact, importance(fact)))
             memory = facts.with_comment(memory, entry, meta)
     return memory, lowered, []
 
 
-def _is_enough(receipts: Receipts, today: date) -> bool:
+def _cover_enough_days(receipts: Receipts, today: date) -> bool:
     """Whether the receipts cover enough days to show that a fact was never given."""
     long = (today - receipts.first).days >= MIN_RECEIPT_DAYS and receipts.dates >= MIN_RECEIPT_DATES
     return long and (today - receipts.last).days <= MAX_RECEIPT_AGE_DAYS
@@ -360,7 +361,7 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
         return [], {}, []
     oids = [*files.values(), *(oid for found in months.values() for oid in found.values())]
     blobs = logs.small_blobs(place, oids)
-    done = {path: digested(blobs.get(oid, b"")) for path, oid in files.items()}
+    done = {path: digested_episodes(blobs.get(oid, b"")) for path, oid in files.items()}
     episodes = {
         month: [
             _episode(path, oid, blobs[oid])
@@ -376,11 +377,11 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
     rules = _rules(run, head, known, [log for found in episodes.values() for log in found])
     digests, contents = [], {}
     for month, of_month in episodes.items():
-        digest = digest_of(month, of_month, known, run.model, rules)
+        digest = make_digest(month, of_month, known, run.model, rules)
         if not digest.lines:
             continue
-        data = written(blobs.get(files.get(digest.path, ""), b""), digest)
-        if rule := stopped_by(data.decode("utf-8", "replace"), run.policy, digest.path):
+        data = digest_file(blobs.get(files.get(digest.path, ""), b""), digest)
+        if rule := blocking_rule(data.decode("utf-8", "replace"), run.policy, digest.path):
             notes.append(f"{digest.path}: the gate stops it: {rule}")
             continue
         digests.append(digest)
@@ -392,15 +393,15 @@ def _episode(path: str, oid: str, data: bytes) -> Log:
     """An episode as a log of which every line is new."""
     day = log_date(path)
     assert day is not None
-    lines = logs.split(data)
+    lines = logs.split_log(data)
     return Log(path, oid, day, lines, frozenset(range(1, len(lines) + 1)), log_origin(lines))
 
 
 def _rules(run: Run, head: str, known: Sequence[Fact], episodes: Sequence[Log]) -> Rules:
     """The rules for the lines of a digest: those of a promotion. Texts that a person removed do not come back."""
-    past = logs.past(run.place, read_ledger(run.place, [head]), head, known, episodes)
+    past = logs.read_precedents(run.place, read_ledger(run.place, [head]), head, known, episodes)
     return Rules(
-        today=run.today, gate=lambda text: stopped_by(text, run.policy), limit=MAX_LINES, covered=past.covered,
+        today=run.today, gate=lambda text: blocking_rule(text, run.policy), limit=MAX_LINES, covered=past.covered,
         refused=past.refused, archived=past.archived,
     )  # fmt: skip
 
@@ -417,7 +418,9 @@ def _message(run: Run, outcome: Outcome) -> str:
     for pair in outcome.replaced:
         lines.append(f"- {MEMORY}:{pair.gone.line} {pair.gone.id} was replaced by {pair.kept.id}")
     for lower in outcome.lowered:
-        lines.append(f"- {MEMORY}:{lower.fact.line} {lower.fact.id} importance {lower.before:g} -> {LOWERED:g}")
+        lines.append(
+            f"- {MEMORY}:{lower.fact.line} {lower.fact.id} importance {lower.before:g} -> {LOWERED_IMPORTANCE:g}"
+        )
     for digest in outcome.digests:
         count = counted(len(digest.lines), "line")
         lines.append(f"- {encode(digest.path)}: {count} of {len(digest.episodes)} episodes")
@@ -460,7 +463,8 @@ def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
             {"kept": _fact(each.kept), "gone": _fact(each.gone), "reason": each.reason} for each in outcome.replaced
         ],
         "lowered": [
-            {**_fact(each.fact), "importance": LOWERED, "importance_before": each.before} for each in outcome.lowered
+            {**_fact(each.fact), "importance": LOWERED_IMPORTANCE, "importance_before": each.before}
+            for each in outcome.lowered
         ],
         "digests": [
             {

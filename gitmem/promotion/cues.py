@@ -1,9 +1,9 @@
-"""Cues: what in a line speaks for keeping it, and what against, and the plain sum of their weights: the score of what
-is said in a talk, and what the learned score of a line of a log begins with (`promotion/lasting`).
+"""Matches a line with cues: patterns that show whether the line is worth keeping. Pure.
 
-Pure. Every cue has a name, so that `promote --explain` can say why a line was or was not proposed. Weights live beside
-the patterns, in a module of `promotion/lexicon/` for each language: about 2 decides alone, 1 needs a little company,
-0.5 only helps.
+A cue has a name, which `promote --explain` shows, and a weight: positive for keeping the line, negative against it. The
+sum of the weights is the score of a spoken turn (`dialogue`) and one feature of the score of a log line (`lasting`).
+The cues of each language are in a module of `promotion/lexicon/`. A weight of 2 decides alone, 1 needs another cue, 0.5
+only helps.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-THRESHOLD = 0.8  # of the score: docs/promotion.md has the measurement
-VETO = -2.0  # a cue this far against limits what all cues for a line may add up to: a hedged decision is none
-VETOED_AT_MOST = 3.0
-SPECIFIC_SHARE = 0.7  # of the weight for `fact` from which another kind names the type
-CHARACTERS_READ = 600  # characters of a line that are read: patterns stay cheap, and a longer line is no single fact
+THRESHOLD = 0.8  # least score of a line that is proposed; docs/promotion.md has the measurement
+VETO = -2.0  # a cue with at most this weight limits the sum of the positive weights, as in a hedged decision
+MAX_VETOED_SUM = 3.0  # that limit
+MIN_SPECIFIC_SHARE = 0.7  # least share of the weight for `fact` with which another kind becomes the type
+MAX_CHARACTERS = 600  # characters of a line that are read: patterns stay cheap, and a longer line is no single fact
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """`kind` is the type of fact the cue speaks for, empty for what speaks for or against any."""
+    """One cue. `kind`: the type of fact that it indicates, "" for none. `pattern`: matches lower-case text."""
 
     name: str
     weight: float
@@ -30,9 +30,9 @@ class Cue:
 
 
 def cue(name: str, weight: float, pattern: str, kind: str = "") -> Cue:
-    """A cue from a verbose pattern (write `\\ ` or `\\s` for white space), whatever its case.
+    """A cue from a verbose pattern, in which white space is written `\\ ` or `\\s`.
 
-    Lines are read in lower case, so the pattern is put there too: half the time that `re.IGNORECASE` takes.
+    The pattern is put in lower case, because lines are too; this takes half the time of `re.IGNORECASE`.
     """
     return Cue(name, weight, re.compile(_CAPITAL.sub(lambda m: m[0].lower(), pattern), re.VERBOSE), kind)
 
@@ -42,7 +42,8 @@ _CAPITAL = re.compile(r"(?<!\\)[A-Z]")  # not the letter of `\S` or `\W`
 
 @dataclass(frozen=True, slots=True)
 class CueResult:
-    """The cues of one text: their sum, the type with most weight, the names of those that matched, best first."""
+    """The result of matching one text. `score`: the sum of weights. `kind`: the type with most weight, "" for none.
+    `cues`, `against`: names of the matched cues with positive and with negative weight, the strongest first."""
 
     score: float
     kind: str
@@ -52,7 +53,8 @@ class CueResult:
 
 @dataclass(frozen=True, slots=True)
 class CueSet:
-    """Cues of one language, those against first: a line they rule out is not read further."""
+    """Cues of one or more languages. `against`: cues with negative weight, which are matched first, because they may
+    rule a line out. `favouring`: the others."""
 
     against: tuple[Cue, ...]
     favouring: tuple[Cue, ...]
@@ -62,25 +64,26 @@ class CueSet:
 
 
 def cue_set(cues: Iterable[Cue]) -> CueSet:
-    """The cues as a set, order kept within each half."""
+    """The cues as a CueSet; each half keeps their order."""
     listed = tuple(cues)
     return CueSet(tuple(c for c in listed if c.weight < 0), tuple(c for c in listed if c.weight >= 0))
 
 
 def match_cues(text: str, cues: CueSet) -> CueResult:
-    """Sum the cues that occur in `text`; each counts once. The type is that of the most supported kind.
+    """Sum the weights of the cues that occur in `text`; each cue counts once.
 
-    What lasts in general (`fact`) names the type only where nothing more particular is about as well supported.
+    The kind is the one with most weight, but another kind is preferred to `fact` if it has nearly as much weight
+    (SPECIFIC_SHARE). A text that a VETO rules out has no positive cues in the result.
     """
-    if len(text) > CHARACTERS_READ:
-        text = f"{text[: CHARACTERS_READ // 2]} … {text[-CHARACTERS_READ // 2 :]}"
+    if len(text) > MAX_CHARACTERS:
+        text = f"{text[: MAX_CHARACTERS // 2]} … {text[-MAX_CHARACTERS // 2 :]}"
     text = text.lower()
     against = [item for item in cues.against if item.pattern.search(text)]
     deducted = sum(item.weight for item in against)
     vetoed = any(item.weight <= VETO for item in against)
     against.sort(key=lambda item: item.weight)
     names = tuple(item.name for item in against)
-    if vetoed and deducted + VETOED_AT_MOST < THRESHOLD:
+    if vetoed and deducted + MAX_VETOED_SUM < THRESHOLD:
         return CueResult(round(deducted, 3), "", (), names)
     favouring = [item for item in cues.favouring if item.pattern.search(text)]
     added = sum(item.weight for item in favouring)
@@ -89,11 +92,11 @@ def match_cues(text: str, cues: CueSet) -> CueResult:
         if item.kind:
             kinds[item.kind] = kinds.get(item.kind, 0.0) + item.weight
     named = max((w for name, w in kinds.items() if name != "fact"), default=0.0)
-    if named >= 1.0 and named >= SPECIFIC_SHARE * kinds.get("fact", 0.0):
+    if named >= 1.0 and named >= MIN_SPECIFIC_SHARE * kinds.get("fact", 0.0):
         kinds.pop("fact", None)
     favouring.sort(key=lambda item: -item.weight)
     kind = ""
     if kinds:
         kind = max(kinds, key=lambda name: kinds[name])
-    score = (min(added, VETOED_AT_MOST) if vetoed else added) + deducted
+    score = (min(added, MAX_VETOED_SUM) if vetoed else added) + deducted
     return CueResult(round(score, 3), kind, tuple(item.name for item in favouring), names)

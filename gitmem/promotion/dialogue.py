@@ -17,7 +17,7 @@ from gitmem.promotion.log_lines import Candidate
 from gitmem.text import english, korean
 from gitmem.text.sentences import sentences
 
-THRESHOLD = 1.6
+THRESHOLD = 1.6  # least score of a turn that is proposed
 
 _ASIDE = re.compile(r"\[(?:photo|image|video|audio|sticker|사진|이미지)[^\]]*\]", re.I)
 _OPENING_WORDS = re.compile(rf"^(?:(?:{english.INTERJECTIONS})\b[\s,!.-]*)+", re.I)
@@ -54,7 +54,8 @@ _NAME = re.compile(r"(?<=[a-z,;:'\"] )[A-Z][a-z]+\b|\"[^\"]{3,60}\"")
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
     """A turn with its score. `text`: the turn without asides such as `[photo]`; `kind`: the type of its best sentence;
-    `cues`: those of that sentence; `against`: what was left out of the turn."""
+    `cues`: names of the cues of that sentence; `against`: for each sentence that was left out, "question" or
+    "pleasantry"."""
 
     line: Candidate
     text: str

@@ -1,8 +1,8 @@
-"""The digest of a month's episodes: lines of them that are worth keeping, word for word, each with its source.
+"""Makes the digest of a month's episodes (written summaries of sessions): their lasting lines, with sources.
 
-A model only chooses lines. `plan.decide` makes the checks of a promotion, and a line that is not in its source word for
-word is dropped. A digest is a file, `memory/sessions/digests/YYYY-MM.md`; the episodes are not changed. Pure: no file
-is read or written here.
+A digest repeats lines word for word; a model only chooses them. `plan.decide` makes the checks of a promotion, and a
+line that is not in its source word for word is dropped. A digest is a file, `memory/sessions/digests/YYYY-MM.md`; the
+episodes are not changed. Pure: no file is read or written here.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from gitmem.provenance.cited_text import cited_text
 from gitmem.text.iso_day import ISO_DAY
 
 FOLDER = "memory/sessions/digests"
-STALE_DAYS = 30  # days after the end of a month from which its episodes are digested
-MIN_EPISODES = 2  # episodes of a month from which a digest is written
+STALE_DAYS = 30  # days after the end of a month before a digest of its episodes is made
+MIN_EPISODES = 2  # least number of episodes of a month with a digest
 MAX_LINES = 20  # lines that one run adds to the digest of a month
-# Log-odds, from which a line that `rules` proposes is taken. Half of 36 lines of two public memories reach it
+# Least log-odds of a line that `rules` proposes and the digest takes. Half of 36 lines of two public memories reach it
 # (docs/promotion.md, "Consolidation", has the count by hand).
 MIN_ODDS = 0.3
 IMPORTANCE = 0.6  # of an item below the heading DECISIONS
@@ -83,12 +83,12 @@ def stale_month(path: str, today: date) -> str:
     return ""
 
 
-def digested(data: bytes) -> set[str]:
+def digested_episodes(data: bytes) -> set[str]:
     """The paths of the episodes that the lines of a digest cite. `data`: the bytes of the digest."""
     return {span.path for fact in facts.parse(data).facts for span in cited(fact)}
 
 
-def digest_of(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Model, rules: Rules) -> Digest:
+def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Model, rules: Rules) -> Digest:
     """The new lines for the digest of a month, at most `rules.limit`; none that repeats a fact of `known`.
 
     `logs`: the episodes. Transcripts among them are left out. Raises ModelUnavailable.
@@ -171,7 +171,7 @@ def _as_heading(text: str) -> str:
     return normalise(_NO_HEADING.sub(" ", text)).strip("# ") or "episode"
 
 
-def written(data: bytes, digest: Digest) -> bytes:
+def digest_file(data: bytes, digest: Digest) -> bytes:
     """The bytes of the digest file with the new lines below the headings of their subjects. `data`: its bytes before,
     b"" for a new file."""
     month = digest.path.rpartition("/")[2].removesuffix(".md")

@@ -1,4 +1,4 @@
-"""Measures how well a promotion model chooses lines, against lines that people found worth keeping. Writes nothing.
+"""Compares the lines that a promotion model chooses with lines that people found worth keeping. Writes nothing.
 
 A row of the file is `{"path", "facts": [{"text", "lines"}]}` or `{"path", "lines": [text], "keep": [{"lines",
 "type"}]}`. A row without its own `lines` is about the file at `path` beside the file of rows. Lines count from 1.
@@ -16,12 +16,12 @@ from typing import Any
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import read_bytes
 from gitmem.paths import log_date
-from gitmem.promotion.logs import split
+from gitmem.promotion.logs import split_log
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.regular_file import read_regular
 
 RULES = "rules/1"  # id of the model that reads each log alone
-TOP = 5
+TOP = 5  # most important facts of a log, for `LogQuality.top`
 NO_BLOB = "0" * 40
 
 
@@ -60,7 +60,7 @@ def evaluate_promotion(file: Path, model: Model) -> tuple[Quality, tuple[str, ..
     `rules` reads each log alone. Any other model reads all in one run, with its batches and budget, as a promotion
     does. Raises GitMemError when a row cannot be read.
     """
-    given = list(rows(file))
+    given = list(read_rows(file))
     if model.id == RULES:
         return summarise(log_quality(log, keep, types, model) for log, keep, types in given), ()
     numbered = [(replace(log, blob=f"{n:040x}"), keep, types) for n, (log, keep, types) in enumerate(given, 1)]
@@ -74,7 +74,7 @@ def evaluate_promotion(file: Path, model: Model) -> tuple[Quality, tuple[str, ..
     return summarise(figures), proposal.notes
 
 
-def rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
+def read_rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
     """(log, lines worth keeping, line -> type as far as the row has types) for each row. Raises GitMemError."""
     try:
         text = read_regular(file).decode("utf-8")
@@ -97,10 +97,12 @@ def rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
 
 
 def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
+    """The lines of a row, or of the file `path` in `folder` for a row without lines. Raises GitMemError without the
+    file."""
     if "lines" in row:
         return tuple(str(text) for text in row["lines"])
     try:
-        return split(read_bytes(folder.resolve(), path))
+        return split_log(read_bytes(folder.resolve(), path))
     except OSError:
         raise GitMemError(f"there is no file '{path}' beside the rows", "give the rows their own 'lines'") from None
 
@@ -111,8 +113,9 @@ def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Mo
 
 
 def _quality(log: Log, keep: frozenset[int], types: dict[int, str], operations: Iterable[Operation]) -> LogQuality:
+    """The figures of a model's operations for one log. `keep`: lines worth keeping. `types`: line -> type."""
     proposed = [o for o in operations if o.op is not Op.SKIP]
-    cited = [(operation, _cited(operation, log)) for operation in proposed]
+    cited = [(operation, _cited_lines(operation, log)) for operation in proposed]
     ranked = sorted(cited, key=lambda pair: (-pair[0].importance, min(pair[1], default=0)))
     return LogQuality(
         log.path,
@@ -125,7 +128,8 @@ def _quality(log: Log, keep: frozenset[int], types: dict[int, str], operations: 
     )
 
 
-def _cited(operation: Operation, log: Log) -> set[int]:
+def _cited_lines(operation: Operation, log: Log) -> set[int]:
+    """The numbers of the lines of `log` that an operation cites."""
     own = [span for span in operation.sources if span.blob == log.blob]
     return {n for span in own for n in range(span.start_line, span.end_line + 1)}
 

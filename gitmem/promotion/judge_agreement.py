@@ -17,7 +17,7 @@ from pathlib import Path
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import write_atomic
 from gitmem.models.judgement_cache import FOLDER
-from gitmem.promotion.judge_calibration import area
+from gitmem.promotion.judge_calibration import area_under_curve
 from gitmem.regular_file import read_regular
 
 MIN_STATEMENTS = 8  # statements of each kind (proposed, left out) from which the agreement is computed
@@ -65,10 +65,11 @@ class Agreement:
         left_out = [number for number, kind in self._rows.values() if not kind]
         if min(len(proposed), len(left_out)) < MIN_STATEMENTS:
             return None
-        return area(proposed, left_out)
+        return area_under_curve(proposed, left_out)
 
 
 def _read(file: Path) -> dict[str, tuple[float, bool]]:
+    """The rows of a file; {} for a missing or damaged file."""
     try:
         value = json.loads(read_regular(file, MAX_FILE_BYTES))
         return {str(key): (float(number), bool(kind)) for key, (number, kind) in value.items()}

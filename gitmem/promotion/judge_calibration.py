@@ -70,11 +70,12 @@ def calibration(language: str) -> tuple[Example, ...]:
 
 
 def _examples(name: str) -> list[Example]:
+    """The labelled statements of a file of the package."""
     rows = (line.split("\t") for line in _packaged(name).splitlines())
     return [Example(language, label == "yes", text) for language, label, text in rows]
 
 
-def scale(rows: Sequence[tuple[float, bool]]) -> Scale:
+def fit_scale(rows: Sequence[tuple[float, bool]]) -> Scale:
     """The scale for (number, keep) rows, of which half are to keep: logistic regression on standardised numbers
     (Platt scaling)."""
     mean = sum(n for n, _ in rows) / len(rows)
@@ -93,11 +94,13 @@ def scale(rows: Sequence[tuple[float, bool]]) -> Scale:
         over = aa * bb - ab * ab
         slope += (bb * gradient[0] - ab * gradient[1]) / over
         offset += (aa * gradient[1] - ab * gradient[0]) / over
-    separation = area([number for number, kept in rows if kept], [number for number, kept in rows if not kept])
+    separation = area_under_curve(
+        [number for number, kept in rows if kept], [number for number, kept in rows if not kept]
+    )
     return Scale(separation, slope / spread, offset - slope * mean / spread)
 
 
-def area(more: Sequence[float], less: Sequence[float]) -> float:
+def area_under_curve(more: Sequence[float], less: Sequence[float]) -> float:
     """The area under the curve: the share of pairs in which the number of `more` is greater; 0.5 is chance."""
     wins = sum((a > b) + 0.5 * (a == b) for a in more for b in less)
     return wins / max(1, len(more) * len(less))

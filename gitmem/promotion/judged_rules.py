@@ -17,7 +17,7 @@ from gitmem.models.judging import Judge, JudgeStatements
 from gitmem.models.language import OutOfBudget, Setting
 from gitmem.plural import counted
 from gitmem.promotion.judge_agreement import MAX_LEFT_OUT_ODDS, MIN_AGREEMENT, Agreement
-from gitmem.promotion.judge_calibration import LANGUAGES, MAX_LOG_ODDS, Scale, calibration, rubric, scale
+from gitmem.promotion.judge_calibration import LANGUAGES, MAX_LOG_ODDS, Scale, calibration, fit_scale, rubric
 from gitmem.promotion.log_lines import languages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation, Proposal
 from gitmem.promotion.rules_model import importance_of, last_day_of
@@ -27,12 +27,12 @@ PROGRESS_SECONDS = 10.0  # between two messages about the progress
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgements:
     """The results of a judge."""
 
     evidence: Mapping[str, float]  # text of a statement -> evidence
     notes: tuple[str, ...] = ()  # sentences for a person
-    whole: bool = True  # all statements were judged
+    complete: bool = True  # all statements were judged
 
 
 class JudgedRules:
@@ -49,16 +49,16 @@ class JudgedRules:
         shown = [each for each in proposal.operations if each.odds is not None and self._may_be_shown(each)]
         in_doubt = [each for each in shown if abs(each.odds or 0.0) <= MAX_LOG_ODDS]
         in_doubt.sort(key=lambda each: (each.op is Op.SKIP, -each.importance, -(each.odds or 0.0)))
-        judged = Judged({})
+        judged = Judgements({})
         if in_doubt:
-            judged = self._judged(in_doubt, shown)
+            judged = self._judge_in_doubt(in_doubt, shown)
         unjudged: set[Operation] = set()
-        if not judged.whole:
+        if not judged.complete:
             unjudged = {each for each in in_doubt if each.text not in judged.evidence}
-        operations = (self._after(each, judged, days) for each in proposal.operations if each not in unjudged)
+        operations = (self._with_judgement(each, judged, days) for each in proposal.operations if each not in unjudged)
         return replace(
             proposal, operations=tuple(operations), notes=(*proposal.notes, *judged.notes),
-            whole=proposal.whole and judged.whole,
+            complete=proposal.complete and judged.complete,
         )  # fmt: skip
 
     def _may_be_shown(self, operation: Operation) -> bool:
@@ -68,7 +68,7 @@ class JudgedRules:
             path = operation.sources[0].path
         return self._setting.redact(operation.text, path) == operation.text
 
-    def _judged(self, in_doubt: Sequence[Operation], shown: Sequence[Operation]) -> Judged:
+    def _judge_in_doubt(self, in_doubt: Sequence[Operation], shown: Sequence[Operation]) -> Judgements:
         """Judge the operations in doubt, one language after the other, until the budget is used up. `shown`: all
         operations that the model may see; the sure ones among them measure its agreement with the rules."""
         evidence: dict[str, float] = {}
@@ -96,7 +96,7 @@ class JudgedRules:
         if problem:
             left = len({each.text for each in in_doubt} - set(evidence))
             notes.append(f"{problem}; what was judged is kept; {counted(left, 'statement')} wait for the next run")
-        return Judged(evidence, tuple(notes), not problem)
+        return Judgements(evidence, tuple(notes), not problem)
 
     def _trusted_scale(
         self, judge: JudgeStatements, language: str, shown: Sequence[Operation]
@@ -108,11 +108,11 @@ class JudgedRules:
         if problem:
             done = f"{len(numbers)} of the {len(examples)} examples that calibrate the model are judged"
             return None, "", f"{problem}; {done}"
-        calibrated = scale([(number, example.keep) for number, example in zip(numbers, examples, strict=True)])
+        calibrated = fit_scale([(number, example.keep) for number, example in zip(numbers, examples, strict=True)])
         if not calibrated.trusted:
             return None, "the model does not know well enough what lasts", ""
         agreement = Agreement(self._setting.state, self._judge.id, language)
-        sure = _sure(shown, agreement.missing())
+        sure = _sure_operations(shown, agreement.missing())
         numbers, problem = self._numbers(judge, language, [each.text for each in sure])
         agreement.add({each.text: (n, each.op is not Op.SKIP) for each, n in zip(sure, numbers, strict=False)})
         if problem:
@@ -139,7 +139,9 @@ class JudgedRules:
             return numbers, str(error)
         return numbers, ""
 
-    def _after(self, operation: Operation, judged: Judged, days: Mapping[tuple[str, str], date]) -> Operation:
+    def _with_judgement(
+        self, operation: Operation, judged: Judgements, days: Mapping[tuple[str, str], date]
+    ) -> Operation:
         """The operation, turned from SKIP to ADD or back when the evidence is sure and outweighs the rules."""
         evidence = judged.evidence.get(operation.text, 0.0)
         if operation.odds is None or abs(evidence) < MIN_EVIDENCE:
@@ -158,14 +160,14 @@ class JudgedRules:
         return operation
 
 
-def _sure(shown: Sequence[Operation], limit: int) -> list[Operation]:
+def _sure_operations(shown: Sequence[Operation], limit: int) -> list[Operation]:
     """At most `limit` operations that the rules propose, and as many that they surely leave out."""
     proposed = [each for each in shown if each.op is not Op.SKIP]
     left_out = [each for each in shown if each.op is Op.SKIP and (each.odds or 0.0) < MAX_LEFT_OUT_ODDS]
-    return [*_spread(proposed, limit), *_spread(left_out, limit)]
+    return [*_evenly_chosen(proposed, limit), *_evenly_chosen(left_out, limit)]
 
 
-def _spread(operations: Sequence[Operation], limit: int) -> list[Operation]:
+def _evenly_chosen(operations: Sequence[Operation], limit: int) -> list[Operation]:
     """At most `limit` of the operations, at even distances."""
     count = min(limit, len(operations))
     return [operations[n * len(operations) // count] for n in range(count)]

@@ -1,4 +1,4 @@
-"""The score of a line of a log: how likely it is to be worth keeping.
+"""Scores a log line by how likely it is worth keeping in long-term memory.
 
 Two logistic regressions, whose weights `tools/train.py lasting` writes. `people_logs.tsv` scores the lines of a short
 plain list, as people write a day down: by the sum of a line's cues, which cues match, its length and its vector
@@ -22,10 +22,10 @@ from gitmem.promotion.log_lines import Candidate
 from gitmem.search.evidence import vector_of, word_table
 from gitmem.text.terms import latin_length
 
-SCALE = 0.5  # score per unit of log-odds: gives log-odds about the range of a sum of cues
+SCORE_PER_LOG_ODDS = 0.5  # score per unit of log-odds: gives log-odds about the range of a sum of cues
 MAX_CUE_SUM = 3.0  # largest absolute sum of cues that counts
 MAX_CUES = 4  # number of matching cues above which more make no difference
-PEOPLES_LOG = 20  # most candidates in a list that counts as written by a person; agents' logs have more
+MAX_PERSON_CANDIDATES = 20  # most candidates in a list that counts as written by a person; agents' logs have more
 # Sum of cues from which a line of a person's log is kept whatever the regression says, since a short line ("we decided
 # to use PostgreSQL") has low log-odds. In real short logs 30 lines were offered for this alone: 3 worth keeping, 6
 # harmless. Long logs do not use it: of 308 such lines 37 were worth keeping and 50 harmless.
@@ -75,7 +75,7 @@ _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _NAMES = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 
 
-def features(text: str, result: CueResult) -> dict[str, float]:
+def person_log_features(text: str, result: CueResult) -> dict[str, float]:
     """The features of a line in a person's log, by name: its cues, its length and the numbers of its vector, about 0..1
     except the sum of cues. Without the static embedder's table there are no numbers of the vector."""
     found = {
@@ -89,7 +89,7 @@ def features(text: str, result: CueResult) -> dict[str, float]:
     return found
 
 
-def forms(line: Candidate, result: CueResult) -> dict[str, float]:
+def agent_log_features(line: Candidate, result: CueResult) -> dict[str, float]:
     """The features of a line in an agent's log, by name: its cues and its form (about 0..1), its words and the words of
     the headings, items and file name above it (1 each)."""
     text, size = line.text, len(line.text)
@@ -102,7 +102,7 @@ def forms(line: Candidate, result: CueResult) -> dict[str, float]:
         "code": min(1.0, text.count("`") / 4),
         "capitals": min(1.0, len(_CAPITALS.findall(text)) / 3),
         "names": min(1.0, len(_NAMES.findall(text)) / 4),
-        "beside": log(1 + line.beside) / 6,
+        "beside": log(1 + line.log_candidates) / 6,
         f"in {line.languages[0]}": 1.0,
         f"kind {result.kind or 'none'}": 1.0,
         f"label {line.label or 'none'}": 1.0,
@@ -144,21 +144,21 @@ def _words(text: str) -> Iterator[str]:
             yield f"-{word[-2:]}"
 
 
-def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
+def line_score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
     """The line's score: `cues.THRESHOLD` at log-odds 0, SCALE more for each unit of log-odds. At least
     `cues.THRESHOLD` for a line that is `named` by a label of a kind of fact (`Decision:`), and for a line of a person's
     log whose cues come to SETTLING_CUE_SUM (a lesson's to LESSON_CUE_SUM)."""
-    peoples = is_peoples(line)
+    peoples = is_from_person(line)
     if peoples and not (line.topic or line.prose):
-        odds = linear_model.load(__file__, "people_logs.tsv").odds(features(line.text, result))
+        odds = linear_model.load(__file__, "people_logs.tsv").odds(person_log_features(line.text, result))
     else:
-        odds = linear_model.load(__file__, "agent_logs.tsv").odds(forms(line, result))
+        odds = linear_model.load(__file__, "agent_logs.tsv").odds(agent_log_features(line, result))
     enough = LESSON_CUE_SUM if result.kind == "lesson" else SETTLING_CUE_SUM
     if named or (peoples and result.score >= enough):
         odds = max(odds, 0.0)
-    return THRESHOLD + SCALE * odds
+    return THRESHOLD + SCORE_PER_LOG_ODDS * odds
 
 
-def is_peoples(line: Candidate) -> bool:
+def is_from_person(line: Candidate) -> bool:
     """Whether a line is in a short list, or in a short text without headings, as people write a day down."""
-    return line.beside <= PEOPLES_LOG and not line.reported and not (line.prose and line.topic)
+    return line.log_candidates <= MAX_PERSON_CANDIDATES and not line.reported and not (line.prose and line.topic)

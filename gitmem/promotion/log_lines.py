@@ -75,7 +75,7 @@ class Candidate:
     topic: str = ""  # the topic that a fact of it needs (`topics.topic_of`)
     under: str = ""  # the label that its heading or parent item is, "" for none
     under_kind: str = ""  # the kind of fact of that label; "none" for a label that speaks against a fact
-    beside: int = 0  # number of candidates of the log
+    log_candidates: int = 0  # number of candidates of the log
     prose: bool = False  # it is one of several sentences of its statement
     typed: str = ""  # the type that the comment of the line states
     reported: bool = False  # it is below a heading of reports (`topics.reports_work`)
@@ -88,7 +88,7 @@ class Candidate:
         """The last line."""
         return max(self.number, self.last)
 
-    def about(self, text: str) -> str:
+    def with_topic(self, text: str) -> str:
         """`text` with the topic before it."""
         if self.topic:
             return f"{self.topic}: {text}"
@@ -195,7 +195,7 @@ def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Can
         if not has_mask(candidate.whole)
     ]
     file = _DAY.sub("", PurePosixPath(log.path).stem)
-    return [replace(candidate, beside=len(candidates), file=file) for candidate in candidates]
+    return [replace(candidate, log_candidates=len(candidates), file=file) for candidate in candidates]
 
 
 def _speakers(texts: list[str], labels: Mapping[str, tuple[str, float]]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Committed daily logs as promotion reads them: which lines are new, and which were promoted or refused before.
+"""Reads committed daily logs for promotion: finds the new lines, and the lines that were promoted or refused before.
 
 The cursor, a `Memory-Cursor` trailer, only saves work. Without a valid cursor every line counts as new again; other
 records then keep a fact from being proposed twice: the `src` keys in MEMORY.md and its archive, and the
@@ -48,14 +48,14 @@ class NewLogs:
 
 @dataclass(frozen=True, slots=True)
 class Precedents:
-    """What earlier promotions and people decided (see `plan.Rules`)."""
+    """The decisions of earlier promotions and of people, for `plan.Rules`."""
 
     refused: frozenset[str]  # hashes (64 hex) of texts that people refused or removed
     covered: frozenset[tuple[str, str]]  # (path, normalised line) of source lines that were used or refused
     archived: Mapping[str, Fact]  # fact id -> archived fact
 
 
-def cursor(repo: Repository, ledger: Ledger, head: str) -> str:
+def read_cursor(repo: Repository, ledger: Ledger, head: str) -> str:
     """The commit up to which logs count as read: the newest `Memory-Cursor` that is an ancestor of its promotion and of
     `head`; "" when there is none.
 
@@ -87,7 +87,7 @@ def _is_supported(repo: Repository, ledger: Ledger, promotion: str) -> bool:
     return found == wanted
 
 
-def since(repo: Repository, text: str, head: str, now: datetime) -> str:
+def since_commit(repo: Repository, text: str, head: str, now: datetime) -> str:
     """The commit that `--since` names: a revision, or the last commit before a day (`named_times`); "" when no commit
     is so old. Raises UnknownRevision."""
     try:
@@ -120,8 +120,8 @@ def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) 
         elif oid not in contents:
             skipped.append(Skipped(path, "missing, or larger than 1 MiB"))
         else:
-            lines = split(contents[oid])
-            new = _new_lines(lines, split(contents.get(old.get(path, ""), b"")))
+            lines = split_log(contents[oid])
+            new = _new_lines(lines, split_log(contents.get(old.get(path, ""), b"")))
             if new:
                 logs.append(Log(path, oid, day, lines, new, log_origin(lines)))
     return NewLogs(head, base, tuple(sorted(logs, key=lambda log: (log.day, log.path))), tuple(skipped))
@@ -142,7 +142,7 @@ def small_blobs(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
     return {oid: data for oid, data in repo.read_many(small) if data is not None}
 
 
-def split(data: bytes) -> tuple[str, ...]:
+def split_log(data: bytes) -> tuple[str, ...]:
     """The lines of a file, numbered as Git numbers them; bytes that are not UTF-8 are replaced."""
     lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     if lines[-1] == "":
@@ -165,8 +165,11 @@ def _new_lines(lines: Sequence[str], old: Sequence[str]) -> frozenset[int]:
     return frozenset(new)
 
 
-def past(repo: Repository, ledger: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Precedents:
-    """What promotion must not propose again from `logs`. `here`: the facts of MEMORY.md; `ledger`: that of `head`."""
+def read_precedents(
+    repo: Repository, ledger: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]
+) -> Precedents:
+    """The texts and lines that promotion must not propose again from `logs`. `here`: the facts of MEMORY.md. `ledger`:
+    of the history of `head`."""
     present = list(here)
     archived = _archived(repo, head)
     ids = {fact.id for fact in (*present, *archived)}
@@ -219,7 +222,7 @@ def _cited_lines(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -
                 oid = repo.find_blob(span.path, span.blob)
             data = next(iter(repo.read_many([oid])))[1] if oid else None
             if data is not None:
-                lines[key] = split(data)
+                lines[key] = split_log(data)
     return {
         (span.path, text)
         for span in in_logs

@@ -1,5 +1,5 @@
-"""Opens promotion models by name: `rules`, or a language model of `models/language` (`gguf:<path>`,
-`http:<url>#<model>`). No model falls back to another one.
+"""Opens a promotion model by name: `rules`, or a language model of `models/language` (`gguf:<path>`,
+`http:<url>#<model>`). A model that cannot be opened is an error; none takes its place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
         from gitmem.errors import ModelUnavailable
 
         raise ModelUnavailable(Message("there is no promotion model '{}'", name), f"rules, {FORMS}")
-    if not words and judges(name, setting.config.model_use):
+    if not words and is_judge(name, setting.config.model_use):
         from gitmem.models.judging import open_judge
         from gitmem.promotion.judged_rules import JudgedRules
         from gitmem.promotion.rules_model import RulesModel
@@ -49,7 +49,7 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
     return LanguagePromoter(open_language_model(name, setting), setting, words)
 
 
-def judges(name: str, use: str) -> bool:
+def is_judge(name: str, use: str) -> bool:
     """Whether the language model `name` judges statements of the rules, instead of listing facts. `use`: the setting
     `mem.modelUse`; with `auto` small GGUF models judge. Raises ModelUnavailable."""
     kind, _, rest = name.partition(":")

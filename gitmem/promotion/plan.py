@@ -65,7 +65,7 @@ MIN_SAME_PROBABILITY = 0.5  # probability from which a statement says the same a
 MIN_LOSSES, LOSS_SHARE = 3, 0.25  # facts that one run may remove: this number, or this share of all when that is more
 
 
-class Why(StrEnum):
+class Check(StrEnum):
     """The check that refused an operation."""
 
     MODEL = "model"
@@ -90,10 +90,12 @@ class Why(StrEnum):
     SIZE = "size"
 
 
-WAITS = (Why.LIMIT, Why.SIZE, Why.RETENTION)  # checks that may approve the same operation in the next run
+# Checks that may approve the same operation in the next run.
+RETRIED_CHECKS = (Check.LIMIT, Check.SIZE, Check.RETENTION)
 # Checks of a text against its cited lines, in this order; each returns a sentence when it fails, else "".
-GROUNDING: tuple[tuple[Why, Callable[[str, str, Iterable[date]], str]], ...] = (
-    (Why.DATE, undated), (Why.NUMBER, uncounted), (Why.NAME, unnamed), (Why.UNSAID, unsaid), (Why.DENIED, denied),
+GROUNDING: tuple[tuple[Check, Callable[[str, str, Iterable[date]], str]], ...] = (
+    (Check.DATE, undated), (Check.NUMBER, uncounted), (Check.NAME, unnamed), (Check.UNSAID, unsaid),
+    (Check.DENIED, denied),
 )  # fmt: skip
 
 
@@ -102,7 +104,7 @@ class Refused:
     """An operation that is not applied. `reason`: a sentence."""
 
     operation: Operation
-    why: Why
+    why: Check
     reason: str
 
 
@@ -122,7 +124,7 @@ class Plan:
     approved: tuple[Approved, ...] = ()
     refused: tuple[Refused, ...] = ()
 
-    def stopped(self, why: Why) -> list[Refused]:
+    def refused_by(self, why: Check) -> list[Refused]:
         """The operations that this check refused."""
         return [item for item in self.refused if item.why is why]
 
@@ -195,7 +197,7 @@ class _Run:
             else:
                 span = operations[other].sources[0]
                 words = Message("a later line replaces it: {}", f"{span.path}:{span.start_line}")
-                verdicts[index] = Refused(operations[index], Why.OVER, words)
+                verdicts[index] = Refused(operations[index], Check.OVER, words)
             return verdicts[index]
 
         return [verdict_at(index) for index in range(len(operations))]
@@ -207,7 +209,7 @@ class _Run:
             tuple[int, tuple[str, int], PlacedFact]
         ] = []  # (index, (day, line), fact with the index as its line)
         for index, operation in enumerate(operations):
-            if operation.op is not Op.ADD or shape(operation) or sources(operation, self.logs):
+            if operation.op is not Op.ADD or shape_problem(operation) or source_problem(operation, self.logs):
                 continue
             span = operation.sources[0]
             log = self.logs[span.path, span.blob]
@@ -248,31 +250,33 @@ class _Run:
         """The verdict after the limits of a whole run and, last because it is slow, the gate."""
         operation, old = verdict.operation, verdict.old
         if old is not None and old.id in self.replaced:
-            return Refused(operation, Why.TARGET, Message("the fact {} was replaced in this run already", old.id))
+            return Refused(operation, Check.TARGET, Message("the fact {} was replaced in this run already", old.id))
         if operation.op is Op.SUPERSEDE and self.losses_left <= 0:
-            return Refused(operation, Why.RETENTION, Message("a run replaces at most {} facts", self.losses))
+            return Refused(operation, Check.RETENTION, Message("a run replaces at most {} facts", self.losses))
         if old is None and not self.rules.may_grow:
-            return Refused(operation, Why.SIZE, "MEMORY.md is full and nothing in it can be archived")
+            return Refused(operation, Check.SIZE, "MEMORY.md is full and nothing in it can be archived")
         blocked = self.rules.gate("\n".join([operation.text, operation.reason, *_cited_lines(operation, self.logs)]))
         if blocked:
-            return Refused(replace(operation, text="", reason=""), Why.GATE, Message("the gate stops it: {}", blocked))
+            return Refused(
+                replace(operation, text="", reason=""), Check.GATE, Message("the gate stops it: {}", blocked)
+            )
         return verdict
 
     def _judge(self, proposed: Operation) -> Approved | Refused:
         """The verdict without the limits: the form of the operation, its sources, its origin, the facts there are."""
         if proposed.op is Op.SKIP:
-            return Refused(proposed, Why.MODEL, proposed.reason or "the model skipped it")
-        if problem := shape(proposed):
-            return Refused(_short(proposed), Why.SHAPE, problem)
+            return Refused(proposed, Check.MODEL, proposed.reason or "the model skipped it")
+        if problem := shape_problem(proposed):
+            return Refused(_shortened(proposed), Check.SHAPE, problem)
         operation = replace(proposed, text=normalise(proposed.text))
-        if problem := sources(operation, self.logs):
-            return Refused(operation, Why.SOURCE, problem)
+        if problem := source_problem(operation, self.logs):
+            return Refused(operation, Check.SOURCE, problem)
         if has_mask("\n".join([operation.text, *_cited_lines(operation, self.logs)])):
-            return Refused(operation, Why.MASKED, "its line holds a mask: what stood there is hidden")
+            return Refused(operation, Check.MASKED, "its line holds a mask: what stood there is hidden")
         if self._is_covered(operation):
-            return Refused(operation, Why.COVERED, "its source was promoted or refused before")
+            return Refused(operation, Check.COVERED, "its source was promoted or refused before")
         if text_hash(operation.text) in self.rules.refused:
-            return Refused(operation, Why.REJECTED, "a person took it out before")
+            return Refused(operation, Check.REJECTED, "a person took it out before")
         if len(self.approved) >= self.rules.limit:
             return self._over_limit(operation)
         if refused := self._ungrounded(operation):
@@ -282,9 +286,9 @@ class _Run:
         accepted = any(len(given) >= 4 and ident.startswith(given) for given in self.rules.accepted)
         if operation.origin in UNSEEN_ORIGINS and not accepted:
             words = f"from {operation.origin}: a person lets it in with --accept {ident}"
-            return Refused(operation, Why.ORIGIN, words)
+            return Refused(operation, Check.ORIGIN, words)
         if operation.until and operation.until < self.rules.today.isoformat():
-            return Refused(operation, Why.OVER, Message("it ended on {}", operation.until))
+            return Refused(operation, Check.OVER, Message("it ended on {}", operation.until))
         return self._against_known(operation)
 
     def _is_covered(self, operation: Operation) -> bool:
@@ -302,9 +306,9 @@ class _Run:
         """The refusal of an operation beyond the limit. One whose fact exists is a duplicate and does not come back."""
         ident = fact_id(operation.text)
         if ident in self.facts or ident in self.approved:
-            return Refused(operation, Why.DUPLICATE, "it is there already")
+            return Refused(operation, Check.DUPLICATE, "it is there already")
         words = f"over the limit of {self.rules.limit} facts a run; the next run takes it up"
-        return Refused(operation, Why.LIMIT, words)
+        return Refused(operation, Check.LIMIT, words)
 
     def _ungrounded(self, operation: Operation) -> Refused | None:
         """The refusal by the first grounding check that fails; None when the cited lines support the text."""
@@ -317,7 +321,7 @@ class _Run:
         if operation.type == "decision":
             statements = "\n".join(text for each in texts for text in each.statements)
             if problem := unreasoned(operation.text, statements):
-                return Refused(operation, Why.REASON, problem)
+                return Refused(operation, Check.REASON, problem)
         return None
 
     def _cited_text(self, span: Span) -> CitedText:
@@ -351,25 +355,25 @@ class _Run:
             operation = replace(operation, op=Op.SUPERSEDE, target=cited_target)
         target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
-            return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
+            return Refused(operation, Check.TARGET, "the fact it would change is not in MEMORY.md")
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
-            return Refused(operation, Why.DUPLICATE, Message("it is there already ({})", ident))
+            return Refused(operation, Check.DUPLICATE, Message("it is there already ({})", ident))
         claimed, claimed_bare = without_deciding_words(text), without_deciding_words(bare)
         for fact in self.facts.values():
             if fact is target:
                 continue
             known = self.claims[fact.id]
             if is_near_duplicate(claimed, known) or (
-                bare != text and is_near_duplicate(claimed_bare, known) and _is_about(fact, topic)
+                bare != text and is_near_duplicate(claimed_bare, known) and _has_topic(fact, topic)
             ):
-                return Refused(operation, Why.DUPLICATE, Message("it says the same as {}", fact.id))
+                return Refused(operation, Check.DUPLICATE, Message("it says the same as {}", fact.id))
         if any(is_near_duplicate(claimed, without_deciding_words(other)) for other in self.approved.values()):
-            return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
+            return Refused(operation, Check.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = _placed(operation, log)
-        near = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _is_about(row.fact, topic)]
+        near = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _has_topic(row.fact, topic)]
         if operation.op is Op.ADD and (problem := self._said_in_other_words(new, topic, near)):
-            return Refused(operation, Why.DUPLICATE, problem)
+            return Refused(operation, Check.DUPLICATE, problem)
         proposes = ""
         corrects = operation.op is Op.UPDATE
         if target is not None and why_only_proposed(target, new, corrects=corrects, named=bool(cited_target)):
@@ -384,7 +388,7 @@ class _Run:
         elif corrects and likeness(terms(text), terms(target.text)) < MIN_UPDATE_LIKENESS:
             # An update only corrects words; one that says something else counts as a loss of the old fact.
             operation = replace(operation, op=Op.SUPERSEDE)
-        meta = with_until(meta_of(operation, log, target), self.rules.retention, self.rules.today)
+        meta = with_until(comment_keys(operation, log, target), self.rules.retention, self.rules.today)
         if proposes and target is None:
             meta += ((PROPOSES, proposes),)
         return Approved(operation, meta, target)
@@ -398,7 +402,7 @@ class _Run:
         words = terms(new.fact.text)
         for other in self.additions:
             alike = likeness(words, terms(other.fact.text)) >= MIN_UPDATE_LIKENESS
-            if alike and _is_about(other.fact, topic) and _is_surely_same(judge(other, new)):
+            if alike and _has_topic(other.fact, topic) and _is_surely_same(judge(other, new)):
                 return Message("it says the same as {} of this run in other words", other.fact.id)
         return ""
 
@@ -427,7 +431,7 @@ def _is_surely_same(found: Relation) -> bool:
     return found.kind is Kind.SAME and found.probability >= MIN_SAME_PROBABILITY
 
 
-def _is_about(fact: Fact, topic: str) -> bool:
+def _has_topic(fact: Fact, topic: str) -> bool:
     """Whether the fact with its trail has MIN_TOPIC_SHARE of the words of a topic. True for no topic, and for a fact
     without a trail and a topic of its own, since it may be about anything."""
     own = terms(topic)
@@ -437,7 +441,7 @@ def _is_about(fact: Fact, topic: str) -> bool:
     return len(own & terms(" ".join((fact.text, *trail)))) > MIN_TOPIC_SHARE * len(own)
 
 
-def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:
+def comment_keys(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:
     """The keys of the new fact's comment: those of the operation, then those of the fact `old` that still hold."""
     meta: list[tuple[str, str]] = [("type", operation.type)]
     meta += [("src", render_span(span)) for span in operation.sources]
@@ -483,7 +487,7 @@ def _code_keys(operation: Operation, log: Log) -> list[tuple[str, str]]:
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
-def shape(operation: Operation) -> str:
+def shape_problem(operation: Operation) -> str:
     """Why the operation is not a fact (text, type, importance, last day); "" when it may be one."""
     text = operation.text
     if not isinstance(text, str) or not normalise(text):
@@ -507,7 +511,7 @@ def shape(operation: Operation) -> str:
     return ""
 
 
-def sources(operation: Operation, logs: Mapping[tuple[str, str], Log]) -> str:
+def source_problem(operation: Operation, logs: Mapping[tuple[str, str], Log]) -> str:
     """Why the operation cites no valid source; "" when every span is in a log that was read, has text and a new line.
     `logs`: (path, blob) -> log."""
     if not operation.sources:
@@ -537,7 +541,7 @@ def _cited_lines(operation: Operation, logs: Mapping[tuple[str, str], Log]) -> l
     return [line for span in operation.sources for line in _lines_of(span, logs)]
 
 
-def _short(operation: Operation) -> Operation:
+def _shortened(operation: Operation) -> Operation:
     """The operation with its text and reason cut to MAX_TEXT_CHARS; a text that is no string becomes ""."""
     text = ""
     if isinstance(operation.text, str):

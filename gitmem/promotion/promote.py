@@ -46,9 +46,9 @@ from gitmem.messages import Message
 from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
-from gitmem.promotion.plan import WAITS, Approved, Plan, Rules, decide, max_losses
+from gitmem.promotion.plan import RETRIED_CHECKS, Approved, Plan, Rules, decide, max_losses
 from gitmem.promotion.proposal import Model, Op, Proposal
-from gitmem.promotion.settlement import dated
+from gitmem.promotion.settlement import dated_facts
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
 from gitmem.provenance.ledger import PROMOTES, read_ledger
@@ -102,7 +102,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class CommitStep:
     """One commit of a promotion: new contents of files, its facts, and the facts that it archives by `tidy`."""
 
     contents: Mapping[str, bytes]
@@ -125,10 +125,10 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PromotionPlan:
     """The commits that a run would make, and its outcome without them."""
 
-    steps: tuple[Files, ...]
+    steps: tuple[CommitStep, ...]
     outcome: Outcome
 
 
@@ -145,7 +145,7 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
         raise GitMemError("there is no commit here yet, so no log to read", "git add -A && git commit")
     run = Run(repo, repo, config, model, policy, request, now)
     if request.mode is Mode.NOTHING:
-        return _planned(run, head, branch_tip(repo, request.branch, head)).outcome
+        return _make_plan(run, head, branch_tip(repo, request.branch, head)).outcome
     ensure_can_commit(repo)
     with locked(repo.common_dir, "promote", wait=0):
         if request.mode is Mode.BRANCH and repo.branch() != request.branch:
@@ -173,7 +173,7 @@ def _promote_here(run: Run) -> Outcome:
     notes = tuple(f"{path} is as it was before a run that was killed" for path in undone)
     for _ in range(TRIES):
         assert before.head is not None
-        planned = _planned(run, before.head, before.head)
+        planned = _make_plan(run, before.head, before.head)
         if not planned.steps:
             break
         with writer(repo):
@@ -182,7 +182,7 @@ def _promote_here(run: Run) -> Outcome:
                 before = now
                 continue
             ensure_position(repo, before)
-            planned = _written(run, planned, before, _ensure_clean(repo, before))
+            planned = _commit_plan(run, planned, before, _ensure_clean(repo, before))
             break
     else:
         raise Changed("there were commits all the time while this ran; nothing was written", "run it again")
@@ -200,22 +200,22 @@ def _promote_on_branch(run: Run, head: str) -> Outcome:
         tip = there.head()
         assert tip is not None
         run = replace(run, place=there)
-        planned = _planned(run, head, tip)
+        planned = _make_plan(run, head, tip)
         if not planned.steps:
             return planned.outcome
         with writer(there):
             before = position(there)
-            return _written(run, planned, before, _ensure_clean(there, before)).outcome
+            return _commit_plan(run, planned, before, _ensure_clean(there, before)).outcome
 
 
-def _planned(run: Run, head: str, tip: str) -> Planned:
+def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
     """Read the logs at `head`, ask the model, and plan the change of the MEMORY.md of `tip`. Writes nothing."""
     repo, place, request, config = run.repo, run.place, run.request, run.config
     ledger = read_ledger(repo, [tip])
-    read_to = logs.cursor(repo, ledger, tip)
+    read_to = logs.read_cursor(repo, ledger, tip)
     base = read_to
     if request.since:
-        base = logs.since(repo, request.since, head, run.now)
+        base = logs.since_commit(repo, request.since, head, run.now)
     elif request.accept and not request.reviewed:
         base = ""  # the lines of facts to accept were read by an earlier run
     reading = logs.new_logs(repo, head, base, config.memory_daily)
@@ -227,34 +227,34 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
         raise ModelUnavailable(
             Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
         )
-    rules = _rules(run, memory, logs.past(repo, ledger, tip, memory.facts, reading.logs))
+    rules = _rules(run, memory, logs.read_precedents(repo, ledger, tip, memory.facts, reading.logs))
     plan = decide(proposal.operations, reading.logs, memory, rules)
     _ensure_known(request.accept, plan)
     _ensure_shown(request.shown, plan)
     # The cursor does not pass lines that a later run must read again.
-    unfinished = request.since or not proposal.whole or any(plan.stopped(why) for why in WAITS)
+    unfinished = request.since or not proposal.complete or any(plan.refused_by(why) for why in RETRIED_CHECKS)
     outcome = Outcome(
         plan, run.model.id, read_to if unfinished else head, request.mode, skipped=reading.skipped,
         notes=proposal.notes, lines=reading.lines, branch=request.branch if request.mode is Mode.BRANCH else "",
     )  # fmt: skip
     if not plan.approved:
-        return Planned((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
+        return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
     if request.plan_only and request.mode is Mode.NOTHING:
-        return Planned((), outcome)
+        return PromotionPlan((), outcome)
     steps = tuple(_steps(run, tip, memory, plan))
-    days = _days_written(place, memory, run.now.date())
+    days = _commit_days(place, memory, run.now.date())
     differs = rivals_between(memory.data(), steps[-1].contents[MEMORY], run.now.date(), days)
     archived_facts = tuple(moved for step in steps for moved in step.moved)
-    return Planned(steps, replace(outcome, archived=archived_facts, differs=differs))
+    return PromotionPlan(steps, replace(outcome, archived=archived_facts, differs=differs))
 
 
-def _days_written(place: Repository, memory: Memory, today: date) -> dict[str, str]:
+def _commit_days(place: Repository, memory: Memory, today: date) -> dict[str, str]:
     """Fact id -> ISO day of the commit that wrote the fact, for facts without a day of their own; {} in a bare
     repository."""
     undated = [fact for fact in memory.facts if not facts.fact_date(fact)]
     if not undated or place.root is None:
         return {}
-    return {row.fact.id: row.day for row in dated(place, MEMORY, undated, today)}
+    return {row.fact.id: row.day for row in dated_facts(place, MEMORY, undated, today)}
 
 
 def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
@@ -276,10 +276,11 @@ def _ensure_shown(shown: Mapping[str, str] | None, plan: Plan) -> None:
 
 
 def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
+    """The state and the limits for `plan.decide`."""
     max_facts = run.config.max_facts
     return Rules(
         today=run.now.date(),
-        gate=lambda text: stopped_by(text, run.policy),
+        gate=lambda text: blocking_rule(text, run.policy),
         limit=min(run.request.limit or max_facts, max_facts),
         covered=past.covered,
         refused=past.refused,
@@ -290,7 +291,7 @@ def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
     )
 
 
-def _written(run: Run, planned: Planned, before: Position, noted: dict[str, bytes | None]) -> Planned:
+def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict[str, bytes | None]) -> PromotionPlan:
     """Stage or commit the steps; returns the plan with its commits. The caller holds the lock of writers.
 
     `noted`: path -> bytes that the file must still have, None for no file.
@@ -303,19 +304,19 @@ def _written(run: Run, planned: Planned, before: Position, noted: dict[str, byte
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
     if run.request.mode is Mode.STAGE:
-        _stage(run.place, noted, steps[0], trailers.rows(recorded(steps[0], outcome, agent, by, last=True)))
+        _stage(run.place, noted, steps[0], trailers.rows(record_of_step(steps[0], outcome, agent, by, last=True)))
         return planned
     commits = []
     with undo_record.together():
         for number, step in enumerate(steps, 1):
-            message = compose(run, step, outcome, agent, by, last=number == len(steps))
+            message = commit_message(run, step, outcome, agent, by, last=number == len(steps))
             commits.append(commit_files(run.place, before, noted, step.contents, message))
             before = before._replace(head=commits[-1])
             noted |= step.contents
     return replace(planned, outcome=replace(outcome, commits=tuple(commits)))
 
 
-def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
+def blocking_rule(text: str, policy: Policy, path: str = MEMORY) -> str:
     """The rule of the gate that keeps the text out of the file at `path`: any that blocks, and personal data. "" for
     none."""
     from gitmem.gate.examine import inspect
@@ -327,6 +328,7 @@ def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
 
 
 def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
+    """A sentence on why no fact is promoted: no new lines, no candidate, or all refused."""
     if not reading.logs:
         if reading.base:
             return Message("no daily log has new lines since {}", reading.base[:12])
@@ -355,7 +357,7 @@ def file_at(repo: Repository, commit: str, path: str) -> bytes:
 # -- the files -----------------------------------------------------------------------------------------------
 
 
-def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[Files]:
+def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[CommitStep]:
     """The commits to make: one for all facts, or one for each; the last one also archives facts (`Request.tidy`)."""
     repo, today, budget = run.place, run.now.date(), run.config.memory_lines
     losses_left = max_losses(len(memory.facts)) - sum(item.operation.op is Op.SUPERSEDE for item in plan.approved)
@@ -368,7 +370,7 @@ def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[Files]:
         for item in group:
             if item.old is not None and item.operation.op is Op.SUPERSEDE and memory.find(item.old.id):
                 moved.append(archiving.superseded_entry(item.old, fact_id(item.operation.text), today))
-            memory = apply(memory, item)
+            memory = apply_operation(memory, item)
         tidied: list[ArchiveEntry] = []
         if number == len(groups) and run.request.tidy:
             memory, expired = archiving.remove_expired(memory, today)
@@ -382,14 +384,14 @@ def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[Files]:
             memory = fitted
             tidied = [*expired, *surplus]
         moved += tidied
-        step = archived(repo, tip, {**archives, MEMORY: memory.data()}, moved)
+        step = with_archives(repo, tip, {**archives, MEMORY: memory.data()}, moved)
         archives |= {path: data for path, data in step.items() if path != MEMORY}
         changed = {MEMORY, *(item.path for item in moved)}
         contents = {path: data for path, data in step.items() if path in changed}
-        yield Files(contents, group, tuple(tidied))
+        yield CommitStep(contents, group, tuple(tidied))
 
 
-def apply(memory: Memory, item: Approved) -> Memory:
+def apply_operation(memory: Memory, item: Approved) -> Memory:
     """The memory after one approved operation."""
     text = item.operation.text
     entry = None
@@ -402,7 +404,7 @@ def apply(memory: Memory, item: Approved) -> Memory:
     return facts.supersede(memory, entry, text, item.meta)
 
 
-def archived(
+def with_archives(
     repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[ArchiveEntry]
 ) -> dict[str, bytes]:
     """`contents` (path -> bytes) with the moved facts added to their archives. An archive that `contents` lacks is read
@@ -437,7 +439,7 @@ def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
     return reading.noted
 
 
-def _stage(repo: Repository, noted: Contents, step: Files, rows: Sequence[trailers.Trailer]) -> None:
+def _stage(repo: Repository, noted: Contents, step: CommitStep, rows: Sequence[trailers.Trailer]) -> None:
     """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending`)."""
     with replaced(repo, step.contents, noted):
         write_atomic(repo.git_dir, PENDING, trailers.render(rows).encode("utf-8", "surrogateescape"))
@@ -451,15 +453,15 @@ def _stage(repo: Repository, noted: Contents, step: Files, rows: Sequence[traile
 # -- the message ---------------------------------------------------------------------------------------------
 
 
-def compose(run: Run, step: Files, outcome: Outcome, agent: str, by: str, *, last: bool) -> str:
+def commit_message(run: Run, step: CommitStep, outcome: Outcome, agent: str, by: str, *, last: bool) -> str:
     """The message of a commit. When the gate refuses the texts of the facts, the message has their ids instead."""
     body = _body(step, run.config.memory_daily, quote=True)
-    if stopped_by(body, run.policy, MESSAGE):
+    if blocking_rule(body, run.policy, MESSAGE):
         body = _body(step, run.config.memory_daily, quote=False)
-    return trailers.with_record(body, recorded(step, outcome, agent, by, last=last))
+    return trailers.with_record(body, record_of_step(step, outcome, agent, by, last=last))
 
 
-def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
+def _body(step: CommitStep, daily: Iterable[str], *, quote: bool) -> str:
     """Subject and body of the message: the facts (texts with `quote`, else ids), their sources, what was archived."""
     paths = {span.path for item in step.approved for span in item.operation.sources}
     days = sorted({str(log_day(path, daily)) for path in paths})
@@ -480,7 +482,7 @@ def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
     return "\n".join(lines)
 
 
-def recorded(step: Files, outcome: Outcome, agent: str, by: str, *, last: bool) -> trailers.Recorded:
+def record_of_step(step: CommitStep, outcome: Outcome, agent: str, by: str, *, last: bool) -> trailers.Recorded:
     """The trailers of a commit (docs/promotion.md). Only the last commit of a run has the cursor. `by`: the person who
     reviewed the facts, "" for none."""
     links = [

@@ -63,13 +63,13 @@ class LanguagePromoter:
         """Operations for the new lines of `logs`. Raises ModelUnavailable when the model cannot be asked at all."""
         shown = [fact._replace(text=self._redact(fact.text, "MEMORY.md")) for fact in existing[:MAX_EXISTING]]
         with self._model.run() as complete:
-            return ask(logs, shown, self._is_clean, complete, self._words, self._progress)
+            return ask_in_batches(logs, shown, self._is_clean, complete, self._words, self._progress)
 
     def _is_clean(self, text: str, path: str) -> bool:
         return self._redact(text, path) == text
 
 
-def lines_of(logs: Iterable[Log], is_clean: Callable[[str, str], bool]) -> list[Source]:
+def promotable_sources(logs: Iterable[Log], is_clean: Callable[[str, str], bool]) -> list[Source]:
     """The new statements that may be promoted, without labels. `is_clean`: whether a text of a path may be shown to the
     model; other statements are left out."""
     sources = []
@@ -102,7 +102,7 @@ def batches(sources: Sequence[Source], size: int = MAX_BATCH_LINES) -> list[tupl
     return [tuple(group) for group in groups if group]
 
 
-def prompt(sources: Sequence[Source], existing: Sequence[Fact], words: str = "") -> Request:
+def batch_request(sources: Sequence[Source], existing: Sequence[Fact], words: str = "") -> Request:
     """The request for one batch. `existing`: the facts of MEMORY.md; `words`: as in LanguagePromoter."""
     labelled = tuple(replace(source, label=f"L{number}") for number, source in enumerate(sources, 1))
     shown = existing[:MAX_EXISTING]
@@ -118,20 +118,20 @@ def prompt(sources: Sequence[Source], existing: Sequence[Fact], words: str = "")
             rows.append(f"About {json.dumps(about, ensure_ascii=False)}:")
         rows.append(f"{source.label} {json.dumps(source.text, ensure_ascii=False)}")
     made = Prompt(
-        words or packaged("promote"),
+        words or packaged_prompt("promote"),
         "\n".join(rows),
-        schema([source.label for source in labelled], [fact.id for fact in shown]),
+        reply_schema([source.label for source in labelled], [fact.id for fact in shown]),
         tuple(dict.fromkeys((source.log.path, source.log.blob) for source in labelled)),
     )
     return Request(made, labelled)
 
 
-def packaged(name: str) -> str:
+def packaged_prompt(name: str) -> str:
     """The text of a prompt of the package."""
     return resources.files("gitmem.promotion").joinpath(f"prompts/{name}.txt").read_text(encoding="utf-8")
 
 
-def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
+def reply_schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
     """The JSON schema of a reply. A fact can cite only the `labels` of the request and change only the facts with the
     ids `targets`."""
     fact = {
@@ -156,7 +156,7 @@ def schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def ask(
+def ask_in_batches(
     logs: Sequence[Log],
     existing: Sequence[Fact],
     is_clean: Callable[[str, str], bool],
@@ -170,12 +170,12 @@ def ask(
     cited. The proposal is not whole when a reply is missing or unreadable. `progress`: called with a sentence for each
     batch. Other parameters are as in `lines_of` and `prompt`.
     """
-    waiting = batches(lines_of(logs, is_clean))
+    waiting = batches(promotable_sources(logs, is_clean))
     run = _Run()
     start = monotonic()
     while waiting and not run.stopped:
         group = waiting.pop(0)
-        request = prompt(group, existing, words)
+        request = batch_request(group, existing, words)
         try:
             reply = complete(request.prompt)
         except OutOfBudget as error:
@@ -187,7 +187,7 @@ def ask(
             else:
                 waiting[:0] = halves(group)
             continue
-        more, problem = read(reply, request)
+        more, problem = parse_reply(reply, request)
         run.operations += more
         uncited = _uncited(group, more)
         if reply.stopped:
@@ -229,6 +229,7 @@ class _Run:
 
 
 def halves(group: tuple[Source, ...]) -> list[tuple[Source, ...]]:
+    """The first and the second half of a batch."""
     return [group[: len(group) // 2], group[len(group) // 2 :]]
 
 
@@ -243,11 +244,11 @@ def _uncited(group: tuple[Source, ...], operations: Sequence[Operation]) -> tupl
     return tuple(source for source in group if (source.log.path, source.line) not in cited)
 
 
-def read(reply: Reply, request: Request) -> tuple[list[Operation], str]:
+def parse_reply(reply: Reply, request: Request) -> tuple[list[Operation], str]:
     """(operations of a reply, what is wrong with it); the second is "" for a correct reply. Never raises."""
     if len(reply.text) > REPLY_LIMIT:
         return [], f"the reply was {len(reply.text)} characters long and was not read"
-    objects, problem = rows(reply.text)
+    objects, problem = parse_objects(reply.text)
     if reply.cut and not problem:
         problem = "the reply was cut short"
     by_label = {source.label: source for source in request.sources}
@@ -255,7 +256,7 @@ def read(reply: Reply, request: Request) -> tuple[list[Operation], str]:
     return [operation for operation in operations if operation is not None], problem
 
 
-def rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
+def parse_objects(text: str) -> tuple[list[Mapping[str, Any]], str]:
     """(the complete objects of the list `facts` of a reply, what is wrong with the reply)."""
     start = max(0, text.find("{"))
     try:
@@ -306,7 +307,7 @@ def _operation(row: Mapping[str, Any], by_label: Mapping[str, Source]) -> Operat
     return Operation(
         op,
         text,
-        spans(cited),
+        merged_spans(cited),
         type=str(row.get("type", "fact")),
         importance=importance,
         until=str(row.get("until", "") or ""),
@@ -316,7 +317,7 @@ def _operation(row: Mapping[str, Any], by_label: Mapping[str, Source]) -> Operat
     )
 
 
-def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
+def merged_spans(cited: Sequence[Source]) -> tuple[Span, ...]:
     """The spans of the sources, in the order of paths and lines; adjacent ones are merged."""
     merged: list[Span] = []
     for source in sorted(cited, key=lambda source: (source.log.path, source.line)):

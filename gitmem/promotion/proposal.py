@@ -59,7 +59,7 @@ class Proposal:
 
     operations: tuple[Operation, ...]
     notes: tuple[str, ...] = ()  # sentences for a person: replies that were cut, limits that were reached
-    whole: bool = True  # False when lines were not read; the next run reads them again
+    complete: bool = True  # False when lines were not read; the next run reads them again
     unreadable: str = ""  # what was wrong with the replies, when none of them could be read
 
 

@@ -20,7 +20,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import commit_nothing
 from gitmem.memory.fact import Fact, fact_id, render_span, text_hash
 from gitmem.plural import counted
-from gitmem.promotion.plan import WAITS, Plan, Why
+from gitmem.promotion.plan import RETRIED_CHECKS, Check, Plan
 from gitmem.promotion.promote import MEMORY, Mode, Outcome, Request, promote, reviewer
 from gitmem.promotion.proposal import Log, Model, Operation, Proposal
 from gitmem.provenance import trailers
@@ -29,7 +29,7 @@ REJECTS = "memory: reject "  # beginning of the subject of a rejection
 
 
 @dataclass
-class Recorded:
+class RecordedModel:
     """A model that is asked once. `proposal`: its answer, None before; `logs`: the logs that it was asked about."""
 
     model: Model
@@ -48,29 +48,29 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenOperations:
     """A model that proposes the operations which a person chose."""
 
     id: str
     operations: tuple[Operation, ...]
     seen: tuple[Log, ...]  # the logs that the person saw
-    whole: bool  # no operation was left open
+    complete: bool  # no operation was left open
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """The operations, with their sources moved to the present `logs`. Not whole when the logs have changed."""
         old, new = ({log.path: log for log in given} for given in (self.seen, logs))
         moved = [
-            replace(operation, sources=tuple(_moved(span, old, new) for span in operation.sources))
+            replace(operation, sources=tuple(_span_in_present_log(span, old, new) for span in operation.sources))
             for operation in self.operations
         ]
-        return Proposal(tuple(moved), whole=self.whole and _keys(logs) == _keys(self.seen))
+        return Proposal(tuple(moved), complete=self.complete and _keys(logs) == _keys(self.seen))
 
 
 def _keys(logs: Sequence[Log]) -> set[tuple[str, str, frozenset[int]]]:
     return {(log.path, log.blob, log.new) for log in logs}
 
 
-def _moved(span: Span, old: Mapping[str, Log], new: Mapping[str, Log]) -> Span:
+def _span_in_present_log(span: Span, old: Mapping[str, Log], new: Mapping[str, Log]) -> Span:
     """The span of the same lines in the present log: on the same line numbers, else at the only place that has them.
     The old span when there is no such place; the plan refuses it then."""
     before, now = old.get(span.path), new.get(span.path)
@@ -86,12 +86,12 @@ def _moved(span: Span, old: Mapping[str, Log], new: Mapping[str, Log]) -> Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedOperation:
     """An operation for a person to accept. `old`: the fact that it replaces; `held`: its origin needs a person."""
 
     operation: Operation
     old: Fact | None = None
-    held: bool = False
+    needs_acceptance: bool = False
 
     @property
     def token(self) -> str:
@@ -102,17 +102,19 @@ class Offered:
         return hashlib.sha256(json.dumps(value).encode("ascii")).hexdigest()
 
 
-def offered(plan: Plan) -> tuple[Offered, ...]:
+def offers_of(plan: Plan) -> tuple[OfferedOperation, ...]:
     """The operations for a person to accept: the approved ones, then those that were refused for their origin alone."""
-    held = [Offered(item.operation, held=True) for item in plan.stopped(Why.ORIGIN)]
-    return (*(Offered(item.operation, item.old) for item in plan.approved), *held)
+    held = [OfferedOperation(item.operation, needs_acceptance=True) for item in plan.refused_by(Check.ORIGIN)]
+    return (*(OfferedOperation(item.operation, item.old) for item in plan.approved), *held)
 
 
-def chosen(recorded: Recorded, plan: Plan, operations: Sequence[Operation], *, left: bool) -> Chosen:
+def chosen_operations(
+    recorded: RecordedModel, plan: Plan, operations: Sequence[Operation], *, left: bool
+) -> ChosenOperations:
     """The model that proposes only `operations`. `left`: other offers stay open."""
-    whole = recorded.proposal is None or recorded.proposal.whole
-    waits = any(plan.stopped(why) for why in WAITS)
-    return Chosen(recorded.id, tuple(operations), recorded.logs, whole and not waits and not left)
+    whole = recorded.proposal is None or recorded.proposal.complete
+    waits = any(plan.refused_by(why) for why in RETRIED_CHECKS)
+    return ChosenOperations(recorded.id, tuple(operations), recorded.logs, whole and not waits and not left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class Review:
     config: Config
     policy: Policy
     request: Request
-    recorded: Recorded
+    recorded: RecordedModel
     now: datetime
 
     def outcome(self) -> Outcome:
@@ -131,15 +133,15 @@ class Review:
         recorded, given = self.recorded, self.recorded.proposal
         model: Model = recorded
         if given is not None:  # the logs may have grown since
-            model = Chosen(recorded.id, given.operations, recorded.logs, given.whole)
+            model = ChosenOperations(recorded.id, given.operations, recorded.logs, given.complete)
         return self._run(model, replace(self.request, mode=Mode.NOTHING))
 
-    def checked(self, plan: Plan, item: Offered) -> tuple[Offered, str]:
+    def check_edited(self, plan: Plan, item: OfferedOperation) -> tuple[OfferedOperation, str]:
         """(the offer `item`, whose text a person changed, with the fact that it would replace; why the plan refuses
         it). The second is "" when the plan approves it."""
         request = replace(self.request, mode=Mode.NOTHING, accept=_accepted([item]), reviewed=True)
         try:
-            outcome = self._run(chosen(self.recorded, plan, [item.operation], left=True), request)
+            outcome = self._run(chosen_operations(self.recorded, plan, [item.operation], left=True), request)
         except GitMemError as error:
             return item, error.message
         if outcome.plan.refused:
@@ -148,13 +150,13 @@ class Review:
             item = replace(item, operation=approved.operation, old=approved.old)
         return item, ""
 
-    def accept(self, plan: Plan, items: Sequence[Offered], *, left: bool, as_shown: bool = False) -> Outcome:
+    def accept(self, plan: Plan, items: Sequence[OfferedOperation], *, left: bool, as_shown: bool = False) -> Outcome:
         """Promote `items`, which `plan` offered; the commit names the person.
 
         `left`: the other offers stay open. `as_shown`: raise Changed if an item would not be promoted or would replace
         another fact than the one shown. Raises the errors of `promote`.
         """
-        run = chosen(self.recorded, plan, [item.operation for item in items], left=left)
+        run = chosen_operations(self.recorded, plan, [item.operation for item in items], left=left)
         shown = None
         if as_shown:
             shown = {fact_id(item.operation.text): item.old.id if item.old else "" for item in items}
@@ -164,8 +166,8 @@ class Review:
         return promote(self.repo, self.config, model, self.policy, request, self.now)
 
 
-def _accepted(items: Sequence[Offered]) -> tuple[str, ...]:
-    return tuple(fact_id(item.operation.text) for item in items if item.held)
+def _accepted(items: Sequence[OfferedOperation]) -> tuple[str, ...]:
+    return tuple(fact_id(item.operation.text) for item in items if item.needs_acceptance)
 
 
 def ensure_person(config: Config) -> None:

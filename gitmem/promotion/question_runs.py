@@ -36,7 +36,7 @@ class ChangedSetting(NamedTuple):
 
 @json_keys("at commits=commits_since settings figures=rounded_figures")
 @dataclass(frozen=True, slots=True)
-class Since:
+class RunDifferences:
     """The differences from the run before.
 
     JSON: `at`: the time of that run. `commits`: null if the last run's commit is no ancestor.
@@ -69,9 +69,9 @@ class Since:
         return f"since {self.at[:16].replace('T', ' ')} ({', '.join(changes)}): {figures}"
 
 
-def compare_and_keep(
+def compare_and_save(
     repo: Repository, config: Config, results: Sequence[QuestionResult], now: datetime
-) -> Since | None:
+) -> RunDifferences | None:
     """The differences from the run before, None for the first run. This run is kept in place of that one."""
     folder = state_dir(repo.common_dir)
     head = repo.head() or ""
@@ -83,7 +83,7 @@ def compare_and_keep(
     write_atomic(folder, RUN, json.dumps(run).encode(), private=True)
     if not before:
         return None
-    return _since(repo, before, run, results)
+    return _differences(repo, before, run, results)
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -98,9 +98,9 @@ def _read(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _since(
+def _differences(
     repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[QuestionResult]
-) -> Since:
+) -> RunDifferences:
     """The differences of the run `new`, with `results`, from the run `old`."""
     both = [result for result in results if result.question.fact in old["facts"]]
     then = {result.question.fact: _figures(old["facts"][result.question.fact]) for result in both}
@@ -113,7 +113,7 @@ def _since(
     for name in FIGURES if both else ():
         before = sum(then[result.question.fact][name] for result in both) / len(both)
         figures.append((name, before, sum(result.figures[name] for result in both) / len(both)))
-    return Since(
+    return RunDifferences(
         str(old["at"]),
         _commits_between(repo, old["commit"], new["commit"]),
         tuple(ChangedSetting(name, str(before), str(now)) for name, (before, now) in pairs.items() if before != now),

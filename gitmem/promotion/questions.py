@@ -19,12 +19,12 @@ from gitmem.memory.fact import Fact
 from gitmem.models.language import REPLY_LIMIT, LanguageModel, OutOfBudget, Prompt
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
-from gitmem.promotion.prompt import packaged, rows
+from gitmem.promotion.prompt import packaged_prompt, parse_objects
 from gitmem.search.evaluation import LabelledQuestion
 
-MAX_QUESTION_CHARS = 200
+MAX_QUESTION_CHARS = 200  # characters of a question
 MAX_BATCH_FACTS = 30  # facts of one request
-MAX_TOPIC_WORDS = 7
+MAX_TOPIC_WORDS = 7  # words of a topic
 HEAD = """\
 # A question at the margin, and below it the fact that answers it. Change a question, or delete it: a fact without one
 # is not asked. Lines that begin with # say nothing.
@@ -51,7 +51,7 @@ ASKED = {
 
 
 @dataclass(frozen=True, slots=True)
-class AskedFact:
+class FactQuestion:
     """A fact, its file, and the question that it answers ("" for none)."""
 
     fact: Fact
@@ -62,13 +62,13 @@ class AskedFact:
 # -- making ----------------------------------------------------------------------------------------------------------
 
 
-def asked_facts(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[str, str]) -> list[AskedFact]:
+def fact_questions(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[str, str]) -> list[FactQuestion]:
     """The facts of MEMORY.md that are true today, each once, with a question. Facts with a secret are left out.
 
     `known`: fact id -> question of an earlier run, "" for a fact that is not asked about. Other facts get a question
     from a template.
     """
-    asked: dict[str, AskedFact] = {}
+    asked: dict[str, FactQuestion] = {}
     for path, fact in facts:
         has_secret = without_secrets([fact.text])[0] != fact.text
         if fact.id in asked or kind(path) is not Kind.MEMORY or memory_facts.expired(fact, today) or has_secret:
@@ -76,7 +76,7 @@ def asked_facts(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[s
         question = known.get(fact.id)
         if question is None:
             question = template(fact.text, fact.get("type"))
-        asked[fact.id] = AskedFact(fact, path, question)
+        asked[fact.id] = FactQuestion(fact, path, question)
     return list(asked.values())
 
 
@@ -96,6 +96,7 @@ def template(text: str, of: str = "") -> str:
 
 
 def _language(text: str) -> str:
+    """`ko`, `ja`, `zh` or `en`, by the letters of a text."""
     if re.search("[\uac00-\ud7a3]", text):
         return "ko"
     if re.search("[\u3040-\u30ff]", text):
@@ -121,10 +122,10 @@ def _topic(text: str, language: str) -> str:
     return " ".join(words[: max(1, min(MAX_TOPIC_WORDS, len(words) // 2))])
 
 
-def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[AskedFact], list[str]]:
+def questions_by_model(facts: Sequence[FactQuestion], model: LanguageModel) -> tuple[list[FactQuestion], list[str]]:
     """(the facts with questions of the model, sentences about problems). A fact for which the model writes none keeps
     its question. Raises ModelUnavailable."""
-    asked: list[AskedFact] = []
+    asked: list[FactQuestion] = []
     problems: list[str] = []
     with model.run() as complete:
         for start in range(0, len(facts), MAX_BATCH_FACTS):
@@ -133,12 +134,12 @@ def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[Ask
             shown = [f"{label} {json.dumps(item.fact.text, ensure_ascii=False)}" for label, item in labels.items()]
             origins = tuple(dict.fromkeys((item.path, "") for item in group))
             try:
-                reply = complete(Prompt(packaged("questions"), "\n".join(shown), _schema(list(labels)), origins))
+                reply = complete(Prompt(packaged_prompt("questions"), "\n".join(shown), _schema(list(labels)), origins))
             except OutOfBudget as error:
                 problems.append(f"{error}; the other {counted(len(facts) - start, 'question')} are of the template")
                 asked += facts[start:]
                 break
-            found, problem = rows(reply.text[:REPLY_LIMIT])
+            found, problem = parse_objects(reply.text[:REPLY_LIMIT])
             if problem:
                 problems += [problem]
             written = {str(row.get("line")): _one_line(row.get("question")) for row in found}
@@ -147,12 +148,14 @@ def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[Ask
 
 
 def _one_line(text: object) -> str:
+    """A question as one line of at most MAX_QUESTION_CHARS characters; "" for a value that is not a text."""
     if not isinstance(text, str):
         return ""
     return " ".join(text.split())[:MAX_QUESTION_CHARS]
 
 
 def _schema(labels: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of a reply with one question for each label."""
     row = {
         "type": "object",
         "properties": {
@@ -173,14 +176,14 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
 # -- reviewing and keeping -------------------------------------------------------------------------------------------
 
 
-def review_text(asked: Iterable[AskedFact]) -> str:
+def review_text(asked: Iterable[FactQuestion]) -> str:
     """The text in which a person edits the questions."""
     return HEAD + "".join(
         f"\n{item.question or '# (no question)'}\n    {item.fact.id} {item.fact.text}\n" for item in asked
     )
 
 
-def reviewed(text: str, asked: Sequence[AskedFact]) -> list[AskedFact]:
+def parse_reviewed(text: str, asked: Sequence[FactQuestion]) -> list[FactQuestion]:
     """The facts with the questions in the edited `text`, "" for a deleted question. A question counts only when a fact
     of `asked` is on the next indented line."""
     items = {item.fact.id: replace(item, question="") for item in asked}
@@ -196,7 +199,7 @@ def reviewed(text: str, asked: Sequence[AskedFact]) -> list[AskedFact]:
     return list(items.values())
 
 
-def file_text(asked: Iterable[AskedFact], before: Iterable[tuple[str, LabelledQuestion]] = ()) -> str:
+def file_text(asked: Iterable[FactQuestion], before: Iterable[tuple[str, LabelledQuestion]] = ()) -> str:
     """The file of questions that `git mem eval` reads, a JSON object on each line. A fact without a question is in it
     too, so that it is not asked about again.
 

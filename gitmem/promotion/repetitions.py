@@ -64,7 +64,7 @@ def merge_repetitions(
         merges.append(Merge(originals[kept_index], originals[gone_index]))
         del originals[gone_index]
         moved.append(archiving.superseded_entry(gone.fact, kept.fact.id, today, SAME_AS))
-        memory = facts.with_comment(memory, kept, _joined(kept.fact, gone.fact))
+        memory = facts.with_comment(memory, kept, _joined_comment(kept.fact, gone.fact))
         memory = facts.remove(memory, memory.entries[gone_index])
     return memory, merges, moved
 
@@ -116,7 +116,7 @@ def _is_mergeable(memory: Memory, entry: Entry) -> bool:
     return not about_health(entry.fact.text)
 
 
-def _joined(kept: Fact, gone: Fact) -> Meta:
+def _joined_comment(kept: Fact, gone: Fact) -> Meta:
     """The comment of the kept fact: its own keys, the sources of both, the higher importance, the earlier day."""
     meta = [*kept.meta, *(pair for pair in gone.meta if pair[0] == "src")]
     if gone.get("importance") and importance(gone) > importance(kept):

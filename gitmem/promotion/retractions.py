@@ -62,7 +62,7 @@ class ScoredLine:
 
 
 @lru_cache(maxsize=1 << 16)
-def words(text: str) -> frozenset[str]:
+def content_words(text: str) -> frozenset[str]:
     """The content words of a text in lower case, without Korean particles. Han text, which has no spaces, gives pairs
     of characters."""
     content = set()
@@ -92,12 +92,12 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
         strength = retraction_strength(item.line)
         if not strength or (strength == 1 and not item.keep):
             continue
-        topic = words(item.line.text)
+        topic = content_words(item.line.text)
         for earlier in range(later):
             old = scored[earlier]
             if result[earlier].retracted or not old.is_retractable:
                 continue
-            own = words(old.line.text)
+            own = content_words(old.line.text)
             shared = own & topic
             # A bare "scratch that" is about the line before it; any other line says what it is about.
             is_next = later - earlier == 1 and is_bare(item.line) and old.result.kind == "decision"
@@ -105,7 +105,7 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
             needed: float = 1
             if strength == 1:
                 needed = max(2, MIN_SHARED * min(len(own), len(topic)))
-            if is_next or ((is_paired or len(shared) >= needed) and covers(item.line, topic, own, strength)):
+            if is_next or ((is_paired or len(shared) >= needed) and covers_matter(item.line, topic, own, strength)):
                 result[earlier] = replace(old, retracted=_on_line(item))
                 retracted_by[_claim_key(old)] = later
     return result
@@ -121,7 +121,7 @@ def _claim_key(item: ScoredLine) -> str:
     return " ".join(without_deciding_words(item.line.text).casefold().split()).rstrip(".。")
 
 
-def covers(line: Candidate, topic: frozenset[str], own: frozenset[str], strength: int) -> bool:
+def covers_matter(line: Candidate, topic: frozenset[str], own: frozenset[str], strength: int) -> bool:
     """Whether the retracting `line`, with the words `topic`, is about the matter of a line with the words `own`: `the
     design team uses Linear instead of Jira` does not retract the mobile team's Jira.
 
@@ -147,7 +147,7 @@ def is_bare(line: Candidate) -> bool:
     text = line.whole.lower()
     for lexicon in _LEXICONS:
         text = lexicon.RETRACTION.pattern.sub(" ", text)
-    return retraction_strength(line) == 2 and len(words(text)) <= 1
+    return retraction_strength(line) == 2 and len(content_words(text)) <= 1
 
 
 def retraction_strength(line: Candidate) -> int:
@@ -176,16 +176,16 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
             strength = retraction_strength(item.line)
             if strength == 0 or not (item.keep or strength == 2):
                 continue
-            topic = words(item.line.text)
+            topic = content_words(item.line.text)
             votes = Counter(place for word in topic if len(places[word]) <= MAX_LINES_OF_WORD for place in places[word])
             for (then, index), shared in votes.items():
                 old = result[then][index]
-                own = words(old.line.text)
+                own = content_words(old.line.text)
                 is_same = same_topic(shared, topic, own, strength) or _retracts_whole(item, topic, own)
                 if (
                     old.keep
                     and is_same
-                    and covers(item.line, topic, words(without_deciding_words(old.line.text)), strength)
+                    and covers_matter(item.line, topic, content_words(without_deciding_words(old.line.text)), strength)
                 ):
                     result[then][index] = replace(old, retracted=where)
                     retracted_by[_claim_key(old)] = (number, row)
@@ -195,7 +195,7 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
                 retracted_by[_claim_key(item)] = (number, retractor)
         for row, item in enumerate(result[number]):
             if item.is_retractable:
-                for word in words(item.line.text):
+                for word in content_words(item.line.text):
                     places[word].append((number, row))
     return result
 
@@ -211,12 +211,12 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
     strength = retraction_strength(item.line)
     if strength == 0:
         return ""
-    topic = words(item.line.text)
+    topic = content_words(item.line.text)
     best, best_fact = 0, ""
     for fact in existing:
         if fact.get("type", "decision") not in RETRACTABLE:
             continue
-        own = words(fact.text)
+        own = content_words(fact.text)
         shared = len(topic & own)
         is_enough = shared >= MIN_FACT_SHARE * len(topic | own)
         if shared > best and is_enough and same_topic(shared, topic, own, strength):

@@ -24,10 +24,10 @@ from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.promotion.retractions import (
     ScoredLine,
+    content_words,
     mark_retracted,
     mark_retracted_in_earlier_logs,
     retracted_fact,
-    words,
 )
 from gitmem.promotion.score_cache import ScoreCache
 from gitmem.text import dates, last_days
@@ -101,9 +101,9 @@ class RulesModel:
         for log, lines in zip(logs, scored, strict=True):
             candidates, _ = read[log.path, log.blob]
             if any(line.speaker for line in candidates):
-                operations += _dialogue(log, candidates)
+                operations += _dialogue_operations(log, candidates)
             else:
-                operations += _notes(log, lines, days, existing)
+                operations += _log_operations(log, lines, days, existing)
         return Proposal(tuple(operations))
 
     def _read(self, logs: Sequence[Log]) -> ReadLogs:
@@ -112,7 +112,7 @@ class RulesModel:
         new = [log for log in logs if (log.path, log.blob) not in known]
         candidates = [log_lines.candidates_of(log, LABELS) for log in new]
         notes = [[line for line in lines if not line.speaker] for lines in candidates]
-        cached = [self._scores.of(log, len(lines)) for log, lines in zip(new, notes, strict=True)]
+        cached = [self._scores.get(log, len(lines)) for log, lines in zip(new, notes, strict=True)]
         unscored = [line for lines, results in zip(notes, cached, strict=True) if results is None for line in lines]
         fresh = iter(map(cues_of_line, unscored) if self._spoken else score_all(unscored))
         scored: list[tuple[Log, Sequence[CueResult]]] = []
@@ -122,7 +122,7 @@ class RulesModel:
                 results = [next(fresh) for _ in lines]
                 scored.append((log, results))
             known[log.path, log.blob] = (of_log, mark_retracted(list(map(ScoredLine, lines, results))))
-        self._scores.keep(scored)
+        self._scores.put(scored)
         read = {(log.path, log.blob): known[log.path, log.blob] for log in logs}
         self._known.clear()
         self._known.update(read)
@@ -165,7 +165,7 @@ def score_line(line: Candidate) -> CueResult:
     result = cues_of_line(line)
     kind, weight = LABELS.get(line.label, ("", 0.0))
     named = kind != "" and weight >= MIN_LABEL_WEIGHT
-    return replace(result, score=round(lasting.score(line, result, named=named), 3))
+    return replace(result, score=round(lasting.line_score(line, result, named=named), 3))
 
 
 def cues_of_line(line: Candidate) -> CueResult:
@@ -187,7 +187,7 @@ def _cues_of(languages: tuple[str, ...]) -> CueSet:
     return cue_set(item for language in languages for item in _LEXICONS[language])
 
 
-def _notes(
+def _log_operations(
     log: Log, scored: Sequence[ScoredLine], days: dict[str, set[date]], existing: Sequence[Fact]
 ) -> Iterable[Operation]:
     """The operations for the new lines of a log. A kept line takes the next line with it when that gives its reason."""
@@ -220,13 +220,13 @@ def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[st
             for value in _VALUE.findall(item.line.text):
                 days.setdefault(value, set()).add(log.day)
             if item.keep:
-                for word in words(item.line.text):
+                for word in content_words(item.line.text):
                     days.setdefault(word, set()).add(log.day)
-                days.setdefault(_form(item.line.text), set()).add(log.day)
+                days.setdefault(_numberless_key(item.line.text), set()).add(log.day)
     return days
 
 
-def _form(text: str) -> str:
+def _numberless_key(text: str) -> str:
     """A key for lines that differ only in their numbers, as a machine writes them each day."""
     return "line " + _NUMBER.sub("0", text.casefold())
 
@@ -245,7 +245,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     has_recurring_value = not result.against and any(map(recurs, _VALUE.findall(line.text)))
     if has_recurring_value:
         score += 0.7
-    if recurs(_form(line.text)):
+    if recurs(_numberless_key(line.text)):
         score -= ROUTINE_PENALTY
     typed = ""  # the type that the comment of the line states
     if line.typed in IMPORTANCE:
@@ -254,7 +254,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     if typed or is_health:
         score = max(score, THRESHOLD)
     kind = typed or result.kind or "fact"
-    text = line.about(" ".join(line.text.split()))
+    text = line.with_topic(" ".join(line.text.split()))
     if item.retracted or score < THRESHOLD:
         why, odds = "nothing says it will matter later", None
         if item.retracted:
@@ -276,7 +276,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         last = reason.end
     if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
         importance += 0.03
-    bonus = min(0.04, 0.01 * sum(map(recurs, words(line.text))))
+    bonus = min(0.04, 0.01 * sum(map(recurs, content_words(line.text))))
     why = ", ".join(result.cues[:3]) or _reason_without_cues(typed, is_health)
     if has_recurring_value:
         bonus += 0.06
@@ -298,7 +298,7 @@ def _rounded(importance: float, is_health: bool, most: float) -> float:
 
 def odds_of(score: float) -> float:
     """The log-odds that a line with this score is worth keeping."""
-    return (score - THRESHOLD) / lasting.SCALE
+    return (score - THRESHOLD) / lasting.SCORE_PER_LOG_ODDS
 
 
 def importance_of(kind: str, odds: float) -> float:
@@ -359,7 +359,7 @@ def _is_until(text: str, mention: dates.Mention) -> bool:
     return bool(re.search(r"\b(?:until|till|through)\b", before) or re.match(r"\s*(?:까지|まで)", after))
 
 
-def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
+def _dialogue_operations(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
     """The operations for the new turns of a dialogue."""
     for turn in dialogue.score_turns(candidates):
         line = turn.line

@@ -35,30 +35,30 @@ class ScoreCache:
         self._folder = folder
         self._rows: dict[str, tuple[CueResult, ...]] | None = None
 
-    def of(self, log: Log, lines: int) -> Sequence[CueResult] | None:
+    def get(self, log: Log, lines: int) -> Sequence[CueResult] | None:
         """The results of the lines of a log; None when they are not cached, or their number is not `lines`."""
         if self._rows is None:
             self._rows = _read(self._folder)
-        found = self._rows.get(key_of(log))
+        found = self._rows.get(log_key(log))
         if found is not None and len(found) == lines:
             return found
         return None
 
-    def keep(self, scored: Sequence[tuple[Log, Sequence[CueResult]]]) -> None:
+    def put(self, scored: Sequence[tuple[Log, Sequence[CueResult]]]) -> None:
         """Cache the results of these logs, unless they have fewer than MIN_NEW_LINES lines. A folder that cannot be
         written is no error."""
         if self._folder is None or sum(len(results) for _, results in scored) < MIN_NEW_LINES:
             return
         rows = dict(self._rows if self._rows is not None else _read(self._folder))
         for log, results in scored:
-            rows.pop(key_of(log), None)
-            rows[key_of(log)] = tuple(results)
+            rows.pop(log_key(log), None)
+            rows[log_key(log)] = tuple(results)
         self._rows = dict(list(rows.items())[-MAX_LOGS:])
         with suppress(OSError, GitMemError):
             write_atomic(self._folder, FILE, _encoded(self._rows), private=True)
 
 
-def key_of(log: Log) -> str:
+def log_key(log: Log) -> str:
     """The key of a log: a hash of its blob and its path, since the words of the path count for a score."""
     return hashlib.sha256(f"{log.blob}\0{log.path}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
@@ -99,6 +99,7 @@ def _encoded(rows: Scores) -> bytes:
 
 
 def _read(folder: Path | None) -> dict[str, tuple[CueResult, ...]]:
+    """The rows of the file in a folder; {} for None, and for a missing, damaged or outdated file."""
     if folder is None or not rules_state():
         return {}
     try:

@@ -65,7 +65,7 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class RecordedAnswer:
     """A recorded answer. `commit`: "" when MEMORY.md had uncommitted edits, so that the answer is only in the file, and
     for a dry run."""
 
@@ -85,18 +85,18 @@ def open_pairs(repo: Repository, config: Config, today: date, told: Progress = l
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    known = dated(repo, MEMORY, facts_here(repo), today)
+    known = dated_facts(repo, MEMORY, work_tree_facts(repo), today)
     lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), MAX_COMPARED))
     disagreeing = [rival for rival in rivals(lines, KnownFacts(known, today)) if rival.later and not rival.repeats]
-    proposed = _proposed(lines, known)
-    pairs = [*proposed, *pairs_of(known, today, told), *_without(disagreeing, proposed)]
+    proposed = _proposed_pairs(lines, known)
+    pairs = [*proposed, *open_fact_pairs(known, today, told), *_without(disagreeing, proposed)]
     return sorted(pairs, key=lambda rival: rival.repeats)
 
 
-def pairs_of(rows: Sequence[PlacedFact], today: date, told: Progress = lambda *_: None) -> list[Rival]:
+def open_fact_pairs(rows: Sequence[PlacedFact], today: date, told: Progress = lambda *_: None) -> list[Rival]:
     """The open pairs among facts, in the order of `open_pairs`. `rows`: the facts, newest first."""
     rows = [row for row in rows if not facts.expired(row.fact, today)]
-    proposed = _proposed(rows, rows)
+    proposed = _proposed_pairs(rows, rows)
     return [*proposed, *_without(rivals(rows[:MAX_COMPARED], KnownFacts(rows, today), told), proposed)]
 
 
@@ -110,7 +110,7 @@ def _places(pair: Rival) -> frozenset[tuple[str, int]]:
     return frozenset((row.path, row.fact.line) for row in (pair.new, pair.old))
 
 
-def dated(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[PlacedFact]:
+def dated_facts(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[PlacedFact]:
     """The facts of a file of the work tree, newest first: by the day in their comment, else by the commit that wrote
     their line. Of two facts of one time the upper one comes first, since new facts are added above old ones."""
     found = list(found)
@@ -139,7 +139,7 @@ def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple
     return {row.line: times[row.commit] for row in blamed if row.commit in times}
 
 
-def facts_here(repo: Repository) -> list[Fact]:
+def work_tree_facts(repo: Repository) -> list[Fact]:
     """The facts of MEMORY.md in the work tree."""
     return facts.parse(memory_bytes(repo)).facts
 
@@ -169,7 +169,7 @@ def _statements(data: bytes) -> list[Statement]:
     return [each for each in document if each.form in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) and each.text]
 
 
-def _proposed(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:
+def _proposed_pairs(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:
     """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES)."""
     found = []
     for row in lines:
@@ -180,7 +180,7 @@ def _proposed(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[
     return found
 
 
-def chosen(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
+def pair_named(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
     """The open pair that `given` names: by its number (from 1), or by the id or place (`MEMORY.md:9`) of one of its
     statements. `other`: names the second statement, "" for any. Raises UsageError when not exactly one pair matches."""
     if re.fullmatch(r"[0-9]{1,5}", given):
@@ -210,7 +210,9 @@ def ensure_person(config: Config) -> None:
         raise UsageError("only a person says which of two facts holds", "unset mem.agent, or ask one")
 
 
-def settle(repo: Repository, config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Settled:
+def settle(
+    repo: Repository, config: Config, pair: Rival, answer: Answer, today: date, reason: str = ""
+) -> RecordedAnswer:
     """Record an answer in one commit. When MEMORY.md or the archive has uncommitted edits, only the files are written.
 
     Raises UsageError for an agent and for a text that no fact can have, Changed when a statement is gone, Refused when
@@ -221,9 +223,9 @@ def settle(repo: Repository, config: Config, pair: Rival, answer: Answer, today:
     reading = Reading(repo)
     if all(is_committed(repo, path, reading.raw(path)) for path in plan(reading).contents):
         _, oid = commit(repo, committed_plan(config, pair, answer, today, reason))
-        return Settled(pair, answer, oid)
+        return RecordedAnswer(pair, answer, oid)
     write(repo, plan)
-    return Settled(pair, answer)
+    return RecordedAnswer(pair, answer)
 
 
 def committed_plan(config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Plan:

@@ -191,12 +191,12 @@ def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     config = run.config._replace(agent="")  # the author of the comment is a person
 
     def change(there: Repository) -> None:
-        known = settlement.dated(there, MEMORY, settlement.facts_here(there), run.today)
+        known = settlement.dated_facts(there, MEMORY, settlement.work_tree_facts(there), run.today)
         pairs = [
-            pair for pair in settlement.pairs_of(known, run.today)
+            pair for pair in settlement.open_fact_pairs(known, run.today)
             if any((row.path, row.fact.line) in new for row in (pair.new, pair.old))
         ]  # fmt: skip
-        pair = settlement.chosen(pairs, command.fact, command.other)
+        pair = settlement.pair_named(pairs, command.fact, command.other)
         settlement.settle(there, config, pair, answer, run.today, _reason(pull, comment, command))
 
     _change_branch(run, pull, span, change)

@@ -66,9 +66,11 @@ def session_model(repo: Repository, config: Config, when: datetime, environ: Map
     if config.session_model in ("", "rules"):
         return None
     from gitmem.promotion.model_registry import model_setting, open_model
-    from gitmem.promotion.prompt import packaged
+    from gitmem.promotion.prompt import packaged_prompt
 
-    words = packaged("flush").replace("{what}", config.session_prompt.strip() or packaged("flush-what").strip())
+    words = packaged_prompt("flush").replace(
+        "{what}", config.session_prompt.strip() or packaged_prompt("flush-what").strip()
+    )
     made, _ = model_setting(repo, config, when.date(), environ)
     try:
         return open_model(config.session_model, made, words)

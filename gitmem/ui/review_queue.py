@@ -25,9 +25,9 @@ from gitmem.memory.new_statements import memory_bytes
 from gitmem.memory.rivals import MEMORY, Rival, with_days
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.promotion import settlement
-from gitmem.promotion.archiving import Due, due
+from gitmem.promotion.archiving import ArchivableFact, archivable_facts
 from gitmem.promotion.promote import Outcome, Request
-from gitmem.promotion.proposal_review import Recorded, Review, offered
+from gitmem.promotion.proposal_review import RecordedModel, Review, offers_of
 from gitmem.ui.background_work import Progress
 from gitmem.ui.page_snapshot import state
 from gitmem.ui.view import View
@@ -40,7 +40,7 @@ REQUEST = Request(tidy=False, plan_only=True)  # without archiving, which has it
 class Offer:
     """The recorded answer of a model, and what promoting it would do."""
 
-    recorded: Recorded
+    recorded: RecordedModel
     outcome: Outcome
 
 
@@ -147,7 +147,7 @@ def _offer(view: View, progress: Progress) -> Offer | None:
     if (answer is None and view.config.model != "rules") or view.repo.head() is None:
         return None
     scores = ScoreCache(_state_folder(view))
-    recorded = answer or Recorded(RulesModel(known=view.site.read_logs, scores=scores, progress=progress))
+    recorded = answer or RecordedModel(RulesModel(known=view.site.read_logs, scores=scores, progress=progress))
     policy = worktree_policy(view.repo, view.now.date())
     return Offer(recorded, Review(view.repo, view.config, policy, REQUEST, recorded, view.now).outcome())
 
@@ -166,7 +166,7 @@ def _state_folder(view: View) -> Path | None:
 def _offer_count(offer: Offer | None) -> int:
     if not offer:
         return 0
-    return len(offered(offer.outcome.plan))
+    return len(offers_of(offer.outcome.plan))
 
 
 def _findings_key(view: View) -> object:
@@ -212,7 +212,7 @@ def _pairs(view: View, progress: Progress) -> Sequence[Rival]:
         return settlement.open_pairs(view.repo, view.config, view.today, progress)
     rows = [row for row in view.facts.rows if row.path == MEMORY]
     rows.sort(key=lambda row: (row.date, -row.fact.line), reverse=True)
-    return settlement.pairs_of(with_days(MEMORY, [row.fact for row in rows]), view.today, progress)
+    return settlement.open_fact_pairs(with_days(MEMORY, [row.fact for row in rows]), view.today, progress)
 
 
 def _branches_key(view: View) -> object:
@@ -231,8 +231,8 @@ def _archive_key(view: View) -> object:
     return state(view.repo, view.config), view.now.date(), view.config.memory_lines
 
 
-def _archive(view: View, _: Progress) -> Sequence[Due]:
-    return due(memory_bytes(view.repo), view.now.date(), view.config.memory_lines)
+def _archive(view: View, _: Progress) -> Sequence[ArchivableFact]:
+    return archivable_facts(memory_bytes(view.repo), view.now.date(), view.config.memory_lines)
 
 
 PARTS: Mapping[str, Part] = {  # by the name of the part's page, in the order of the tabs

@@ -37,7 +37,7 @@ from gitmem.ui.translation import is_phrase, translate, translated
 from gitmem.ui.visits import Visit
 
 if TYPE_CHECKING:
-    from gitmem.promotion.proposal_review import Recorded
+    from gitmem.promotion.proposal_review import RecordedModel
 
 MAX_FACT_CHARS = 400  # of one fact in a list
 MAX_LIST_CHARS = 20_000  # of all facts in a list, as HTML
@@ -65,7 +65,7 @@ class Site:
     tabs: Sequence[tuple[str, str]]
     facts: FactLists = field(default_factory=FactLists)
     crash_log: Callable[[BaseException], str] = lambda _: ""
-    answers: dict[str, Recorded] = field(default_factory=dict)
+    answers: dict[str, RecordedModel] = field(default_factory=dict)
     cache: PageCache = field(default_factory=PageCache)
     read_logs: dict[Any, Any] = field(default_factory=dict)
     file_findings: FileFindings = field(default_factory=FileFindings)

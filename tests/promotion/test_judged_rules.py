@@ -14,9 +14,9 @@ import pytest
 from gitmem.config import Config
 from gitmem.models.judging import JudgeStatements, Rubric
 from gitmem.models.language import OutOfBudget, Setting
-from gitmem.promotion.judge_calibration import LANGUAGES, MAX_LOG_ODDS, calibration, rubric, scale
+from gitmem.promotion.judge_calibration import LANGUAGES, MAX_LOG_ODDS, calibration, fit_scale, rubric
 from gitmem.promotion.judged_rules import JudgedRules
-from gitmem.promotion.model_registry import judges, open_model
+from gitmem.promotion.model_registry import is_judge, open_model
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.promotion.rules_model import RulesModel
 from tests.promotion.sample import log_of
@@ -146,17 +146,17 @@ def test_what_the_gate_would_mask_is_never_shown() -> None:
 def test_a_run_that_is_stopped_keeps_what_was_judged_and_the_rest_waits() -> None:
     lines = (OFFERED, "The VPN gateway is at 10.0.0.1", LEFT_OUT, *BESIDE)
     whole = FakeJudge(lambda text: 0.0)
-    assert proposed(whole, *lines).whole
+    assert proposed(whole, *lines).complete
     before = len(whole.shown) - whole.shown[::-1].index(LEFT_OUT) - 1
     found = proposed(FakeJudge(lambda text: 0.0, most=before), *lines)
     texts = [one.text for one in found.operations]
-    assert not found.whole and OFFERED in texts and lines[1] in texts and LEFT_OUT not in texts
+    assert not found.complete and OFFERED in texts and lines[1] in texts and LEFT_OUT not in texts
     assert "what was judged is kept" in found.notes[0] and "wait for the next run" in found.notes[0]
 
 
 def test_a_run_that_is_stopped_in_the_calibration_says_how_far_it_came() -> None:
     found = proposed(FakeJudge(lambda text: 0.0, most=3), OFFERED, *BESIDE)
-    assert not found.whole and f"3 of the {len(calibration('en'))} examples" in found.notes[0]
+    assert not found.complete and f"3 of the {len(calibration('en'))} examples" in found.notes[0]
     assert OFFERED not in [one.text for one in found.operations]
 
 
@@ -164,7 +164,7 @@ def test_a_model_that_knows_no_better_than_chance_is_not_believed_and_that_is_sa
     judge = FakeJudge(lambda text: -2.5, knows=False)
     lines = (OFFERED, *BESIDE)
     found = proposed(judge, *lines)
-    assert found.operations == by_rules(*lines).operations and found.whole
+    assert found.operations == by_rules(*lines).operations and found.complete
     assert found.notes == ("the model does not know well enough what lasts in English: the rules alone decide there",)
     assert OFFERED not in judge.shown
 
@@ -214,10 +214,10 @@ def test_both_are_named() -> None:
 
 
 def test_who_judges_is_the_settings_word() -> None:
-    assert judges("http:https://api.example.org/v1#m", "judge") and not judges(
+    assert is_judge("http:https://api.example.org/v1#m", "judge") and not is_judge(
         "http:https://api.example.org/v1#m", "auto"
     )
-    assert not judges("gguf:/no/such", "list")
+    assert not is_judge("gguf:/no/such", "list")
     assert open_model("rules", setting()).id == "rules/1"
 
 
@@ -234,11 +234,11 @@ def test_examples_are_as_many_of_either_kind_and_none_is_told_twice(language: st
 
 
 def test_a_scale_turns_numbers_into_evidence_of_either_sign_and_no_more_than_it_may() -> None:
-    made = scale([(number / 10 + (3 if keep else 0), keep) for number in range(16) for keep in (True, False)])
+    made = fit_scale([(number / 10 + (3 if keep else 0), keep) for number in range(16) for keep in (True, False)])
     assert made.area > 0.99 and made.evidence(20) == MAX_LOG_ODDS and made.evidence(-20) == -MAX_LOG_ODDS
     assert made.evidence(3.0) > 0 > made.evidence(0.5)
 
 
 def test_equal_numbers_are_no_evidence() -> None:
-    made = scale([(1.0, number % 2 == 0) for number in range(32)])
+    made = fit_scale([(1.0, number % 2 == 0) for number in range(32)])
     assert made.area == 0.5 and not made.trusted and made.evidence(5.0) == 0.0

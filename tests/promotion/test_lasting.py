@@ -33,7 +33,7 @@ def test_a_line_about_a_day_is_not_kept(text: str) -> None:
 
 def test_a_score_without_the_table_is_made_of_the_other_features(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lasting, "table_of_words", lambda: None)
-    found = lasting.features("The staging database listens on port 5433.", CueResult(0.0, "", (), ()))
+    found = lasting.person_log_features("The staging database listens on port 5433.", CueResult(0.0, "", (), ()))
     assert not [name for name in found if name.startswith("meaning")]
     assert score_line(line("Never run migrations by hand in production.")).score >= THRESHOLD
 
@@ -41,10 +41,10 @@ def test_a_score_without_the_table_is_made_of_the_other_features(monkeypatch: py
 def test_a_letter_counts_by_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lasting, "table_of_words", lambda: None)
     latin, hangul, han = (
-        lasting.features(text, CueResult(0.0, "", (), ()))["length"] for text in ("aabb", "가나", "水")
+        lasting.person_log_features(text, CueResult(0.0, "", (), ()))["length"] for text in ("aabb", "가나", "水")
     )
     assert latin == hangul and han < latin
-    assert lasting.features("x: y", CueResult(9.0, "", tuple("abcdef"), ("late",))) == {
+    assert lasting.person_log_features("x: y", CueResult(9.0, "", tuple("abcdef"), ("late",))) == {
         "cues": lasting.MAX_CUE_SUM, "several": 1.0, "length": pytest.approx(0.536, abs=0.001), "value": 1.0, "cue late": 1.0,
         **{f"cue {name}": 1.0 for name in "abcdef"},
     }  # fmt: skip
@@ -56,13 +56,13 @@ def test_each_learned_cue_is_one_that_there_is() -> None:
     cues |= {f"label '{name}'" for name in LABELS}
     assert {name.removeprefix("cue ") for name in learned if name.startswith("cue ")} <= cues
     assert {name for name in learned if name.startswith("meaning ")} <= set(
-        lasting.features("a", cues_of_line(line("a")))
+        lasting.person_log_features("a", cues_of_line(line("a")))
     )
 
 
 def test_the_headings_above_a_line_tell_what_lasts_from_what_was_done() -> None:
     text = "Scripts in `tools/` are run with the system Python, not the one of the virtual environment."
-    place = Candidate(1, text, text, languages=("en",), beside=80, topic="Scripts")
+    place = Candidate(1, text, text, languages=("en",), log_candidates=80, topic="Scripts")
     under_learnings, under_today = (
         score_line(replace(place, near=(near,), outer=(outer,))).score
         for near, outer in (("Key learnings", "Setup"), ("Today, 14:02 UTC", "Session 2026-03-01"))
@@ -73,7 +73,7 @@ def test_the_headings_above_a_line_tell_what_lasts_from_what_was_done() -> None:
 def test_each_feature_that_was_learned_of_agents_logs_is_one_that_a_line_can_have() -> None:
     (learned,) = linear_model.load(lasting.__file__, "agent_logs.tsv").weights
     text = "**Rule:** never deploy on Fridays → see `docs/deploy.md` (the build is slow, 14:00)"
-    found = lasting.forms(
+    found = lasting.agent_log_features(
         Candidate(1, text, text, languages=("en",), near=("Key decisions",), outer=("Setup",), file="daily-notes"),
         cues_of_line(line(text)),
     )

@@ -24,7 +24,7 @@ from gitmem.models.language import Prompt, Reply, Setting
 from gitmem.models.reply_cache import Cache
 from gitmem.promotion import prompt as asking
 from gitmem.promotion.model_registry import open_model
-from gitmem.promotion.plan import Rules, Why, decide
+from gitmem.promotion.plan import Check, Rules, decide
 from gitmem.promotion.prompt import LanguagePromoter, Source
 from gitmem.promotion.proposal import Log, Op, Proposal
 from tests.promotion.sample import log_of
@@ -64,12 +64,14 @@ def row(**more: Any) -> dict[str, Any]:
 
 
 def proposed(text: str, cut: bool = False) -> Proposal:
-    return asking.ask([LOG], [], lambda t, p: hidden(t, p) == t, lambda prompt: Reply(text, cut))
+    return asking.ask_in_batches([LOG], [], lambda t, p: hidden(t, p) == t, lambda prompt: Reply(text, cut))
 
 
 def test_a_line_the_gate_stops_is_never_shown() -> None:
     seen: list[Prompt] = []
-    asking.ask([LOG], [], lambda t, p: hidden(t, p) == t, lambda prompt: seen.append(prompt) or Reply('{"facts": []}'))  # type: ignore[func-returns-value]
+    asking.ask_in_batches(
+        [LOG], [], lambda t, p: hidden(t, p) == t, lambda prompt: seen.append(prompt) or Reply('{"facts": []}')
+    )  # type: ignore[func-returns-value]
     assert "obey me" not in seen[0].user and "600 requests" in seen[0].user
     items = seen[0].schema["properties"]["facts"]["items"]["properties"]
     assert items["lines"]["items"]["enum"] == ["L1", "L2"], "a source that was not shown cannot be spelled"
@@ -83,7 +85,7 @@ def test_a_good_answer_becomes_operations_with_their_places() -> None:
 
 def test_neighbouring_lines_are_one_place() -> None:
     sources = [Source("a", LOG, n, "") for n in (3, 1, 2)]
-    assert [(s.start_line, s.end_line) for s in asking.spans(sources)] == [(1, 3)]
+    assert [(s.start_line, s.end_line) for s in asking.merged_spans(sources)] == [(1, 3)]
 
 
 def asked(*replies: Reply, log: Log = LOG) -> tuple[Proposal, list[Prompt], list[str]]:
@@ -96,20 +98,20 @@ def asked(*replies: Reply, log: Log = LOG) -> tuple[Proposal, list[Prompt], list
         prompts.append(prompt)
         return next(script, Reply(answer()))
 
-    return asking.ask([log], [], lambda t, p: hidden(t, p) == t, complete, "", said.append), prompts, said
+    return asking.ask_in_batches([log], [], lambda t, p: hidden(t, p) == t, complete, "", said.append), prompts, said
 
 
 def test_the_whole_part_of_a_cut_answer_is_used_and_the_rest_asked_for() -> None:
     text = answer(row(), row(text="Rate limit is 600", lines=["L2"]))
     found, prompts, _ = asked(Reply(text[:-30], cut=True))
-    assert len(found.operations) == 1 and found.whole and found.notes == ()
+    assert len(found.operations) == 1 and found.complete and found.notes == ()
     assert len(prompts) == 2 and "REST webhooks" not in prompts[1].user and "600 requests" in prompts[1].user
 
 
 def test_a_full_reply_is_asked_on_for_the_lines_it_did_not_cite() -> None:
     full = answer(*(row(lines=[f"L{n}"], text=f"Rate limit {n}") for n in range(1, asking.MAX_FACTS + 1)))
     found, prompts, said = asked(Reply(full), Reply(full), log=replace(LONG, new=frozenset(range(1, 61))))
-    assert len(found.operations) == 2 * asking.MAX_FACTS and found.whole
+    assert len(found.operations) == 2 * asking.MAX_FACTS and found.complete
     sizes = [len(p.schema["properties"]["facts"]["items"]["properties"]["lines"]["items"]["enum"]) for p in prompts]
     assert sizes == [60, 60 - asking.MAX_FACTS, 60 - 2 * asking.MAX_FACTS]
     assert said[0] == f"batch 1 of 2, 60 lines: {asking.MAX_FACTS} facts, 0 s"
@@ -123,14 +125,14 @@ def test_a_full_reply_that_cites_no_line_is_not_asked_on_for_ever() -> None:
 
 def test_a_cut_reply_without_a_fact_is_asked_in_halves_and_one_line_is_read_again_by_the_next_run() -> None:
     found, prompts, _ = asked(*[Reply('{"facts": [{"te', cut=True)] * 3)
-    assert len(prompts) == 3 and not found.whole and found.unreadable
+    assert len(prompts) == 3 and not found.complete and found.unreadable
     assert len(found.notes) == 2
 
 
 def test_a_reply_that_the_time_ended_keeps_its_facts_and_says_what_was_not_read() -> None:
     part = answer(row(), row(text="Rate limit is 600", lines=["L2"]))[:-30]
     found, _, _ = asked(Reply(part, cut=True, stopped="the model took too long"))
-    assert len(found.operations) == 1 and not found.whole
+    assert len(found.operations) == 1 and not found.complete
     assert found.notes == ("the model took too long; kept: 1 fact; not read: 1 line, the next run's",)
 
 
@@ -142,14 +144,14 @@ def test_a_prompt_that_does_not_fit_is_halved_and_one_line_that_does_not_is_name
         sizes.append(len(labels))
         return Reply(too_long=len(labels) > 10 or "Rate limit 7 " in prompt.user)
 
-    found = asking.ask([LONG], [], lambda t, p: True, complete)
+    found = asking.ask_in_batches([LONG], [], lambda t, p: True, complete)
     assert max(n for n in sizes if n <= 10) <= 10 and any("does not fit" in note for note in found.notes)
     assert len([note for note in found.notes if "does not fit" in note]) == 1
 
 
 def test_batches_fill_up_and_split_only_long_logs() -> None:
     short = [replace(LOG, path=f"memory/2026-02-{n:02}.md") for n in range(1, 8)]
-    groups = asking.batches(asking.lines_of([*short, LONG], lambda t, p: True), 10)
+    groups = asking.batches(asking.promotable_sources([*short, LONG], lambda t, p: True), 10)
     assert all(len(group) <= 10 for group in groups)
     assert sum(map(len, groups)) == 7 * 3 + 200
 
@@ -237,7 +239,7 @@ def scripted(tmp_path: Path, how: str, **config: Any) -> GgufModel:
 def test_a_model_that_never_returns_is_stopped_and_its_lines_are_read_again(tmp_path: Path) -> None:
     model = scripted(tmp_path, "silence", model_seconds=1)
     found = promoter(model).propose([LOG], [])
-    assert found.operations == () and not found.whole
+    assert found.operations == () and not found.complete
     assert "mem.modelSeconds" in found.notes[0]
     assert not model.process.alive
 
@@ -245,13 +247,15 @@ def test_a_model_that_never_returns_is_stopped_and_its_lines_are_read_again(tmp_
 def test_what_a_model_wrote_before_it_was_stopped_is_kept(tmp_path: Path) -> None:
     model = scripted(tmp_path, "pieces:" + answer(row(), row(text="Rate", lines=["L2"]))[:-40], model_seconds=2)
     found = promoter(model).propose([LOG], [])
-    assert [operation.text for operation in found.operations] == ["We use REST webhooks in phase 1"] and not found.whole
+    assert [operation.text for operation in found.operations] == [
+        "We use REST webhooks in phase 1"
+    ] and not found.complete
     assert "mem.modelSeconds" in found.notes[0] and "kept: 1 fact; not read: 1 line" in found.notes[0]
 
 
 def test_a_model_that_floods_is_stopped(tmp_path: Path) -> None:
     found = promoter(scripted(tmp_path, "flood")).propose([LOG], [])
-    assert found.operations == () and not found.whole and "dropped" in found.notes[0]
+    assert found.operations == () and not found.complete and "dropped" in found.notes[0]
 
 
 @pytest.mark.parametrize("how", ["crash", "nonsense"])
@@ -262,7 +266,7 @@ def test_a_model_that_breaks_is_an_error_with_words(tmp_path: Path, how: str) ->
 
 def test_the_tokens_of_a_run_are_bounded(tmp_path: Path) -> None:
     found = promoter(scripted(tmp_path, answer(row()), model_tokens=10)).propose([LONG], [])
-    assert not found.whole and "mem.modelTokens" in found.notes[-1]
+    assert not found.complete and "mem.modelTokens" in found.notes[-1]
 
 
 def test_a_missing_file_and_an_unknown_model_say_what_to_type(tmp_path: Path) -> None:
@@ -390,7 +394,7 @@ def test_a_redirect_is_not_followed_and_a_flood_is_cut(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="302"):
         remote(tmp_path, lambda r: httpx.Response(302, headers={"location": "https://evil.example"})).propose([LOG], [])
     found = remote(tmp_path, lambda r: httpx.Response(200, content=b"x" * (10 << 20))).propose([LOG], [])
-    assert not found.whole and "longer than" in found.notes[0]
+    assert not found.complete and "longer than" in found.notes[0]
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"choices": []}', b'{"choices": [{"message": {}}]}', b"null"])
@@ -410,7 +414,7 @@ def test_a_key_is_not_sent_over_plain_http_and_an_address_needs_a_model(tmp_path
 
 def test_a_damaged_cache_is_no_error(tmp_path: Path) -> None:
     cache = Cache(tmp_path, "m")
-    request = asking.prompt([Source("", LOG, 1, "x")], []).prompt
+    request = asking.batch_request([Source("", LOG, 1, "x")], []).prompt
     cache.put(request, Reply('{"facts": []}'))
     assert cache.get(request) == Reply('{"facts": []}')
     cache.put(request, Reply("I am sorry"))
@@ -422,10 +426,10 @@ def test_a_damaged_cache_is_no_error(tmp_path: Path) -> None:
 
 def test_a_log_with_nothing_to_say_asks_nobody() -> None:
     quiet = Log(LOG.path, LOG.blob, LOG.day, ("# 2026-02-05", "", "<!-- x -->"), frozenset({1, 2, 3}))
-    assert asking.ask([quiet], [], lambda t, p: True, lambda p: pytest.fail("asked")) == Proposal(())
+    assert asking.ask_in_batches([quiet], [], lambda t, p: True, lambda p: pytest.fail("asked")) == Proposal(())
 
 
 def test_what_the_limit_of_the_run_left_is_refused_by_its_own_reason() -> None:
     found = proposed(answer(row(), row(text="Rate limit is 600 requests per minute", lines=["L2"], type="fact")))
     plan = decide(found.operations, [LOG], facts.parse(b""), Rules(date(2026, 2, 6), lambda t: "", limit=1))
-    assert [item.why for item in plan.refused] == [Why.LIMIT]
+    assert [item.why for item in plan.refused] == [Check.LIMIT]

@@ -13,12 +13,12 @@ from gitmem.memory import facts
 from gitmem.models.language import Complete, OutOfBudget, Prompt, Reply
 from gitmem.promotion.questions import (
     MAX_QUESTION_CHARS,
-    AskedFact,
-    asked_facts,
-    by_model,
+    FactQuestion,
+    fact_questions,
     file_text,
+    parse_reviewed,
+    questions_by_model,
     review_text,
-    reviewed,
     template,
 )
 from gitmem.search.evaluation import read_questions
@@ -32,8 +32,8 @@ MEMORY = """# Memory
 TODAY = date(2026, 2, 5)
 
 
-def asked() -> list[AskedFact]:
-    return asked_facts([("MEMORY.md", fact) for fact in facts.parse(MEMORY.encode()).facts], TODAY, {})
+def asked() -> list[FactQuestion]:
+    return fact_questions([("MEMORY.md", fact) for fact in facts.parse(MEMORY.encode()).facts], TODAY, {})
 
 
 @pytest.mark.parametrize(
@@ -59,19 +59,19 @@ def test_a_fact_that_holds_is_asked_once_and_a_question_that_was_reviewed_stays(
     first, second = asked()
     assert second.question == "What was decided about phase 1?"
     twice = [("MEMORY.md", first.fact), ("MEMORY.md", first.fact), ("memory/a.md", second.fact)]
-    assert [item.question for item in asked_facts(twice, TODAY, {first.fact.id: "when?"})] == ["when?"]
+    assert [item.question for item in fact_questions(twice, TODAY, {first.fact.id: "when?"})] == ["when?"]
     secret = "- the token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    assert asked_facts([("MEMORY.md", fact) for fact in facts.parse(secret.encode()).facts], TODAY, {}) == []
+    assert fact_questions([("MEMORY.md", fact) for fact in facts.parse(secret.encode()).facts], TODAY, {}) == []
 
 
 def test_what_a_person_leaves_in_the_editor_is_kept() -> None:
     items = asked()
     text = review_text(items)
-    assert [item.question for item in reviewed(text, items)] == [item.question for item in items]
+    assert [item.question for item in parse_reviewed(text, items)] == [item.question for item in items]
     edited = text.replace("What was decided about phase 1?", "How do we call back?").replace(
         "What is known about Deploy window?\n", ""
     )
-    left = reviewed(edited + "\nno fact below me\n    ffffffffffff x\n", items)
+    left = parse_reviewed(edited + "\nno fact below me\n    ffffffffffff x\n", items)
     kept = next(item for item in left if item.question)
     assert [item.question for item in left].count("") == len(items) - 1
     assert kept.question == "How do we call back?" and kept.fact == items[1].fact
@@ -103,11 +103,11 @@ def test_a_model_writes_questions_for_the_facts_it_was_shown_and_no_others() -> 
         {"line": "L1", "question": 3},
     ]
     model = Scripted(json.dumps({"facts": rows}))
-    items, problems = by_model(asked(), model)
+    items, problems = questions_by_model(asked(), model)
     assert problems == [] and items[0].question == "What is known about Deploy window?"
     assert items[1].question.startswith("How do we call back? xxx") and len(items[1].question) == MAX_QUESTION_CHARS
     assert model.prompts[0].origins == (("MEMORY.md", ""),)
-    items, problems = by_model(asked(), Scripted("nonsense"))
+    items, problems = questions_by_model(asked(), Scripted("nonsense"))
     assert problems and [item.question for item in items] == [item.question for item in asked()]
 
 
@@ -120,7 +120,7 @@ def test_a_run_without_time_leaves_the_questions_of_the_template() -> None:
 
             yield late
 
-    items, problems = by_model(asked(), Late(""))
+    items, problems = questions_by_model(asked(), Late(""))
     assert items == asked() and problems == [
         "the model took longer than mem.modelSeconds allows; the other 2 questions are of the template"
     ]

@@ -11,7 +11,7 @@ import pytest
 from gitmem.memory import facts
 from gitmem.promotion import cues, log_lines, rules_model
 from gitmem.promotion.proposal import Op
-from gitmem.promotion.retractions import words
+from gitmem.promotion.retractions import content_words
 from gitmem.promotion.rules_model import RulesModel, last_day_of
 from tests.promotion.sample import kept, log_of, propose, sample
 
@@ -262,7 +262,7 @@ def test_a_long_read_shared_out_to_processes_says_the_same(monkeypatch: pytest.M
 
 
 def test_words_lose_their_korean_particles() -> None:
-    assert words("검색 인덱서를 Elasticsearch로") == {"검색", "인덱서", "elasticsearch"}
+    assert content_words("검색 인덱서를 Elasticsearch로") == {"검색", "인덱서", "elasticsearch"}
 
 
 def test_on_the_invented_logs_nearly_every_line_is_judged_right() -> None:
@@ -326,7 +326,7 @@ def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
         )
 
     cues.match_cues(line, cues.cue_set([Spy()]))  # type: ignore[list-item]
-    assert seen[0] <= cues.CHARACTERS_READ + 3
+    assert seen[0] <= cues.MAX_CHARACTERS + 3
 
 
 def test_a_fence_is_closed_by_its_own_mark_alone() -> None:

@@ -89,7 +89,7 @@ def test_the_last_logs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     RulesModel(scores=ScoreCache(tmp_path)).propose(logs(), [])
     old, new = logs()
     kept = ScoreCache(tmp_path)
-    assert kept.of(old, 120) is None and kept.of(new, 120) is not None and kept.of(new, 119) is None
+    assert kept.get(old, 120) is None and kept.get(new, 120) is not None and kept.get(new, 119) is None
 
 
 def test_how_far_it_is_is_told_log_by_log() -> None:

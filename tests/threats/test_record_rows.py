@@ -13,7 +13,7 @@ import pytest
 from gitmem.git.library import open_library
 from gitmem.git.objects import Span
 from gitmem.memory.fact import render_span, text_hash
-from gitmem.promotion.logs import cursor
+from gitmem.promotion.logs import read_cursor
 from gitmem.provenance.authorship import by_machine, reviewers
 from gitmem.provenance.ledger import read_ledger, refusals
 from tests.harness import Repo
@@ -247,7 +247,7 @@ def test_a49_no_random_history_has_a_record_that_was_not_done(repo: Repo, histor
         assert set(known.reverts) <= model.reverts
         assert set(known.cursors) == model.cursors
         assert {refusal.commit for refusal in refusals(opened, known).values()} <= model.people
-        assert cursor(opened, known, model.oids[-1]) in {"", *(oid for _, oid in model.cursors)}
+        assert read_cursor(opened, known, model.oids[-1]) in {"", *(oid for _, oid in model.cursors)}
         for oid in model.oids:
             commit = opened.commit(oid)
             assert by_machine(commit) == (oid not in model.people)

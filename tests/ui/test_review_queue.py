@@ -17,7 +17,7 @@ from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.opening import open_repository
 from gitmem.memory.fact import fact_id
 from gitmem.promotion.promote import Request
-from gitmem.promotion.proposal_review import Recorded, Review
+from gitmem.promotion.proposal_review import RecordedModel, Review
 from gitmem.promotion.rules_model import RulesModel
 from gitmem.ui.rendering import file_key
 from tests.harness import Repo
@@ -173,9 +173,9 @@ def test_the_answer_of_a_language_model_is_kept_and_not_asked_for_again(proposin
     assert len(offers(browser, page)) == 2 and "src=memory/2026-02-05.md#L" in proposing.read("MEMORY.md")
 
 
-def answered(repo: Repo) -> Recorded:
+def answered(repo: Repo) -> RecordedModel:
     """A model that has answered for the logs of a repository."""
-    recorded = Recorded(RulesModel())
+    recorded = RecordedModel(RulesModel())
     with closing(open_repository(repo.path, os.environ)) as opened:
         now = datetime(2026, 2, 6, tzinfo=UTC)
         Review(opened, Config(), worktree_policy(opened, now.date()), Request(), recorded, now).outcome()

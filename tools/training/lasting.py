@@ -1,11 +1,11 @@
 """Which lines of a log are worth keeping (gitmem/promotion), from bench/log_days and real logs.
 
-Two logistic regressions with an L2 penalty. The first reads what a line says (`lasting.features`) and is learned from
-bench/log_days, without the hands of `bench/promote.HELD_OUT`. The second reads a line of an agent's log
-(`lasting.forms`) and is learned from real logs that readers judged; without --real it stays as it is. A row of
-LABELS.jsonl is one log: `{"repository", "path", "lines": [...], "judged": [{"line": 12, "text": "...", "value": 2}]}`,
-value 2 for a line worth keeping, 1 for a harmless one, 0 for any other. Such files hold what others wrote and stay out
-of this repository. It prints how well each hand and each repository is judged by what the others taught.
+Two logistic regressions with an L2 penalty. The first reads what a line says (`lasting.person_log_features`) and is
+learned from bench/log_days, without the hands of `bench/promote.HELD_OUT`. The second reads a line of an agent's log
+(`lasting.agent_log_features`) and is learned from real logs that readers judged; without --real it stays as it is. A
+row of LABELS.jsonl is one log: `{"repository", "path", "lines": [...], "judged": [{"line": 12, "text": "...", "value":
+2}]}`, value 2 for a line worth keeping, 1 for a harmless one, 0 for any other. Such files hold what others wrote and
+stay out of this repository. It prints how well each hand and each repository is judged by what the others taught.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def invented() -> list[Line]:
         for block in path.read_text(encoding="utf-8").removeprefix("# ").split("\n# "):
             rows = block.strip().split("\n")[1:]
             for each in candidates_of(log_of(path.stem, [f"- {row[2:]}" for row in rows]), LABELS):
-                features = lasting.features(each.text, cues_of_line(each))
+                features = lasting.person_log_features(each.text, cues_of_line(each))
                 found.append(Line(path.stem, each, features, float(rows[each.number - 1][0] == "+")))
     return found
 
@@ -77,8 +77,10 @@ def real(files: Iterable[Path]) -> list[Line]:
             judged = {(one["line"], one["text"]): (0.0, HARMLESS, 1.0)[one["value"]] for one in row["judged"]}
             for each in candidates_of(log_of(row["path"], row["lines"]), LABELS):
                 kept = judged.get((each.number, " ".join(each.text.split())))
-                if kept is not None and (each.topic or each.prose or not lasting.is_peoples(each)):
-                    found.append(Line(row["repository"], each, lasting.forms(each, cues_of_line(each)), kept))
+                if kept is not None and (each.topic or each.prose or not lasting.is_from_person(each)):
+                    found.append(
+                        Line(row["repository"], each, lasting.agent_log_features(each, cues_of_line(each)), kept)
+                    )
     return found
 
 

@@ -12,7 +12,7 @@ from gitmem.cli.terminal import escape, page, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.memory.fact import Fact
 from gitmem.memory.rivals import without_secrets
-from gitmem.promotion.consolidation import LOWERED, Outcome, Request, as_value, consolidate, summary
+from gitmem.promotion.consolidation import LOWERED_IMPORTANCE, Outcome, Request, as_value, consolidate, summary
 from gitmem.promotion.model_registry import promotion_model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.due_consolidation import note_consolidated, receipt_summary
@@ -66,7 +66,7 @@ def as_text(outcome: Outcome, dry_run: bool) -> str:
         lines.append(f"replace  {_place(done.gone)} {done.gone.text}")
         lines.append(f"         by {_place(done.kept)} {done.kept.text}")
     for low in outcome.lowered:
-        lines.append(f"lower    {_place(low.fact)} {low.before:g} -> {LOWERED:g}: {low.fact.text}")
+        lines.append(f"lower    {_place(low.fact)} {low.before:g} -> {LOWERED_IMPORTANCE:g}: {low.fact.text}")
     for digest in outcome.digests:
         lines.append(f"digest   {digest.path}: {len(digest.lines)} lines of {len(digest.episodes)} episodes")
         for line in digest.lines:

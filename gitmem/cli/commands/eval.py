@@ -26,8 +26,8 @@ from gitmem.plural import counted
 from gitmem.promotion import question_runs, questions
 from gitmem.promotion.evaluation import TOP, evaluate_promotion
 from gitmem.promotion.model_registry import model_setting, promotion_model
-from gitmem.promotion.question_runs import QUESTIONS, Since, compare_and_keep
-from gitmem.promotion.questions import AskedFact, by_model
+from gitmem.promotion.question_runs import QUESTIONS, RunDifferences, compare_and_save
+from gitmem.promotion.questions import FactQuestion, questions_by_model
 from gitmem.provenance import trends
 from gitmem.regular_file import read_regular, writable_file
 from gitmem.search import evaluation
@@ -115,7 +115,7 @@ def _make(options: EvalOptions) -> int:
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
     before = _read(place, read_rows) if place.exists() else []
     known = {question.fact: question.query for _, question in before if question.fact}
-    asked = questions.asked_facts(FactPlaces(repo, config).facts, now().date(), known)
+    asked = questions.fact_questions(FactPlaces(repo, config).facts, now().date(), known)
     if not asked:
         raise GitMemError("there is no fact to ask about", "git mem promote, or git mem add --to memory")
     if options.model:
@@ -127,7 +127,7 @@ def _make(options: EvalOptions) -> int:
         text = edit_text(repo, questions.review_text(asked))
         if text is None:
             raise GitMemError("the questions were not saved; nothing was written", "git mem eval --make --no-edit")
-        asked = questions.reviewed(text, asked)
+        asked = questions.parse_reviewed(text, asked)
     kept = [item for item in asked if item.question or edit or item.fact.id in known]
     data = questions.file_text(kept, before).encode()
     real = writable_file(place)
@@ -145,16 +145,16 @@ def _make(options: EvalOptions) -> int:
 
 
 def _by_model(
-    repo: Repository, config: Config, asked: Sequence[AskedFact], known: Mapping[str, str], name: str
-) -> list[AskedFact]:
-    """The facts; each without a question in `known` gets one that a language model writes."""
+    repo: Repository, config: Config, asked: Sequence[FactQuestion], known: Mapping[str, str], name: str
+) -> list[FactQuestion]:
+    """The facts, those without a question in `known` with one that a language model writes."""
     setting, _ = model_setting(repo, config, now().date(), os.environ)
     new = [
         item
         for item in asked
         if item.fact.id not in known and setting.redact(item.fact.text, item.path) == item.fact.text
     ]
-    written, problems = by_model(new, open_language_model(name, setting))
+    written, problems = questions_by_model(new, open_language_model(name, setting))
     for problem in problems:
         say(f"git mem: {problem}")
     by_id = {item.fact.id: item for item in written}
@@ -225,7 +225,7 @@ def _evaluate(options: EvalOptions) -> int:
         gained, lost = evaluation.gained_and_lost(old, runs[0])
     since = None
     if query == Query("") and not (options.qrels or options.ab or options.compare):
-        since = compare_and_keep(repo, config, runs[0], moment)
+        since = compare_and_save(repo, config, runs[0], moment)
         if since:
             gained, lost = list(since.gained), list(since.lost)
     _show(columns, gained, lost, since, options.as_json)
@@ -246,7 +246,11 @@ def _what_if_queries(query: Query) -> dict[str, Query]:
 
 
 def _show(
-    columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str], since: Since | None, as_json: bool
+    columns: Mapping[str, Mapping[str, Summary]],
+    gained: list[str],
+    lost: list[str],
+    since: RunDifferences | None,
+    as_json: bool,
 ) -> None:
     """Print the figures of the runs, then the gained and lost questions. `columns`: run -> category -> figures."""
     if as_json:

@@ -20,7 +20,16 @@ from gitmem.json_values import json_object
 from gitmem.memory.rivals import Rival, without_secrets
 from gitmem.memory.sections import subject_steps
 from gitmem.plural import counted
-from gitmem.promotion.settlement import WORDS, Answer, Settled, chosen, ensure_person, open_pairs, settle, shown_pair
+from gitmem.promotion.settlement import (
+    WORDS,
+    Answer,
+    RecordedAnswer,
+    ensure_person,
+    open_pairs,
+    pair_named,
+    settle,
+    shown_pair,
+)
 
 KEYS = {"l": "later", "e": "earlier", "b": "both", "s": "same"}
 HELP = """l - the later one holds; the other goes to the archive
@@ -118,9 +127,9 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
     that is not open."""
     ensure_person(config)
     answer = Answer(options.answer or "")
-    named = list(dict.fromkeys(chosen(found, given) for given in options.pairs))
+    named = list(dict.fromkeys(pair_named(found, given) for given in options.pairs))
     if options.dry_run:
-        done = [Settled(pair, answer) for pair in named]
+        done = [RecordedAnswer(pair, answer) for pair in named]
     else:
         done = []
         with undo_record.together():
@@ -151,7 +160,7 @@ def _is_same_pair(one: Rival, other: Rival) -> bool:
     return {one.new.fact.id, one.old.fact.id} == {other.new.fact.id, other.old.fact.id}
 
 
-def _outcome(done: Settled, dry_run: bool) -> str:
+def _outcome(done: RecordedAnswer, dry_run: bool) -> str:
     """A settled pair in one line: the commit, the places, the answer."""
     places = ", ".join(f"{row.path}:{row.fact.line}" for row in done.pair.earlier_first)
     head = "would settle"

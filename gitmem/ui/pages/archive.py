@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from starlette.responses import Response
 
 from gitmem.errors import Changed, UsageError
-from gitmem.promotion.archiving import Due, archive_plan
+from gitmem.promotion.archiving import ArchivableFact, archive_plan
 from gitmem.promotion.proposal_review import ensure_person
 from gitmem.provenance.preview import commit_previewed, preview
 from gitmem.ui import review_queue
@@ -25,7 +25,7 @@ def page(view: View) -> Response:
 
 
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
-    rows: Sequence[Due] = ()
+    rows: Sequence[ArchivableFact] = ()
     if not view.snapshot.past:
         rows = review_queue.at_once(view, "archive")
     return view.render(

@@ -23,7 +23,15 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
 from gitmem.paths import agent_of, log_day
 from gitmem.promotion.promote import Outcome
-from gitmem.promotion.proposal_review import REJECTS, Offered, Recorded, Review, ensure_person, offered, reject
+from gitmem.promotion.proposal_review import (
+    REJECTS,
+    OfferedOperation,
+    RecordedModel,
+    Review,
+    ensure_person,
+    offers_of,
+    reject,
+)
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.review.statement_diff import text_diff
@@ -79,7 +87,7 @@ def _offer(view: View) -> Offer | None:
     return offer
 
 
-def _review(view: View, recorded: Recorded, policy: Policy) -> Review:
+def _review(view: View, recorded: RecordedModel, policy: Policy) -> Review:
     return Review(view.repo, view.config, policy, review_queue.REQUEST, recorded, view.now)
 
 
@@ -107,9 +115,9 @@ def _page(
     if isinstance(offer, Progress):
         return work_in_progress.page(view, "review", offer)
     outcome: Outcome | None = None
-    proposals: Sequence[Offered] = ()
+    proposals: Sequence[OfferedOperation] = ()
     if offer:
-        outcome, proposals = offer.outcome, offered(offer.outcome.plan)
+        outcome, proposals = offer.outcome, offers_of(offer.outcome.plan)
     items = _filtered(view, proposals, choice)
     cards = [_card(view, item) for item in items[view.start : view.start + MAX_PROPOSALS]]
     return view.render(
@@ -124,7 +132,7 @@ def _filters(fields: Mapping[str, str]) -> dict[str, str]:
     return {name: visible(fields.get(name, ""))[:MAX_FILTER_CHARS] for name in FILTERS}
 
 
-def _values(view: View, item: Offered) -> dict[str, set[str]]:
+def _values(view: View, item: OfferedOperation) -> dict[str, set[str]]:
     """The values of a proposal for each filter: its type, and the days and agents of the logs that it cites."""
     paths = [span.path for span in item.operation.sources]
     days = (log_day(path, view.config.memory_daily) for path in paths)
@@ -135,7 +143,7 @@ def _values(view: View, item: Offered) -> dict[str, set[str]]:
     }
 
 
-def _filtered(view: View, items: Sequence[Offered], fields: Mapping[str, str]) -> list[Offered]:
+def _filtered(view: View, items: Sequence[OfferedOperation], fields: Mapping[str, str]) -> list[OfferedOperation]:
     """The proposals that pass every filter."""
     filters = {name: value for name, value in fields.items() if value}
     if not filters:
@@ -143,7 +151,7 @@ def _filtered(view: View, items: Sequence[Offered], fields: Mapping[str, str]) -
     return [item for item in items if all(value in _values(view, item)[name] for name, value in filters.items())]
 
 
-def _options(view: View, items: Sequence[Offered]) -> list[tuple[str, list[tuple[str, int]]]]:
+def _options(view: View, items: Sequence[OfferedOperation]) -> list[tuple[str, list[tuple[str, int]]]]:
     """(filter, (value, number of proposals) of each value) for each filter with several values, and for agents also
     with one.
 
@@ -157,14 +165,14 @@ def _options(view: View, items: Sequence[Offered]) -> list[tuple[str, list[tuple
     return [(name, listed) for name, listed in rows.items() if len(listed) > 1 or (name == "agent" and listed)]
 
 
-def _card(view: View, item: Offered) -> Card:
+def _card(view: View, item: OfferedOperation) -> Card:
     operation = item.operation
     quotes = tuple(_quote(view, span.path, span.blob, span.start_line, span.end_line) for span in operation.sources)
     old = ""
     if item.old:
         old = item.old.text
     held = ""
-    if item.held:
+    if item.needs_acceptance:
         held = operation.origin or "web"
     return Card(item.token, operation.text, old, operation.type, held, operation.until, quotes)
 
@@ -202,12 +210,12 @@ def _rejected(view: View) -> list[tuple[str, str]]:
 # -- decisions -----------------------------------------------------------------------------------------------
 
 
-def _proposal_of(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, Offered, int]:
+def _proposal_of(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, OfferedOperation, int]:
     """(review, outcome, proposal, its index among the filtered proposals) for the proposal that a form names. Raises
     Changed when it is not offered in this form any more, UsageError for an agent."""
     ensure_person(view.config)
     if (offer := _offer(view)) is not None:
-        for number, item in enumerate(_filtered(view, offered(offer.outcome.plan), _filters(form))):
+        for number, item in enumerate(_filtered(view, offers_of(offer.outcome.plan), _filters(form))):
             if item.token == form.get("shown"):
                 policy = worktree_policy(view.repo, view.now.date())
                 return _review(view, offer.recorded, policy), offer.outcome, item, number
@@ -223,13 +231,13 @@ def accept(view: View, form: dict[str, str]) -> Response:
     try:
         review, outcome, item, number = _proposal_of(view, form)
         if form.get("text"):
-            checked, problem = review.checked(outcome.plan, _with_text(item, form["text"]))
+            checked, problem = review.check_edited(outcome.plan, _with_text(item, form["text"]))
             if problem:
                 return _page(view, 422, form=form, problem=problem, kept=(item.token, form["text"]))
             if checked.token != form.get("edited"):
                 raise Changed("memory changed since this was shown", "look at it as it is now")
             item = checked
-        left = len(offered(outcome.plan)) > 1
+        left = len(offers_of(outcome.plan)) > 1
         done = review.accept(outcome.plan, [item], left=left, as_shown=True)
     except Changed as error:
         return _page(view, 409, form=form, problem=error.message)
@@ -245,7 +253,7 @@ def edit(view: View, form: dict[str, str]) -> Response:
     text = visible(normalise(form.get("text", "")))
     if not text:
         raise UsageError(view.t("There is no text"))
-    checked, problem = review.checked(outcome.plan, _with_text(item, text))
+    checked, problem = review.check_edited(outcome.plan, _with_text(item, text))
     if problem:
         return _page(view, 422, form=form, problem=problem, kept=(item.token, text))
     card = view.mask(_card(view, checked))
@@ -254,7 +262,7 @@ def edit(view: View, form: dict[str, str]) -> Response:
     return view.render("proposal.html", card=with_pieces(card), fields=fields, back=view.url("review", **kept))
 
 
-def _with_text(item: Offered, text: str) -> Offered:
+def _with_text(item: OfferedOperation, text: str) -> OfferedOperation:
     return replace(item, operation=replace(item.operation, text=visible(normalise(text))))
 
 
@@ -271,7 +279,7 @@ def refuse(view: View, form: dict[str, str]) -> Response:
     return view.redirect("review", done=done, n=number, **_filters(form))
 
 
-def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[Offered]]:
+def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[OfferedOperation]]:
     """(review, outcome, proposals) for the chosen proposals of a form. Raises UsageError when none is chosen, Changed
     when one is not offered in this form any more."""
     tokens = {value for name, value in form.items() if name.startswith(CHOICE_FIELD)}
@@ -280,7 +288,7 @@ def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[
     offer = _offer(view)
     if offer is None:
         raise _changed_proposal(view)
-    items = [item for item in offered(offer.outcome.plan) if item.token in tokens]
+    items = [item for item in offers_of(offer.outcome.plan) if item.token in tokens]
     if len(items) != len(tokens):
         raise _changed_proposal(view)
     policy = worktree_policy(view.repo, view.now.date())
@@ -292,7 +300,7 @@ def accept_chosen(view: View, form: dict[str, str]) -> Response:
     ensure_person(view.config)
     try:
         review, outcome, items = _chosen(view, form)
-        left = len(offered(outcome.plan)) > len(items)
+        left = len(offers_of(outcome.plan)) > len(items)
         done = review.accept(outcome.plan, items, left=left, as_shown=True)
     except (Changed, UsageError) as error:
         return _page(view, 409, form=form, problem=error.message)
@@ -330,7 +338,7 @@ def ask(view: View, form: dict[str, str]) -> Response:
 
     ensure_person(view.config)
     model, policy = promotion_model(view.repo, view.config, view.now.date(), os.environ)
-    recorded = Recorded(model)
+    recorded = RecordedModel(model)
     _review(view, recorded, policy).outcome()
     view.site.answers[view.config.model] = recorded
     return view.redirect("review")
