@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import render_span, text_hash
-from gitmem.provenance.trailers import Link, append, render_link
+from gitmem.provenance.trailers import Link, append_trailers, render_link
 from tests.harness import Repo
 
 DAY = "memory/2026-02-05.md"
@@ -34,7 +34,7 @@ def promote(
         span = Span(DAY, 5, 6, repo.git("rev-parse", f"HEAD:{DAY}").strip())
     old = repo.read(target) if (repo.path / target).exists() else "# Memory\n\n## Decisions\n\n"
     link = Link(span, target, text_hash(text))
-    message = append(
+    message = append_trailers(
         "memory: promote 1 fact from 2026-02-05\n\n- a fact\n", [("Memory-Source", render_link(link)), *trailers]
     )
     return repo.commit(message, {target: old + f"- {text} <!-- mem {meta}src={render_span(span)} -->\n"})

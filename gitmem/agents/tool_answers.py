@@ -225,7 +225,7 @@ def confirm_fact(pool: RepositoryPool, given: mcp_tools.Confirm) -> str:
 
     path, line = given.path, given.line
     with pool.lend() as (repo, config):
-        said = confirmation.Confirmed(
+        said = confirmation.ConfirmationRequest(
             tuple(_cited_places(given.cites)), given.quote, given.reason, config.agent or AGENT
         )
         done = confirmation.confirm(repo, config, path, line, said)

@@ -356,8 +356,8 @@ class Memory:
                 last = parse_date(until)
             plan = lifetimes.until_plan(self.config, *place, last, reason)
         else:
-            plan = lifetimes.over_plan(self.config, *place, today, reason)
-        return _corrected(lifetimes.change(self.repo, place[0], plan))
+            plan = lifetimes.end_plan(self.config, *place, today, reason)
+        return _corrected(lifetimes.commit_change(self.repo, place[0], plan))
 
     def forget(
         self,
@@ -433,9 +433,9 @@ class Memory:
             raise UsageError("name a fact by path and line, or by its id", "forget('MEMORY.md', 17, reason=...)")
         if not ident:
             return path, line
-        from gitmem.provenance.corrections import place_of
+        from gitmem.provenance.corrections import place_of_fact
 
-        return place_of(self.repo, ident)
+        return place_of_fact(self.repo, ident)
 
 
 def _ensure_reason(reason: str) -> None:

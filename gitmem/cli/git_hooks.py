@@ -274,7 +274,7 @@ def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
     )
     more = redaction_record.without_recorded_rewrites(repo, file, staged_history(repo, staging, text, policy))
     more += change_findings(repo, staging, policy)
-    more += agent_trailers.check(repo, load(user_config), text)
+    more += agent_trailers.check_trailers(repo, load(user_config), text)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
     policy = replace(policy, detectors=quick)
     return scan(Source([Blob(MESSAGE, text.encode("utf-8", "replace"))], tuple(more)), policy)
@@ -413,4 +413,4 @@ def add_trailers(words: tuple[str, ...]) -> None:
 
     if words:
         repo = hook_repository()
-        agent_trailers.prepare(repo, settings(repo), Path(words[0]))
+        agent_trailers.add_trailers(repo, settings(repo), Path(words[0]))

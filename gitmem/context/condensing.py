@@ -149,10 +149,10 @@ def _checked_line(
         return None, "another line stands for what it cites"
     sources = "\n".join(note.text for note in cited)
     days = {note.day for note in cited}
-    for check in (grounding.uncounted, grounding.undated, grounding.unnamed, grounding.unsaid):
+    for check in (grounding.number_problem, grounding.date_problem, grounding.name_problem, grounding.word_problem):
         if why := check(text, sources, days):
             return None, why
-    if why := grounding.uncounted(sources, text, ()):
+    if why := grounding.number_problem(sources, text, ()):
         return None, f"it loses what they say: {why}"
     if any(denials(note.text) and not denials(text) for note in cited):
         return None, "it loses a denial"

@@ -168,7 +168,7 @@ def takeover_plan(
                 raise GitMemError(Message("'{}' is not what it was", path), "look at it as it is now")
         count = sum(row.key in choices for row in found)
         lost = sum(len(set(split_lines(old or b"")) - set(split_lines(new or b""))) for old, new in changed.values())
-        recorded = trailers.Recorded(
+        recorded = trailers.CommitRecord(
             reason=f"{counted(count, 'line')} taken out or masked, which the gate stops",
             taken_over=f"{encode(name, '@')}@{tip}",
         )

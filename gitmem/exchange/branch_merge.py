@@ -25,7 +25,7 @@ from gitmem.memory.fact import encode
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, kind
-from gitmem.provenance.present_facts import KINDS, LASTING
+from gitmem.provenance.present_facts import KINDS, LONG_TERM_KINDS
 from gitmem.review.commit_diff import changed_files, fact_changes
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.merge.fact_merge import merge
@@ -117,7 +117,9 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
         base = repo.merge_base(head, tip)
         if base and changed_files(repo, base, tip, layout):
             rows = fact_changes(repo, base, tip, layout, today, authors=False)
-            facts = sum(kind(row.path) in LASTING or (kind(row.path) in KINDS and bool(row.fact.meta)) for row in rows)
+            facts = sum(
+                kind(row.path) in LONG_TERM_KINDS or (kind(row.path) in KINDS and bool(row.fact.meta)) for row in rows
+            )
             found.append(OpenBranch(ref.removeprefix(PREFIX), tip, facts, len(rows) - facts))
     return found + over[:MAX_BRANCHES]
 

@@ -33,7 +33,7 @@ from gitmem.memory.fact import Fact, parse_span, text_hash
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agent_of, kind, log_date
 from gitmem.plural import counted
-from gitmem.provenance.attribution import newest
+from gitmem.provenance.attribution import newest_commit
 from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
@@ -266,9 +266,12 @@ class _History:
     def of_fact(self, path: str, fact: Fact) -> tuple[okf.Origin, list[Span]]:
         """The origin of a fact, without sources, and its cited lines, as `git mem why` and `verify` report them."""
         oids = dict.fromkeys(self._blamed(path)[fact.line - 1 : fact.end])
-        blamed = newest(self._repo, [self._repo.commit(oid) for oid in oids])
+        blamed = newest_commit(self._repo, [self._repo.commit(oid) for oid in oids])
         found = self._checks.attributor.attribution(path, fact, lambda: blamed)
-        problems = [*self._checks.wrong(fact, found), *self._checks.against_policy(path, fact, found, lambda: blamed)]
+        problems = [
+            *self._checks.problems(fact, found),
+            *self._checks.policy_problems(path, fact, found, lambda: blamed),
+        ]
         writer = self._writers.get(fact.id)
         commit = writer.commit if writer else blamed
         record = next((one for one in found.records if one.commit.oid == commit.oid), None)

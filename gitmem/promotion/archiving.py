@@ -65,7 +65,7 @@ def archive_plan(
             if reading.read(path) is not None:
                 old = reading.committed(path)
             contents[path] = archiving.archive(old, [item for item in moved if item.path == path])
-        recorded = trailers.Recorded(
+        recorded = trailers.CommitRecord(
             rewrite=f"{len(moved)} archived by a person", reason="they ended, or no longer fit"
         )
         message = trailers.with_record(f"memory: archive {counted(len(moved), 'fact')}", recorded)

@@ -433,7 +433,7 @@ def _message(run: Run, outcome: Outcome) -> str:
     lost = len(outcome.merges) + len(outcome.replaced)
     if lost >= BULK_LINES:
         rewrite = f"{lost} moved to the archive by consolidation"
-    recorded = trailers.Recorded(
+    recorded = trailers.CommitRecord(
         sources=tuple(links),
         model=outcome.model,
         agent=run.config.agent,

@@ -22,7 +22,7 @@ from gitmem.memory.statements import Form, Statement, read
 from gitmem.paths import Kind, kind, log_date
 from gitmem.promotion.plan import Approved, Rules, decide
 from gitmem.promotion.proposal import Log, Model, Op, Operation
-from gitmem.provenance.cited_sources import cited
+from gitmem.provenance.cited_sources import cited_spans
 from gitmem.provenance.cited_text import cited_text
 from gitmem.text.iso_day import ISO_DAY
 
@@ -85,7 +85,7 @@ def stale_month(path: str, today: date) -> str:
 
 def digested_episodes(data: bytes) -> set[str]:
     """The paths of the episodes that the lines of a digest cite. `data`: the bytes of the digest."""
-    return {span.path for fact in facts.parse(data).facts for span in cited(fact)}
+    return {span.path for fact in facts.parse(data).facts for span in cited_spans(fact)}
 
 
 def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Model, rules: Rules) -> Digest:

@@ -23,7 +23,7 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
 from gitmem.promotion.proposal import Log
 from gitmem.provenance.attribution import Attributor
 from gitmem.provenance.authorship import by_machine
-from gitmem.provenance.cited_sources import cited, facts_at
+from gitmem.provenance.cited_sources import cited_spans, facts_at
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, rejections
 from gitmem.provenance.line_origins import log_origin
@@ -178,7 +178,7 @@ def read_precedents(
     rejected = rejections(repo, ledger)
     refused, spans = set(rejected.hashes), list(rejected.spans)
     for fact in (*present, *archived):
-        spans += cited(fact)
+        spans += cited_spans(fact)
     spans += [span for sources in ledger.sources.values() for span in sources]
     # Texts that were promoted and are in memory no more. A line of a digest of episodes was never promoted.
     refused |= {digest for digest in ledger.by_hash if id_of_hash(digest) not in ids and _was_promoted(ledger, digest)}

@@ -46,7 +46,14 @@ from gitmem.memory.successor import why_only_proposed
 from gitmem.messages import Message
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
-from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
+from gitmem.provenance.grounding import (
+    date_problem,
+    denial_problem,
+    name_problem,
+    number_problem,
+    reason_problem,
+    word_problem,
+)
 from gitmem.provenance.line_origins import line_origins
 from gitmem.text.heading_words import is_generic_heading
 
@@ -94,8 +101,8 @@ class Check(StrEnum):
 RETRIED_CHECKS = (Check.LIMIT, Check.SIZE, Check.RETENTION)
 # Checks of a text against its cited lines, in this order; each returns a sentence when it fails, else "".
 GROUNDING: tuple[tuple[Check, Callable[[str, str, Iterable[date]], str]], ...] = (
-    (Check.DATE, undated), (Check.NUMBER, uncounted), (Check.NAME, unnamed), (Check.UNSAID, unsaid),
-    (Check.DENIED, denied),
+    (Check.DATE, date_problem), (Check.NUMBER, number_problem), (Check.NAME, name_problem),
+    (Check.UNSAID, word_problem), (Check.DENIED, denial_problem),
 )  # fmt: skip
 
 
@@ -320,7 +327,7 @@ class _Run:
                 return Refused(operation, why, problem)
         if operation.type == "decision":
             statements = "\n".join(text for each in texts for text in each.statements)
-            if problem := unreasoned(operation.text, statements):
+            if problem := reason_problem(operation.text, statements):
                 return Refused(operation, Check.REASON, problem)
         return None
 

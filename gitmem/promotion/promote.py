@@ -304,7 +304,12 @@ def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
     if run.request.mode is Mode.STAGE:
-        _stage(run.place, noted, steps[0], trailers.rows(record_of_step(steps[0], outcome, agent, by, last=True)))
+        _stage(
+            run.place,
+            noted,
+            steps[0],
+            trailers.record_trailers(record_of_step(steps[0], outcome, agent, by, last=True)),
+        )
         return planned
     commits = []
     with undo_record.together():
@@ -440,9 +445,9 @@ def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
 
 
 def _stage(repo: Repository, noted: Contents, step: CommitStep, rows: Sequence[trailers.Trailer]) -> None:
-    """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending`)."""
+    """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending_trailers`)."""
     with replaced(repo, step.contents, noted):
-        write_atomic(repo.git_dir, PENDING, trailers.render(rows).encode("utf-8", "surrogateescape"))
+        write_atomic(repo.git_dir, PENDING, trailers.render_trailers(rows).encode("utf-8", "surrogateescape"))
         try:
             run_git(repo, ["add", "--", *step.contents])
         except BaseException:
@@ -482,7 +487,7 @@ def _body(step: CommitStep, daily: Iterable[str], *, quote: bool) -> str:
     return "\n".join(lines)
 
 
-def record_of_step(step: CommitStep, outcome: Outcome, agent: str, by: str, *, last: bool) -> trailers.Recorded:
+def record_of_step(step: CommitStep, outcome: Outcome, agent: str, by: str, *, last: bool) -> trailers.CommitRecord:
     """The trailers of a commit (docs/promotion.md). Only the last commit of a run has the cursor. `by`: the person who
     reviewed the facts, "" for none."""
     links = [
@@ -497,7 +502,7 @@ def record_of_step(step: CommitStep, outcome: Outcome, agent: str, by: str, *, l
     replaced = sum(item.old is not None for item in step.approved)
     if len(step.moved) + replaced >= BULK_LINES:
         rewrite = f"{replaced} replaced, {len(step.moved)} archived by promotion"
-    return trailers.Recorded(
+    return trailers.CommitRecord(
         sources=tuple(links),
         model=outcome.model,
         agent=agent,

@@ -191,5 +191,5 @@ def reject(repo: Repository, config: Config, operations: Sequence[Operation], re
         lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
         digest = text_hash(operation.text)
         links += [trailers.Link(span, MEMORY, digest) for span in operation.sources]
-    recorded = trailers.Recorded(rejected=tuple(links), reason=reason, reviewer=reviewer(repo))
+    recorded = trailers.CommitRecord(rejected=tuple(links), reason=reason, reviewer=reviewer(repo))
     return commit_nothing(repo, trailers.with_record("\n".join(lines), recorded))

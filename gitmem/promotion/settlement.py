@@ -47,8 +47,8 @@ from gitmem.paths import log_day
 from gitmem.promotion.repetitions import is_preferred
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
-from gitmem.provenance.cited_sources import cited
-from gitmem.provenance.corrections import LASTING_KEYS, Account, as_usage_error, gated_text, message_of
+from gitmem.provenance.cited_sources import cited_spans
+from gitmem.provenance.corrections import LASTING_KEYS, MessageParts, as_usage_error, gated_text, message_of
 
 MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compared with all facts
 RECENT_DAYS = 14  # age of the daily logs, at most, whose lines are compared with the facts
@@ -149,7 +149,7 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
     `known` repeats or cites are left out."""
     seen = {fact.id for fact in known}
     first = today - timedelta(days=RECENT_DAYS)
-    spans = [span for fact in known for span in cited(fact)]
+    spans = [span for fact in known for span in cited_spans(fact)]
     logs = [(day, path) for path in memory_paths(repo, config) if (day := log_day(path, config.memory_daily))]
     for day, path in sorted(logs, reverse=True):
         if not first <= day <= today:
@@ -260,7 +260,7 @@ def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason
             contents[moved.path] = archiving.archive(old, [moved])
         rows = [f"- {encode(row.path)}:{row.fact.line} {row.fact.id}" for row in (earlier, later)]
         lost = sum(moved.fact.end - moved.fact.line + 1 for moved in change.moved)
-        account = Account(
+        account = MessageParts(
             f"settle 1 pair: {WORDS[answer]}", reason, lines=tuple(rows), rewrites=lost >= BULK_LINES,
             sources=change.sources,
         )  # fmt: skip

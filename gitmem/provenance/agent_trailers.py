@@ -1,4 +1,4 @@
-"""The trailers of an agent's commits: the hook prepare-commit-msg adds them, the hook commit-msg checks them.
+"""Adds and checks the trailers of an agent's commits, for the hooks prepare-commit-msg and commit-msg.
 
 The setting `mem.agent` names the agent. Its commits of memory carry `Memory-Agent` (its name) and `Memory-Reason` (why,
 one line); commits of people get neither. The commit of a staged promotion gets the trailers that `promote --stage`
@@ -22,7 +22,7 @@ from gitmem.provenance import trailers
 PENDING = "gitmem-promotion"  # file in the work tree's Git directory: trailers that `promote --stage` saved
 
 
-def prepare(repo: Repository, config: Config, message: Path) -> None:
+def add_trailers(repo: Repository, config: Config, message: Path) -> None:
     """Add trailers to the message file of a commit that changes memory other than daily logs.
 
     These are the trailers that `promote --stage` saved, and `Memory-Agent` if `mem.agent` is set and the message has
@@ -34,7 +34,7 @@ def prepare(repo: Repository, config: Config, message: Path) -> None:
     text = message.read_text(encoding="utf-8", errors="surrogateescape")
     present = trailers.parse(text)
     keys = {key.lower() for key, _ in present}
-    rows = [row for row in pending(repo) if row not in present]
+    rows = [row for row in pending_trailers(repo) if row not in present]
     if config.agent and trailers.AGENT.lower() not in keys:
         rows = [row for row in rows if row[0] != trailers.AGENT] + [(trailers.AGENT, config.agent)]
         has_reason = any(key == trailers.REASON for key, _ in rows) or trailers.REASON.lower() in keys
@@ -43,7 +43,7 @@ def prepare(repo: Repository, config: Config, message: Path) -> None:
             rows.append((trailers.REASON, subject.strip()))
     if rows:
         body, comments = _split_comments(text)
-        message.write_text(trailers.append(body, rows) + comments, encoding="utf-8", errors="surrogateescape")
+        message.write_text(trailers.append_trailers(body, rows) + comments, encoding="utf-8", errors="surrogateescape")
 
 
 def _split_comments(text: str) -> tuple[str, str]:
@@ -57,7 +57,7 @@ def _split_comments(text: str) -> tuple[str, str]:
     return "".join(lines[:end]), "".join(["\n", *lines[end:]])
 
 
-def check(repo: Repository, config: Config, message: str) -> list[Finding]:
+def check_trailers(repo: Repository, config: Config, message: str) -> list[Finding]:
     """A blocking finding for a missing or wrong agent name and one for a missing reason, in an agent's commit of
     memory; [] for a person's commit."""
     rows = trailers.memory_trailers(message)
@@ -87,7 +87,7 @@ def memory_changes(repo: Repository) -> list[str]:
     return [change.path for change in repo.staged_changes() if kind(change.path) not in ignored]
 
 
-def pending(repo: Repository) -> Sequence[trailers.Trailer]:
+def pending_trailers(repo: Repository) -> Sequence[trailers.Trailer]:
     """The trailers that `promote --stage` saved, without those of facts that are no longer staged.
 
     [] when none of its facts is staged. When MEMORY.md is not staged at all, the file of trailers is deleted.

@@ -1,4 +1,4 @@
-"""The attribution of a fact: which commits recorded it, which sources support it, and who edited it since.
+"""Finds, for a fact, the commits that recorded it, the sources that support it, and the last edit since.
 
 `why`, `verify` and `review` all use this module. Reads committed history only.
 """
@@ -16,9 +16,18 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import log_date
-from gitmem.provenance.authorship import by_machine, named
-from gitmem.provenance.cited_sources import Source, SourceReader, cited, facts_at, file_meta, inherit, merged, verified
-from gitmem.provenance.grounding import WORDS, Support, unsupported
+from gitmem.provenance.authorship import by_machine, shown_name
+from gitmem.provenance.cited_sources import (
+    Source,
+    SourceReader,
+    cited_spans,
+    facts_at,
+    file_meta,
+    merge_spans,
+    with_file_keys,
+    with_verification,
+)
+from gitmem.provenance.grounding import WORDS, Support, support_problem
 from gitmem.provenance.ledger import Ledger, Record, span_key
 from gitmem.provenance.wording import wording
 
@@ -38,7 +47,7 @@ class Edit:
     @property
     def by(self) -> str:
         """The author of the edit as `Name <e-mail>`."""
-        return named(self.commit.author)
+        return shown_name(self.commit.author)
 
     @property
     def machine(self) -> bool:
@@ -91,9 +100,9 @@ class Attributor:
         digest = text_hash(fact.text)
         records = tuple(self.ledger.recorded.get(digest, ()))
         edit = self._edit(path, fact, records, line_commit)
-        sources = [self.reader.read(fact, span, records) for span in self.spans(fact, records)]
+        sources = [self.reader.read(fact, span, records) for span in self.cited_spans(fact, records)]
         support, problem = self._support(fact, sources, edit)
-        shown = tuple(verified(source, support is Support.IN_SOURCE) for source in sources)
+        shown = tuple(with_verification(source, support is Support.IN_SOURCE) for source in sources)
         promoted = any(record.model(digest) for record in records)
         return Attribution(support, shown, problem, records, edit, promoted)
 
@@ -105,7 +114,7 @@ class Attributor:
         if found:
             cited_texts = [self.reader.cited_text(source) for source in found]
             days = [day for source in found if (day := log_date(source.recorded.path))]
-            contradiction = unsupported(fact.text, [text for each in cited_texts for text in each.texts], days)
+            contradiction = support_problem(fact.text, [text for each in cited_texts for text in each.texts], days)
             labels = [label for each in cited_texts for label in each.trail]
             statements = [text for each in cited_texts for text in each.statements]
             comparison = wording(fact.text, [*labels, *statements], days)
@@ -121,11 +130,11 @@ class Attributor:
             support = Support.EDITED
         return support, problem
 
-    def spans(self, fact: Fact, records: Sequence[Record]) -> list[Span]:
+    def cited_spans(self, fact: Fact, records: Sequence[Record]) -> list[Span]:
         """The sources that the fact's comment and its newest record name, without repeats."""
         digest = text_hash(fact.text)
         linked = [link.source for record in records[:1] for link in record.sources if link.sha256 == digest]
-        return merged(cited(fact), [span for span in linked if span])
+        return merge_spans(cited_spans(fact), [span for span in linked if span])
 
     # -- edits -----------------------------------------------------------------------------------------------
 
@@ -139,7 +148,7 @@ class Attributor:
             return self._comment_edit(fact, promotions[0], line_commit)
         if records:
             return self._recorded_edit(records[0], digest)
-        spans = cited(fact)
+        spans = cited_spans(fact)
         if any(span_key(span) in self.ledger.by_span for span in spans):
             return self._edit_by_hand(fact, spans, line_commit)
         if not spans:
@@ -148,15 +157,15 @@ class Attributor:
 
     def _is_edit(self, record: Record, digest: str) -> bool:
         """Whether the record added the text `digest` in place of a text that was promoted, or that a parent has."""
-        old = record.replaced(digest)
+        old = record.replaced_text(digest)
         if not old or record.model(digest):
             return False
         return old in self.ledger.recorded or self._version_before(record, old) is not None
 
     def _recorded_edit(self, record: Record, digest: str) -> Edit:
         """The edit that the trailers of a commit record."""
-        old = record.replaced(digest)
-        before = self._version_before(record, old) or self._promoted(old) or Fact("", id_of_hash(old), 0)
+        old = record.replaced_text(digest)
+        before = self._version_before(record, old) or self._promoted_fact(old) or Fact("", id_of_hash(old), 0)
         return Edit(record.commit, before, (TEXT,), recorded=True)
 
     def _comment_edit(self, fact: Fact, record: Record, line_commit: Callable[[], Commit | None]) -> Edit | None:
@@ -164,7 +173,7 @@ class Attributor:
         before = self._version(record.commit.oid, record, text_hash(fact.text))
         if before is None:
             return None
-        keys = differing(before.meta, fact.meta)
+        keys = differing_keys(before.meta, fact.meta)
         if not keys or (commit := line_commit()) is None:
             return None
         return Edit(commit, before, keys)
@@ -173,19 +182,19 @@ class Attributor:
         """The edit of a fact that cites the source of a promoted text which is no longer in memory."""
         promoted = {digest for span in spans for digest in self.ledger.by_span.get(span_key(span), ())}
         lost = [digest for digest in sorted(promoted) if id_of_hash(digest) not in self._present_ids]
-        olds = [before for digest in lost if (before := self._promoted(digest))]
+        olds = [before for digest in lost if (before := self._promoted_fact(digest))]
         if not lost or (commit := line_commit()) is None:
             return None
         if not olds:
             return Edit(commit, Fact("", id_of_hash(lost[0]), 0), (TEXT,))
         words = terms(fact.text)
         old = max(olds, key=lambda before: likeness(words, terms(before.text)))
-        return Edit(commit, old, (TEXT, *differing(old.meta, fact.meta)))
+        return Edit(commit, old, (TEXT, *differing_keys(old.meta, fact.meta)))
 
     def _edit_after_squash(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Edit | None:
         """The edit of a fact whose trailers a squash lost. Follows the line with blame through MAX_STEPS commits, until
         a fact of the same source has another text."""
-        sources = {span_key(span) for span in cited(fact)}
+        sources = {span_key(span) for span in cited_spans(fact)}
         commit = line_commit()
         cut = shallow(self.repo)
         for _ in range(MAX_STEPS):
@@ -193,17 +202,19 @@ class Attributor:
                 return None
             parent = commit.parents[0]
             before = self.facts_in(parent, path)
-            same_source = [old for old in before if sources & {span_key(span) for span in cited(old)}]
+            same_source = [old for old in before if sources & {span_key(span) for span in cited_spans(old)}]
             if not same_source:
                 return None
             old = next((old for old in same_source if old.id == fact.id), None)
             if old is None:
                 return Edit(commit, same_source[0], (TEXT,))
             rows = self.repo.blame(path, old.line, old.end, parent)
-            commit = newest(self.repo, [self.repo.commit(oid) for oid in dict.fromkeys(row.commit for row in rows)])
+            commit = newest_commit(
+                self.repo, [self.repo.commit(oid) for oid in dict.fromkeys(row.commit for row in rows)]
+            )
         return None
 
-    def _promoted(self, digest: str) -> Fact | None:
+    def _promoted_fact(self, digest: str) -> Fact | None:
         """The fact with the text `digest` in the newest commit that recorded it and still has it."""
         versions = (self._version(record.commit.oid, record, digest) for record in self.ledger.recorded.get(digest, ()))
         return next(filter(None, versions), None)
@@ -228,11 +239,11 @@ class Attributor:
         if oid not in self._facts:
             data = self.repo.read(oid)
             of_file = file_meta(data)
-            self._facts[oid] = [inherit(fact, of_file) for fact in memory_facts.parse(data).facts]
+            self._facts[oid] = [with_file_keys(fact, of_file) for fact in memory_facts.parse(data).facts]
         return self._facts[oid]
 
 
-def newest(repo: Repository, commits: Sequence[Commit]) -> Commit:
+def newest_commit(repo: Repository, commits: Sequence[Commit]) -> Commit:
     """The newest of the commits (at least one) by commit date; of two of the same second, the descendant."""
     last = commits[0]
     for commit in commits[1:]:
@@ -242,7 +253,7 @@ def newest(repo: Repository, commits: Sequence[Commit]) -> Commit:
     return last
 
 
-def differing(old: Meta, new: Meta) -> tuple[str, ...]:
+def differing_keys(old: Meta, new: Meta) -> tuple[str, ...]:
     """The keys whose values differ between two comments, in order."""
     keys = dict.fromkeys(key for key, _ in (*old, *new))
     return tuple(key for key in keys if _values(old, key) != _values(new, key))

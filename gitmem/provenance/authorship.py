@@ -1,4 +1,4 @@
-"""Whether a person, an agent or a bot made a commit, and which of its `Reviewed-by` trailers count. Reads only.
+"""Decides whether a person, an agent or a bot made a commit, and which of its `Reviewed-by` trailers count.
 
 The message of a commit proves nothing. Any line that names an agent is believed, because nobody gains by a false one.
 A `Reviewed-by` is believed only in a commit that a person made (docs/threats.md, A49). Git does not prove who the
@@ -59,7 +59,7 @@ def agent_of_commit(commit: Commit) -> str:
     The name comes from the first of these that has one: the `Memory-Agent` trailer, the author, the committer, a
     trailer of OTHER_AUTHORS, a line such as "Generated with Claude Code".
     """
-    message = plain(commit.message)
+    message = normalised_name(commit.message)
     names = trailers.values(trailers.memory_trailers(message), trailers.AGENT)
     if names:
         return names[0] or "agent"
@@ -70,7 +70,7 @@ def agent_of_commit(commit: Commit) -> str:
     return agent.name or agent.email
 
 
-def plain(text: str) -> str:
+def normalised_name(text: str) -> str:
     """`text` as a reader sees it: NFKC-normalised, every dash as `-`, without invisible characters. A look-alike of a
     name is the same name."""
     if text.isascii():
@@ -110,13 +110,16 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
 @lru_cache(maxsize=4096)
 def is_agent(person: Person) -> bool:
     """Whether the name or the e-mail belongs to a bot, or to an agent of a known host (`AUTHORS`)."""
-    name, email = " ".join(plain(person.name).casefold().split()), plain(person.email).casefold().strip()
+    name, email = (
+        " ".join(normalised_name(person.name).casefold().split()),
+        normalised_name(person.email).casefold().strip(),
+    )
     if _BOT.search(name) or _BOT.search(email) or _matches(email, _ADDRESSES):
         return True
     return any(_matches(each, _NAMES) for each in (name, *_NICKNAME.findall(name)))
 
 
-def named(person: Person) -> str:
+def shown_name(person: Person) -> str:
     """`Name <e-mail>` for people and models; a placeholder when it holds a secret or reads as an instruction."""
     from gitmem.gate.withholding import name_for_model  # loads every detector
 

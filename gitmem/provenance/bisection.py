@@ -14,7 +14,7 @@ from gitmem.search.hits import Hit
 SPREAD = 16  # parts of the history whose borders are tried when no doubled distance finds a change
 
 
-class Turn(NamedTuple):
+class AnswerChange(NamedTuple):
     """The change of the answer. `at`: the commit that changed it; `before`: the commit before; both "" when all commits
     that were tried answer alike. `ranks`: commit -> rank of the answer, from 1, 0 when it is not found."""
 
@@ -23,7 +23,7 @@ class Turn(NamedTuple):
     ranks: dict[str, int]
 
 
-def last_turn(commits: Sequence[str], rank: Callable[[str], int]) -> Turn:
+def last_answer_change(commits: Sequence[str], rank: Callable[[str], int]) -> AnswerChange:
     """The last change between an answer (`rank` above 0) and none. `commits`: newest first; each is tried once.
 
     Goes back from the newest commit at doubled distances until the answer differs, then halves the range. Of several
@@ -37,7 +37,7 @@ def last_turn(commits: Sequence[str], rank: Callable[[str], int]) -> Turn:
         return ranks[commits[index]] > 0
 
     if not commits:
-        return Turn("", "", ranks)
+        return AnswerChange("", "", ranks)
     now, last = is_answered(0), len(commits) - 1
     same, other = 0, 0  # indices: the oldest commit known to answer as the newest does, one that answers otherwise
     while not other and same < last:
@@ -51,17 +51,17 @@ def last_turn(commits: Sequence[str], rank: Callable[[str], int]) -> Turn:
         other = next((index for index in spread if is_answered(index) != now), 0)
         same = max((index for index in spread if index < other), default=0)
     if not other:
-        return Turn("", "", ranks)
+        return AnswerChange("", "", ranks)
     while other - same > 1:
         middle = (same + other) // 2
         if is_answered(middle) == now:
             same = middle
         else:
             other = middle
-    return Turn(commits[same], commits[other], ranks)
+    return AnswerChange(commits[same], commits[other], ranks)
 
 
-def place_of(hits: Sequence[Hit], expected: str) -> int:
+def rank_of_text(hits: Sequence[Hit], expected: str) -> int:
     """The rank (from 1) of the first hit that has the expected text; 0 for none. Case and white space do not matter."""
     wanted = _folded(expected)
     return next((place for place, hit in enumerate(hits, 1) if wanted in _folded(hit.text_with_sources)), 0)

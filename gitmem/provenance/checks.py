@@ -1,4 +1,4 @@
-"""The checks of a committed fact's provenance, for `verify`, `review`, `why` and the OKF export.
+"""Checks the provenance of committed facts, for `verify`, `review`, `why` and the OKF export.
 
 Promotion makes the same checks of a proposal: whether its source says it, who wrote the source, whether a person
 removed it. The checks here catch facts that came into memory in another way. Reads committed history only. A problem
@@ -19,12 +19,12 @@ from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor
 from gitmem.provenance.authorship import by_machine, reviewed_merge, reviewers
-from gitmem.provenance.cited_sources import cited, lines_of_span
+from gitmem.provenance.cited_sources import cited_spans, lines_of_span
 from gitmem.provenance.commit_effects import CommitEffects
-from gitmem.provenance.grounding import WORDS, Support, cut_sentence
+from gitmem.provenance.grounding import WORDS, Support, cut_sentence_problem
 from gitmem.provenance.ledger import Ledger, Refusal, read_ledger, refusals, reverted_by_people, span_key
 from gitmem.provenance.line_origins import line_origins, log_origin
-from gitmem.provenance.removals import LASTING, removed_by_people
+from gitmem.provenance.removals import LONG_TERM_PATHS, removed_by_people
 
 LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # a setting may add daily notes of the kind OTHER
 MAX_MERGES = 500  # newest merges of long-term memory in which an agent's merge is looked for
@@ -55,7 +55,7 @@ class Checks:
 
     # -- checks of every fact --------------------------------------------------------------------------------
 
-    def wrong(self, fact: Fact, attribution: Attribution) -> Iterator[Problem]:
+    def problems(self, fact: Fact, attribution: Attribution) -> Iterator[Problem]:
         """The problems of a fact that do not depend on who wrote it: its text, comment and sources."""
         edit = attribution.edit
         if edit and TEXT in edit.changed and not edit.recorded:
@@ -64,16 +64,16 @@ class Checks:
         if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
             yield Problem("source-missing", "its comment names a source that cannot be read")
         recorded = {span_key(span) for span in self.ledger.sources.get(text_hash(fact.text), ())}
-        own = {span_key(span) for span in cited(fact)}
+        own = {span_key(span) for span in cited_spans(fact)}
         for source in attribution.sources:
             span = source.recorded
             if recorded and span_key(span) in own - recorded and not shallow(self.repo):
                 yield Problem("source-changed", Message("{} is not what its promotion recorded", render_span(span)))
             elif source.problem:
                 yield Problem("source-missing", source.problem)
-            elif self.attributor.reader.changed(source):
+            elif self.attributor.reader.has_changed(source):
                 yield Problem("source-changed", Message("{} was changed since", render_span(span)))
-            elif self.is_taken_back(source.path, source.text):
+            elif self.is_reverted_from_log(source.path, source.text):
                 yield Problem("source-changed", Message("{} was taken back by a git revert", render_span(span)))
         if not edit and (words := self._cut_sentence(fact, attribution)):
             yield Problem("source-cut", words)
@@ -86,11 +86,11 @@ class Checks:
                 lines_by_blob.setdefault(source.blob, set()).update(range(source.start_line, source.end_line + 1))
         reader = self.attributor.reader
         for blob, numbers in lines_by_blob.items():
-            if words := cut_sentence(fact.text, reader.lines(blob), reader.document(blob), numbers):
+            if words := cut_sentence_problem(fact.text, reader.lines(blob), reader.document(blob), numbers):
                 return words
         return ""
 
-    def is_taken_back(self, path: str, text: str) -> bool:
+    def is_reverted_from_log(self, path: str, text: str) -> bool:
         """Whether a `git revert` removed all lines of `text` from the log at `path`, and no person brought one back."""
         lines = [line for line in text.split("\n") if line.strip()]
         if not lines or not all((path, line) in self._reverted_lines for line in lines):
@@ -99,11 +99,11 @@ class Checks:
         if oid := self.attributor.reader.paths.get(path):
             present = self.attributor.reader.lines(oid)
         return not any(
-            line in lines and not self._put_back_by_agent(path, number, self._reverted_lines[path, line])
+            line in lines and not self._is_restored_by_agent(path, number, self._reverted_lines[path, line])
             for number, line in enumerate(present, 1)
         )
 
-    def _put_back_by_agent(self, path: str, line: int, revert: str) -> bool:
+    def _is_restored_by_agent(self, path: str, line: int, revert: str) -> bool:
         """Whether an agent's commit that descends from `revert` last touched the line."""
         commits = {row.commit for row in self.repo.blame(path, line, line, self.tip)}
         return any(by_machine(self.repo.commit(oid)) and self.repo.is_ancestor(revert, oid) for oid in commits)
@@ -135,7 +135,7 @@ class Checks:
 
     # -- checks of the policy: facts that an agent wrote and no person reviewed ------------------------------
 
-    def against_policy(
+    def policy_problems(
         self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit
     ) -> Iterator[Problem]:
         """The problems of a fact that only `verify --policy` reports. `line_commit` returns the commit that answers for
@@ -151,17 +151,17 @@ class Checks:
         if not attribution.promoted and not edited and by_machine(line_commit()):
             commit = line_commit().oid[:12]
             yield Problem("unrecorded", Message("added by {}, which is an agent's, and by no promotion", commit))
-        elif not edit and self._unseen(attribution, line_commit):
+        elif not edit and self._is_unreviewed(attribution, line_commit):
             if attribution.support is Support.SHARES_WORDS:
                 words = Message("{}, and no person looked at it: {}", WORDS[Support.SHARES_WORDS], attribution.problem)
                 yield Problem("not-word-for-word", words)
             if origin := self._origin(fact, attribution):
                 words = Message("its source is of origin {}, and no person let it in", origin)
                 yield Problem("origin", words)
-        if message := self._refused(path, fact, attribution, line_commit):
+        if message := self._refusal_reason(path, fact, attribution, line_commit):
             yield Problem("rejected", message)
 
-    def _unseen(self, attribution: Attribution, line_commit: LineCommit) -> bool:
+    def _is_unreviewed(self, attribution: Attribution, line_commit: LineCommit) -> bool:
         """Whether an agent made the fact and no person reviewed its commit, or the merge that brought that in."""
         commit = attribution.records[0].commit if attribution.records else line_commit()
         if commit.oid not in self._reviewed:
@@ -189,7 +189,7 @@ class Checks:
             return ""
         return worst
 
-    def _refused(self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit) -> str:
+    def _refusal_reason(self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit) -> str:
         """Why the fact may not be in memory, "" when it may.
 
         It may not if a person took out its text or refused all of its source lines, and a machine's commit or a model's
@@ -240,7 +240,7 @@ class Checks:
     @cached_property
     def _agents_merges(self) -> list[Commit]:
         """The merges by agents among the newest MAX_MERGES of long-term memory."""
-        merges = self.repo.log([self.tip], LASTING, merges=True, full_history=True, limit=MAX_MERGES)
+        merges = self.repo.log([self.tip], LONG_TERM_PATHS, merges=True, full_history=True, limit=MAX_MERGES)
         return [merge for merge in merges if by_machine(merge)]
 
     @cached_property

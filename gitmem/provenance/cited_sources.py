@@ -1,4 +1,4 @@
-"""The sources that a fact cites: their lines as they were committed, or the lines at HEAD that replace lost ones.
+"""Reads the sources that a fact cites: their lines as committed, or the lines at HEAD that replace lost ones.
 
 A source is a range of lines of one blob at one path. A blob that was never committed at that path is no source. Reads
 committed history only.
@@ -51,12 +51,12 @@ class Source:
     commit: str = ""  # a commit in which the file at `path` is `blob`; "" when only a parent of a merge had it
 
 
-def cited(fact: Fact) -> list[Span]:
+def cited_spans(fact: Fact) -> list[Span]:
     """The sources in a fact's comment, in order; malformed ones are left out."""
     return [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
 
 
-def merged(from_comment: Iterable[Span], from_trailers: Iterable[Span]) -> list[Span]:
+def merge_spans(from_comment: Iterable[Span], from_trailers: Iterable[Span]) -> list[Span]:
     """All spans without repeats. When both name the same lines, the span of the trailer stays: it has the whole oid."""
     spans: dict[SpanKey, Span] = {span_key(span): span for span in from_comment}
     for span in from_trailers:
@@ -103,7 +103,7 @@ class SourceReader:
     def _layout(self) -> Layout:
         return layout_of((entry.path for entry in self._entries), self.globs or ())
 
-    def readable(self, path: str) -> bool:
+    def is_readable(self, path: str) -> bool:
         """Whether the text of the file may be shown: it is a memory file, or `globs` is None.
 
         The tree is listed only for a path outside the usual places, which all files of the tree together decide.
@@ -134,7 +134,7 @@ class SourceReader:
         `records`: the commits that recorded the fact; their trees are tried before the history is walked. The result
         has `verified` False: the text of the fact is compared elsewhere.
         """
-        if not self.readable(span.path):
+        if not self.is_readable(span.path):
             return self._missing(span, Message("{} is not a memory file", span.path))
         blob, data = self._find(span)
         if data is not None:
@@ -167,7 +167,7 @@ class SourceReader:
             return "", None
         return oid, next(iter(self.repo.read_many([oid])))[1]
 
-    def changed(self, source: Source) -> bool:
+    def has_changed(self, source: Source) -> bool:
         """Whether a line of the source is no longer in its file at `at`. False when the whole file is gone."""
         now = self.paths.get(source.path)
         if source.moved or source.problem or now is None or now == source.blob:
@@ -234,7 +234,7 @@ class SourceReader:
         wanted = terms(fact.text)
         best: tuple[float, int, Span, str] | None = None
         for path in paths:
-            if not wanted or not self.readable(path):
+            if not wanted or not self.is_readable(path):
                 continue
             lines = self.lines(self.paths[path])
             size = min(span.end_line - span.start_line + 1, max(1, len(lines)))
@@ -264,7 +264,7 @@ def _windows(terms_of_lines: Sequence[set[str]], size: int) -> Iterator[tuple[in
             yield index - size + 1, len(counts)
 
 
-def verified(source: Source, supported: bool) -> Source:
+def with_verification(source: Source, supported: bool) -> Source:
     """The source, verified when its lines were found and `supported`: the fact was checked to repeat them."""
     return replace(source, verified=supported and not source.problem)
 
@@ -295,7 +295,7 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
         of_file = file_meta(data)
         if kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE) or of_file or b"src=" in data:
             for fact in memory_facts.parse(data).facts:
-                yield entry.path, data, inherit(fact, of_file)
+                yield entry.path, data, with_file_keys(fact, of_file)
 
 
 def file_meta(data: bytes) -> Meta:
@@ -303,7 +303,7 @@ def file_meta(data: bytes) -> Meta:
     return stated_values(data, ("src", "origin", "session"))
 
 
-def inherit(fact: Fact, of_file: Meta) -> Fact:
+def with_file_keys(fact: Fact, of_file: Meta) -> Fact:
     """The fact with those keys of its file (`file_meta`) that its own comment lacks."""
     if not of_file:
         return fact

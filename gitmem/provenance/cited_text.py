@@ -1,4 +1,4 @@
-"""The text of cited lines: their statements, and the trail of these (headings, parent items, header of a table).
+"""Reads the text of cited lines: their statements, and the trail of these (headings, parent items, table header).
 
 Pure. A fact that cites a line below the item `Bakery` may say `Bakery: …`. Every check of a fact against its source
 therefore compares it with the lines and with their trail.

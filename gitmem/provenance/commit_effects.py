@@ -1,4 +1,4 @@
-"""What a commit really changes in memory: which texts it adds and removes, and whether it reverses another commit.
+"""Finds the texts that a commit adds to memory and removes from it, and whether it reverses another commit.
 
 Compares the files of a commit with those of its first parent; the message is not read. A text is named by the SHA-256
 of a fact's text or of a line, 64 hex digits. A file above MAX_MEMORY_FILE_BYTES, which the gate refuses, counts as
@@ -163,6 +163,7 @@ class CommitEffects:
         return _hashes(added) - _hashes([line for line in before if line not in in_after])
 
     def _all_texts(self, oid: str) -> frozenset[str]:
+        """The hashes of all texts of a blob, cached."""
         if oid not in self._texts:
             if len(self._texts) >= MAX_CACHED_BLOBS:
                 self._texts.clear()

@@ -35,8 +35,8 @@ class Confirmation(NamedTuple):
     commit: str
 
 
-class Confirmed(NamedTuple):
-    """The input of `confirm`."""
+class ConfirmationRequest(NamedTuple):
+    """The input of `confirm` beside the fact."""
 
     places: tuple[str, ...] = ()  # code to cite in place of the old places; () keeps these
     quote: str = ""  # the code that an agent read
@@ -44,7 +44,7 @@ class Confirmed(NamedTuple):
     agent: str = ""  # "" for a person
 
 
-def confirm(repo: Repository, config: Config, path: str, line: int, given: Confirmed) -> Confirmation:
+def confirm(repo: Repository, config: Config, path: str, line: int, given: ConfirmationRequest) -> Confirmation:
     """Commit new anchors for the citations of the fact at `path`:`line`.
 
     Raises UsageError when a place does not exist, when cited lines changed, or when no anchor would move; GitMemError
@@ -53,7 +53,7 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
 
     def plan(reading: Reading) -> CommitDraft[tuple[Fact, tuple[str, ...]]]:
         memory, entry = fact_at(reading, config, path, line)
-        fresh = _anchored(repo, entry.fact, given.places)
+        fresh = _anchored_citations(repo, entry.fact, given.places)
         if given.agent:
             ensure_quoted(repo, fresh, given.quote)
         others: Meta = tuple(pair for pair in entry.fact.meta if pair[0] not in (KEY, PROPOSED))
@@ -68,7 +68,7 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
     return Confirmation(path, fact, places, oid)
 
 
-def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citation]:
+def _anchored_citations(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citation]:
     """Citations of `places`, or of the places that the fact cites now, anchored at the present code."""
     if places:
         if len(places) > MAX_CITATIONS_PER_FACT:
@@ -94,7 +94,8 @@ def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citat
     return fresh
 
 
-def _message(repo: Repository, config: Config, path: str, fact: Fact, given: Confirmed) -> str:
+def _message(repo: Repository, config: Config, path: str, fact: Fact, given: ConfirmationRequest) -> str:
+    """The message of the commit. Raises Refused when the gate refuses the reason."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
 
@@ -103,10 +104,10 @@ def _message(repo: Repository, config: Config, path: str, fact: Fact, given: Con
         reason = refuse_or_mask_text(" ".join(given.reason.split()), MESSAGE, config)
     body = f"memory: confirm 1 fact\n\n- {encode(path)}:{fact.line} {fact.id}"
     stands = f"{fact.id} @ {(repo.head() or '')[:12]}"
-    return trailers.with_record(body, trailers.Recorded(confirmed=(stands,), agent=given.agent, reason=reason))
+    return trailers.with_record(body, trailers.CommitRecord(confirmed=(stands,), agent=given.agent, reason=reason))
 
 
-def place_of(repo: Repository, ident: str) -> tuple[str, int]:
+def place_of_fact(repo: Repository, ident: str) -> tuple[str, int]:
     """(path, line) at HEAD of the fact whose id begins with `ident`. Raises MissingFile when there is none, GitMemError
     when there are several."""
     found = [(path, fact.line) for path, _, fact in facts_at(repo, repo.head() or "") if fact.id.startswith(ident)]

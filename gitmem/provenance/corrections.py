@@ -33,7 +33,7 @@ from gitmem.messages import Message
 from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.cited_sources import cited, facts_at
+from gitmem.provenance.cited_sources import cited_spans, facts_at
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.writers import writers
 
@@ -69,7 +69,7 @@ class Selector:
 
 
 @json_keys(
-    "path line=fact.line end_line=fact.end id=fact.id text=fact.text trail=fact.trail below new_text=new?"
+    "path line=fact.line end_line=fact.end id=fact.id text=fact.text trail=fact.trail below new_text?"
     " restored? sources=source_words"
 )
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Removal:
     path: str
     fact: Fact
     sources: tuple[Span, ...]
-    new: str = ""  # the text that replaces it
+    new_text: str = ""  # the text that replaces it
     restored: str = ""  # the text of the superseded fact that comes back in its place
     below: tuple[Fact, ...] = ()  # the facts indented below it, which are removed too
 
@@ -94,7 +94,7 @@ class Removal:
         return [render_span(span) for span in self.sources]
 
 
-@json_keys("commit? masked differs facts=taken")
+@json_keys("commit? masked differs facts=removals")
 @dataclass(frozen=True, slots=True)
 class Correction:
     """The result of a correction.
@@ -103,7 +103,7 @@ class Correction:
     by rule. `differs`: as in `git mem add`. `facts`: the facts that were removed or replaced.
     """
 
-    taken: tuple[Removal, ...]
+    removals: tuple[Removal, ...]
     commit: str  # "" for a dry run, and when nothing was to be done
     masks: tuple[Mask, ...] = ()  # what the gate masked in a new text
     differs: tuple[Rival, ...] = ()  # facts that a new text repeats, replaces, ends or conflicts with
@@ -133,15 +133,16 @@ def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, re
     path, line = place
     gated = gated_text(text, path, config)
     plan = edit_plan(config, path, line, gated.text, reason)
-    return _compared(repo, Correction(*commit(repo, plan), gated.masks), today)
+    return _with_rivals(repo, Correction(*commit(repo, plan), gated.masks), today)
 
 
-def _compared(repo: Repository, done: Correction, today: date) -> Correction:
+def _with_rivals(repo: Repository, done: Correction, today: date) -> Correction:
     """The correction with `differs`: the new texts compared with the other facts."""
     from gitmem.memory.new_statements import rivals_of_texts
 
     return replace(
-        done, differs=rivals_of_texts(repo, [(item.path, item.new) for item in done.taken if item.new], today)
+        done,
+        differs=rivals_of_texts(repo, [(item.path, item.new_text) for item in done.removals if item.new_text], today),
     )
 
 
@@ -165,13 +166,13 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
     """The plan of `edit`, for a commit or a preview. `text`: the text of `gated_text`."""
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = _to_replace(reading, config, path, line, text)
-        taken = Removal(path, entry.fact, tuple(cited(entry.fact)), new=text)
+        memory, entry = _entry_to_replace(reading, config, path, line, text)
+        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact)), new_text=text)
         with as_usage_error(path, entry):
             # A new text was compared with no other fact, and does not supersede itself.
             meta = [pair for pair in entry.fact.meta if pair[0] != BESIDE and pair != (SUPERSEDES, fact_id(text))]
             new = memory_facts.update(memory, entry, text, meta)
-        return _draft(config, Account(CORRECTED, reason), [taken], {path: new})
+        return _draft(config, MessageParts(CORRECTED, reason), [taken], {path: new})
 
     return plan
 
@@ -183,7 +184,7 @@ def supersede(
     path, line = place
     gated = gated_text(text, path, config)
     plan = supersede_plan(config, path, line, gated.text, reason, today)
-    return _compared(repo, Correction(*commit(repo, plan), gated.masks), today)
+    return _with_rivals(repo, Correction(*commit(repo, plan), gated.masks), today)
 
 
 def supersede_plan(config: Config, path: str, line: int, text: str, reason: str, today: date) -> Plan:
@@ -194,26 +195,26 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
     """
 
     def plan(reading: Reading) -> Draft:
-        memory, entry = _to_replace(reading, config, path, line, text)
+        memory, entry = _entry_to_replace(reading, config, path, line, text)
         meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
         meta.append(("from", today.isoformat()))
         meta = list(with_until(tuple(meta), config.retention, today))
         with as_usage_error(path, entry):
             new = memory_facts.supersede(memory, entry, text, meta)
             moved = archiving.superseded_entry(entry.fact, fact_id(text), today)
-        taken = Removal(path, entry.fact, (), new=text)  # the sources of the old text do not say the new one
+        taken = Removal(path, entry.fact, (), new_text=text)  # the sources of the old text do not say the new one
         memories = {path: new}
         if kind(path) is Kind.MEMORY:
             old = b""
             if reading.read(moved.path) is not None:
                 old = reading.committed(moved.path)
             memories[moved.path] = memory_facts.parse(archiving.archive(old, [moved]))
-        return _draft(config, Account(SUPERSEDED, reason), [taken], memories)
+        return _draft(config, MessageParts(SUPERSEDED, reason), [taken], memories)
 
     return plan
 
 
-def _to_replace(reading: Reading, config: Config, path: str, line: int, text: str) -> tuple[Memory, Entry]:
+def _entry_to_replace(reading: Reading, config: Config, path: str, line: int, text: str) -> tuple[Memory, Entry]:
     """The file and the fact at `path`:`line`. Raises as `fact_at`; UsageError when `text` is its text already; Refused
     when another fact of the file has the text and the trail."""
     memory, entry = fact_at(reading, config, path, line)
@@ -224,7 +225,7 @@ def _to_replace(reading: Reading, config: Config, path: str, line: int, text: st
     return memory, entry
 
 
-def place_of(repo: Repository, ident: str) -> tuple[str, int]:
+def place_of_fact(repo: Repository, ident: str) -> tuple[str, int]:
     """(path, line) of the fact of long-term memory at HEAD whose id begins with `ident`.
 
     `ident`: MIN_ID_DIGITS to 12 hexadecimal digits. Raises UsageError for anything else, UnknownFact when no fact or
@@ -272,11 +273,11 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
-        taken = Removal(path, entry.fact, tuple(cited(entry.fact)), below=tuple(memory.below(entry)))
+        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact)), below=tuple(memory.below(entry)))
         what = "forget 1 fact"
         if taken.below:
             what += f" and {len(taken.below)} below it"
-        return _draft(config, Account(what, reason), [taken], {path: memory_facts.remove(memory, entry)})
+        return _draft(config, MessageParts(what, reason), [taken], {path: memory_facts.remove(memory, entry)})
 
     return plan
 
@@ -290,23 +291,25 @@ def revert(
     found. A dry run writes nothing. Raises as `edit`.
     """
     if dry_run:
-        return Correction(_reverted(repo, selector, Reading(repo))[0], "")
+        return Correction(_facts_to_revert(repo, selector, Reading(repo))[0], "")
 
     def plan(reading: Reading) -> Draft:
-        taken, memories = _reverted(repo, selector, reading)
+        taken, memories = _facts_to_revert(repo, selector, reading)
         what = f"revert {counted(len(taken), 'fact')} from {selector}"
-        account = Account(what, reason or f"taken back: {selector}", reverted=str(selector))
+        account = MessageParts(what, reason or f"taken back: {selector}", reverted=str(selector))
         return _draft(config, account, taken, memories)
 
     return Correction(*commit(repo, plan))
 
 
-def _reverted(repo: Repository, selector: Selector, reading: Reading) -> tuple[tuple[Removal, ...], dict[str, Memory]]:
+def _facts_to_revert(
+    repo: Repository, selector: Selector, reading: Reading
+) -> tuple[tuple[Removal, ...], dict[str, Memory]]:
     """The facts that `selector` removes, and the changed files by path."""
     ledger = Ledger()
     if repo.head():
         ledger = read_ledger(repo, ["HEAD"])
-    chosen = derived(repo, selector, ledger)
+    chosen = facts_from(repo, selector, ledger)
     removed_ids = {fact.id for _, fact in chosen}
     taken: list[Removal] = []
     memories: dict[str, Memory] = {}
@@ -317,8 +320,8 @@ def _reverted(repo: Repository, selector: Selector, reading: Reading) -> tuple[t
             continue
         entry = next((entry for entry in same if entry.fact.trail == fact.trail), same[0])
         digest = text_hash(fact.text)
-        spans = tuple(cited(fact) or dict.fromkeys(ledger.sources.get(digest, [])))
-        before = _superseded(repo, ledger.by_hash.get(digest, ""), path, fact, removed_ids)
+        spans = tuple(cited_spans(fact) or dict.fromkeys(ledger.sources.get(digest, [])))
+        before = _superseded_fact(repo, ledger.by_hash.get(digest, ""), path, fact, removed_ids)
         if before:
             taken.append(Removal(path, fact, spans, restored=before.text))
             memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
@@ -329,7 +332,7 @@ def _reverted(repo: Repository, selector: Selector, reading: Reading) -> tuple[t
     return tuple(taken), memories
 
 
-def derived(repo: Repository, selector: Selector, ledger: Ledger) -> list[tuple[str, Fact]]:
+def facts_from(repo: Repository, selector: Selector, ledger: Ledger) -> list[tuple[str, Fact]]:
     """(path, fact) of long-term memory at HEAD that comes from what the selector names.
 
     Raises UnknownRevision, and MissingFile for a source that is not a file at HEAD and that no fact cites.
@@ -357,7 +360,7 @@ def _is_source(repo: Repository, head: str, path: str, ledger: Ledger) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the history says about the origin of facts, as far as one selector needs it."""
+    """Data of the history about the origin of facts, as far as one selector needs it."""
 
     sources: Mapping[str, Sequence[Span]]  # hash of a text -> sources that its promotion cites
     promotions: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)  # hash -> promotion's trailers
@@ -370,7 +373,7 @@ class Evidence:
 
     def spans(self, fact: Fact) -> list[Span]:
         """The sources that the fact's comment cites, then those of its promotion."""
-        return [*cited(fact), *self.sources.get(text_hash(fact.text), [])]
+        return [*cited_spans(fact), *self.sources.get(text_hash(fact.text), [])]
 
     def has_trailer(self, fact: Fact, key: str, value: str) -> bool:
         """Whether the commit that promoted or wrote the fact has this trailer."""
@@ -481,7 +484,7 @@ def _additions(repo: Repository, commit: Commit) -> tuple[dict[str, frozenset[st
     return added, frozenset(texts - texts_before)
 
 
-def _superseded(repo: Repository, oid: str, path: str, fact: Fact, removed_ids: set[str]) -> Fact | None:
+def _superseded_fact(repo: Repository, oid: str, path: str, fact: Fact, removed_ids: set[str]) -> Fact | None:
     """The fact that `fact` superseded, as the file was before the promotion `oid`; None when it is removed too."""
     ident = fact.get("supersedes")
     if not ident or not oid or any(removed.startswith(ident) for removed in removed_ids):
@@ -515,8 +518,8 @@ def _without_archived(
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """What the message of a correction says, beside the facts that it removes."""
+class MessageParts:
+    """The parts of the message of a correction, beside the facts that it removes."""
 
     what: str  # subject, without `memory: `
     reason: str
@@ -540,13 +543,13 @@ def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Mem
     return memory, entry
 
 
-def _draft(config: Config, account: Account, taken: Sequence[Removal], new: Mapping[str, Memory]) -> Draft:
+def _draft(config: Config, account: MessageParts, taken: Sequence[Removal], new: Mapping[str, Memory]) -> Draft:
     """The commit of the files `new`. Raises Refused when the gate refuses the reason."""
     message = message_of(config, account, taken)
     return CommitDraft({path: memory.data() for path, memory in new.items()}, tuple(taken), message)
 
 
-def message_of(config: Config, account: Account, taken: Sequence[Removal]) -> str:
+def message_of(config: Config, account: MessageParts, taken: Sequence[Removal]) -> str:
     """The message of the commit that removes the facts `taken`. Raises Refused when the gate refuses the reason."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
@@ -565,16 +568,19 @@ def message_of(config: Config, account: Account, taken: Sequence[Removal]) -> st
     ]
     rejected += [
         trailers.Link(span, item.path, text_hash(fact.text))
-        for item in taken for fact in item.below for span in cited(fact) or (None,)
+        for item in taken for fact in item.below for span in cited_spans(fact) or (None,)
     ]  # fmt: skip
     sources = [
-        trailers.Link(span, item.path, text_hash(item.new)) for item in taken if item.new for span in item.sources
+        trailers.Link(span, item.path, text_hash(item.new_text))
+        for item in taken
+        if item.new_text
+        for span in item.sources
     ]
     rewrite = ""
     in_logs = any(is_daily(item.path, config.memory_daily) for item in taken)
     if account.rewrites or len(taken) >= BULK_LINES or in_logs:
         rewrite = reason or account.what
-    recorded = trailers.Recorded(
+    recorded = trailers.CommitRecord(
         rejected=tuple(rejected),
         sources=(*sources, *account.sources),
         reverted=account.reverted,

@@ -27,16 +27,16 @@ from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.plural import counted
-from gitmem.provenance.cited_sources import cited, facts_at, merged
-from gitmem.provenance.corrections import Account, Correction, Removal, fact_at, message_of
+from gitmem.provenance.cited_sources import cited_spans, facts_at, merge_spans
+from gitmem.provenance.corrections import Correction, MessageParts, Removal, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
 from gitmem.text.iso_day import ISO_DAY
 from gitmem.text.terms import terms
 
-LASTING = (Kind.MEMORY, Kind.ARCHIVE)
-RENAMED = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # files whose names are made of words of their text
-GUARDED = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # instructions by people, which are never changed
+LONG_TERM_KINDS = (Kind.MEMORY, Kind.ARCHIVE)
+RENAMED_KINDS = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # files whose names are made of words of their text
+GUARDED_KINDS = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # instructions by people, which are never changed
 MIN_WORDS_OF_NOTE = 2  # words of the forgotten text in the name of a note that make it change its name
 _DAY = re.compile(rf"{ISO_DAY}-?")
 _TOPICS = re.compile(r"(?m)^## Topics\n\n(?P<words>[^\n]*)\n?\Z")
@@ -96,12 +96,12 @@ def forget_everywhere(
         return plan(Reading(repo)).result
     done, oid = commit(repo, plan)
     drop_kept_texts(repo)
-    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left, done.renamed, done.texts)
+    return Erasure(Correction(done.correction.removals, oid), done.lines, done.left, done.renamed, done.texts)
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
     """The plan of `forget_everywhere`. Whoever commits it calls `drop_kept_texts` afterwards."""
-    return lambda reading: _plan(reading, config, path, line, reason)
+    return lambda reading: _erase(reading, config, path, line, reason)
 
 
 def drop_kept_texts(repo: Repository) -> None:
@@ -118,7 +118,8 @@ def erasure_value(done: Erasure) -> dict[str, object]:
     return {**json_object(done.correction), "lines": rows, "remaining": left, "renamed": renamed}
 
 
-def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
+def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
+    """The commit of `forget_everywhere`. Raises as `forget_everywhere`."""
     repo = reading.repo
     memory, entry = fact_at(reading, config, path, line)
     ledger = read_ledger(repo, ["HEAD"])
@@ -162,8 +163,8 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     ]
     rows += [f"- {encode(new)} renamed" for new in renamed.values()]
     what = f"forget {counted(len(facts), 'fact')} everywhere"
-    account = Account(what, reason, rewrites=True, lines=tuple(rows))
-    forms = forms_of(first.fact.text, target.sources)
+    account = MessageParts(what, reason, rewrites=True, lines=tuple(rows))
+    forms = text_forms(first.fact.text, target.sources)
     erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), forms)
     return CommitDraft(contents, erasure, message_of(config, account, facts))
 
@@ -186,7 +187,7 @@ def _with_new_links(
     if not names:
         return changed
     for path in _committed_files(reading, config):
-        if path in renamed or kind(path) in GUARDED:
+        if path in renamed or kind(path) in GUARDED_KINDS:
             continue
         try:
             data = contents.get(path) or reading.committed(path)
@@ -204,9 +205,9 @@ def _files_to_rename(
     reading: Reading, config: Config, target: _Target, contents: Mapping[str, bytes | None]
 ) -> list[str]:
     """The RENAMED files that change (`contents`), and those whose name has the whole text."""
-    paths = {path for path in contents if kind(path) in RENAMED}
+    paths = {path for path in contents if kind(path) in RENAMED_KINDS}
     for path in _committed_files(reading, config):
-        if kind(path) in RENAMED and target.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):
+        if kind(path) in RENAMED_KINDS and target.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):
             paths.add(path)
     return sorted(paths)
 
@@ -254,16 +255,18 @@ def _without_words(path: str, data: bytes, text: str, read: Callable[[str], byte
 
 
 def _removal_of(path: str, fact: Fact, ledger: Ledger) -> Removal:
-    return Removal(path, fact, tuple(merged(cited(fact), ledger.sources.get(text_hash(fact.text), []))))
+    """The removal of a fact, with the sources that its comment and its records name."""
+    return Removal(path, fact, tuple(merge_spans(cited_spans(fact), ledger.sources.get(text_hash(fact.text), []))))
 
 
 def _target_of(repo: Repository, taken: Removal) -> _Target:
+    """The texts and source lines of a removed fact."""
     sources = frozenset(source_texts(repo, taken))
-    texts = forms_of(taken.fact.text, sources)
+    texts = text_forms(taken.fact.text, sources)
     return _Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources)
 
 
-def forms_of(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def text_forms(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """The text, and the text without its label when a source line has that. `sources`: (path, case-folded text)."""
     bare = unlabelled(text)
     if bare and any(bare.casefold() in line for _, line in sources):
@@ -273,7 +276,7 @@ def forms_of(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 def _is_lasting(path: str, fact: Fact) -> bool:
     """Whether the statement is a fact of long-term memory, and no line of a log."""
-    return kind(path) in LASTING or bool(fact.get("src"))
+    return kind(path) in LONG_TERM_KINDS or bool(fact.get("src"))
 
 
 def _files_with_text(reading: Reading, config: Config, target: _Target, first: str) -> dict[str, bytes]:
@@ -342,7 +345,7 @@ def _offsets_with_text(block: str, target: _Target) -> list[int]:
 
 def _change_of(path: str, text: str, target: _Target, fact: Fact | None) -> Change:
     """The change of a statement or line that has the forgotten text. `fact` is None for a line of no statement."""
-    if kind(path) in GUARDED:
+    if kind(path) in GUARDED_KINDS:
         return Change.LEFT
     if text in target.texts:
         return Change.REMOVED
@@ -353,7 +356,7 @@ def _change_of(path: str, text: str, target: _Target, fact: Fact | None) -> Chan
 
 def _change_of_source(path: str, line: str, fact: Fact | None) -> Change:
     """The change of a source line. A heading stays: other entries are below it."""
-    if kind(path) in GUARDED or (fact and _is_lasting(path, fact)) or line.startswith("#"):
+    if kind(path) in GUARDED_KINDS or (fact and _is_lasting(path, fact)) or line.startswith("#"):
         return Change.LEFT
     return Change.REMOVED
 

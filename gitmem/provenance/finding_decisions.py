@@ -1,4 +1,4 @@
-"""Commits that settle a finding of the gate in a committed file: mask the text, or except the finding for a while."""
+"""Plans the commits that settle a finding of the gate: mask the text, or except the finding until a day."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
         if not done.masks:
             raise UsageError("no mask mends what is found there", "git mem scan says what does")
         rules = ", ".join(sorted({mask.rule for mask in done.masks}))
-        recorded = trailers.Recorded(rewrite=f"masked: {rules}")
+        recorded = trailers.CommitRecord(rewrite=f"masked: {rules}")
         message = trailers.with_record(f"memory: mask what the gate finds in {encode(path)}", recorded)
         return CommitDraft({path: done.text.encode("utf-8", "replace")}, None, message)
 
@@ -112,7 +112,7 @@ def _exceptions_plan(
     def plan(reading: Reading) -> CommitDraft[None]:
         if reading.raw(exceptions.FILE) is not None:
             reading.committed(exceptions.FILE)
-        recorded = trailers.Recorded(reason=reason)
+        recorded = trailers.CommitRecord(reason=reason)
         rules = ", ".join(dict.fromkeys(entry.rule for entry in entries))
         message = trailers.with_record(f"gate: except {rules} in {encode(path)}", recorded)
         return CommitDraft({exceptions.FILE: with_exceptions(reading, text, entries, salt)}, None, message)

@@ -1,4 +1,4 @@
-"""The texts that people removed from memory, which nothing may show any more, not even as of an earlier commit.
+"""Finds the texts that people removed from memory; no command may show them, not even as of an earlier commit.
 
 Everything that shows memory asks this module. The result is cached in the Git directory as hashes, never as text; the
 history is walked again when HEAD has new removals, or when the cache cannot be written.
@@ -59,6 +59,7 @@ def _load(repo: Repository) -> dict[str, Any]:
 
 
 def _parse(value: dict[str, Any]) -> Forgotten:
+    """The forgotten texts in the JSON of the cache."""
     forms = {
         str(beginning): frozenset((int(length), str(digest)) for length, digest in rows)
         for beginning, rows in value["forms"].items()

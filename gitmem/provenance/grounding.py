@@ -1,4 +1,4 @@
-"""Whether the cited lines of a text support it: they must have its numbers, dates, names, topic and reason. Pure.
+"""Checks whether cited lines support a text: they must have its numbers, dates, names, topic and reason. Pure.
 
 Each check returns "" when the lines support the text, else a sentence that says what is missing, for example
 "the number 12 is not in the lines it cites". Promotion shows that sentence when it refuses the text of a model.
@@ -61,7 +61,7 @@ WORDS = {
 }
 
 
-def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
+def number_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """Check that the cited lines have every number of the text; thousands separators and leading zeros do not matter.
 
     A quantity may have another unit: `90 s` supports `1.5 min`. The digits of a known day (a day of `days`, or one that
@@ -127,7 +127,7 @@ def _known_days(cited: str, days: set[date]) -> set[date]:
     return days | {m.day for day in days for future in (True, False) for m in dates.find_days(cited, day, future)}
 
 
-def undated(text: str, cited: str, days: Iterable[date]) -> str:
+def date_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """Check that every date of the text is a known day: a day of `days`, those of the logs, or one in the cited lines.
     "Monday" in the text may be the next or the last one."""
     log_days = set(days)
@@ -141,7 +141,7 @@ def undated(text: str, cited: str, days: Iterable[date]) -> str:
     return ""
 
 
-def unnamed(text: str, cited: str, days: Iterable[date]) -> str:
+def name_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """Check that the cited lines have every capitalised Latin word and identifier of the text. The first word of a
     sentence may be inflected."""
     folded = cited.casefold()
@@ -161,7 +161,7 @@ def unnamed(text: str, cited: str, days: Iterable[date]) -> str:
     return ""
 
 
-def unsaid(text: str, cited: str, days: Iterable[date]) -> str:
+def word_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """Check that the cited lines have a minimal share of the words of the text. `days` is not used."""
     own, present = terms(text), terms(cited)
     wide = {term for term in own if not term.isascii()}
@@ -177,7 +177,7 @@ def unsaid(text: str, cited: str, days: Iterable[date]) -> str:
 _BECAUSE = lazy("|".join(each.REASON for each in LANGUAGES), re.I)
 
 
-def unreasoned(text: str, cited: str) -> str:
+def reason_problem(text: str, cited: str) -> str:
     """Check that the text of a decision gives the reason that the cited lines give: a word such as "because", or half
     of the words of the reason."""
     match = _BECAUSE.search(cited)
@@ -189,7 +189,7 @@ def unreasoned(text: str, cited: str) -> str:
     return "the log gives a reason and the fact leaves it out"
 
 
-def denied(text: str, cited: str, days: Iterable[date]) -> str:
+def denial_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """Check that text and cited lines agree in what they deny. `days` is not used.
 
     A text with a denial needs a cited line with one. A text without one must not rest on a denying sentence: the one
@@ -213,15 +213,15 @@ def _stems(words: Iterable[str]) -> set[str]:
 
 
 CHECKS = (  # (check, what `unsupported` returns when it fails)
-    (undated, "a date in it is not in the lines it cites"),
-    (uncounted, "a number in it is not in the lines it cites"),
-    (unnamed, "a name in it is not in the lines it cites"),
-    (unsaid, "most of what it says is not in the lines it cites"),
-    (denied, "it denies what the lines it cites say, or says what they deny"),
+    (date_problem, "a date in it is not in the lines it cites"),
+    (number_problem, "a number in it is not in the lines it cites"),
+    (name_problem, "a name in it is not in the lines it cites"),
+    (word_problem, "most of what it says is not in the lines it cites"),
+    (denial_problem, "it denies what the lines it cites say, or says what they deny"),
 )
 
 
-def unsupported(text: str, lines: Sequence[str], days: Iterable[date]) -> str:
+def support_problem(text: str, lines: Sequence[str], days: Iterable[date]) -> str:
     """Why the cited `lines` do not support `text`; "" when they do. `days`: the days of the logs of the lines. The
     result holds no text of memory."""
     cited = "\n".join(normalise(line) for line in lines)
@@ -235,7 +235,7 @@ def unsupported(text: str, lines: Sequence[str], days: Iterable[date]) -> str:
     return ""
 
 
-def cut_sentence(text: str, lines: Sequence[str], document: Sequence[Statement], cited: Collection[int]) -> str:
+def cut_sentence_problem(text: str, lines: Sequence[str], document: Sequence[Statement], cited: Collection[int]) -> str:
     """Why `text` has only half a sentence of its source; "" when it has not.
 
     A sentence is cut when it goes on below the cited lines, or begins above them, and `text` has most words of the

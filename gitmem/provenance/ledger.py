@@ -61,7 +61,7 @@ class Record:
         """The model that promoted the text `digest` in this commit; "" when the block names none."""
         return next(iter(trailers.values(self.block(digest), trailers.MODEL)), "")
 
-    def replaced(self, digest: str) -> str:
+    def replaced_text(self, digest: str) -> str:
         """The hash of the text that this commit removed and that cites the same source as the text `digest`; "" when
         there is none. Such a pair is an edit."""
         keys = {span_key(link.source) for link in self.sources if link.sha256 == digest and link.source}
@@ -141,6 +141,7 @@ class _LedgerBuilder:
         self.matched: set[tuple[str, str]] = set()  # (undo commit, text) that was matched with a promotion
 
     def ledger(self) -> Ledger:
+        """The ledger of the commits that were added."""
         return replace(
             self.maps, records=tuple(self.records), cursors=tuple(self.cursors[:MAX_CURSORS]),
             reverts=tuple(self.reverts), claims=tuple(self.claims),
@@ -150,9 +151,9 @@ class _LedgerBuilder:
         """Add the records and claims of one commit."""
         rows = trailers.memory_trailers(commit.message)
         person = not by_machine(commit)
-        sources = self._added(commit, rows)
+        sources = self._added_links(commit, rows)
         removed, declined = self._rejections(commit, rows, person)
-        reverted = self._reverted(commit)
+        reverted = self._reverted_links(commit)
         if commit.message.startswith(UNDO) and commit.oid not in {oid for _, oid in self.reverts}:
             self.undone.update(oid for by, oid in self.reverts if by == commit.oid)
             reverted = ()
@@ -187,7 +188,7 @@ class _LedgerBuilder:
                 return True
         return False
 
-    def _added(self, commit: Commit, rows: Sequence[trailers.Trailer]) -> tuple[trailers.Link, ...]:
+    def _added_links(self, commit: Commit, rows: Sequence[trailers.Trailer]) -> tuple[trailers.Link, ...]:
         """The Memory-Source links whose text the commit really adds; one claim counts the others."""
         links = trailers.links(rows, trailers.SOURCE)
         added = tuple(link for link in links if self.effects.adds(commit, link.sha256, link.target))
@@ -232,7 +233,7 @@ class _LedgerBuilder:
         lines = [line for line in self.effects.lines(cited)[span.start_line - 1 : span.end_line] if line.strip()]
         return bool(lines) and set(lines) <= set(self.effects.lines(now))
 
-    def _reverted(self, commit: Commit) -> tuple[trailers.Link, ...]:
+    def _reverted_links(self, commit: Commit) -> tuple[trailers.Link, ...]:
         """The promoted texts that the commit removes by reverting their promotions. Notes each commit that it reverts;
         a `This reverts commit` line that is not true becomes a claim."""
         links: list[trailers.Link] = []
@@ -264,7 +265,7 @@ class _LedgerBuilder:
                 self.cursors.append((record.commit.oid, value))
 
 
-def claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
+def unfounded_claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
     """The lines of messages that are not believed, in the commits that `revs` reach: those of the ledger, cursors that
     name no ancestor of their commit, and reviews that do not count (`authorship.reviewers`)."""
     commits = list(matching_commits(repo, revs, (*_MARKS, f"{trailers.REVIEWED}:")))
@@ -297,13 +298,15 @@ def _count_of(some: int, total: int) -> str:
     return "it"
 
 
-def promotes(commit: Commit, digest: str) -> bool:
+def records_promotion(commit: Commit, digest: str) -> bool:
     """Whether the message records the text `digest` (64 hex) as promoted, and not as an edit of another text. Only true
     of a commit that wrote the text: the change itself is not looked at."""
     rows = trailers.memory_trailers(commit.message)
     links = trailers.links(rows, trailers.SOURCE)
     record = Record(commit, tuple(links), tuple(trailers.links(rows, trailers.REJECTED)))
-    return any(link.sha256 == digest for link in links) and bool(record.model(digest) or not record.replaced(digest))
+    return any(link.sha256 == digest for link in links) and bool(
+        record.model(digest) or not record.replaced_text(digest)
+    )
 
 
 # -- what people removed -------------------------------------------------------------------------------------
@@ -331,7 +334,7 @@ def refusals(repo: Repository, ledger: Ledger) -> dict[str, Refusal]:
     for record in reversed(ledger.records):
         if record.commit.oid in lifted or not record.person:
             continue
-        edited = {record.replaced(link.sha256) for link in record.sources}
+        edited = {record.replaced_text(link.sha256) for link in record.sources}
         for link in (*record.rejected, *record.reverted, *record.declined):
             before = refused.get(link.sha256, Refusal("", (), declined=True))
             spans = dict.fromkeys(filter(None, (*before.spans, link.source)))

@@ -1,4 +1,4 @@
-"""Changes of how long a fact is kept or true: pinned, until a day, or over. Each is one commit; the text stays."""
+"""Changes how long a fact is kept or true: pins it, sets its last day, or ends it, in one commit. The text stays."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, encode
-from gitmem.provenance.corrections import Account, Correction, Removal, as_usage_error, fact_at, message_of
+from gitmem.provenance.corrections import Correction, MessageParts, Removal, as_usage_error, fact_at, message_of
 
 Plan = Callable[[Reading], CommitDraft[Fact]]
 
 
-def change(repo: Repository, path: str, plan: Plan) -> Correction:
+def commit_change(repo: Repository, path: str, plan: Plan) -> Correction:
     """Commit one of the plans below for a fact of `path`. Raises as the plan and as `transaction.commit`."""
     fact, oid = commit(repo, plan)
     return Correction((Removal(path, fact, ()),), oid)
@@ -30,25 +30,25 @@ def pin_plan(config: Config, path: str, line: int, pinned: bool, reason: str = "
     when there is no such fact or its file has uncommitted edits.
     """
     if pinned:
-        return _plan(config, path, line, {"pinned": "true"}, Account("pin 1 fact", reason))
-    return _plan(config, path, line, {"pinned": ""}, Account("unpin 1 fact", reason))
+        return _plan(config, path, line, {"pinned": "true"}, MessageParts("pin 1 fact", reason))
+    return _plan(config, path, line, {"pinned": ""}, MessageParts("unpin 1 fact", reason))
 
 
 def until_plan(config: Config, path: str, line: int, last: date | None, reason: str = "") -> Plan:
     """The plan of setting the last day on which the fact is true; None removes that day. Raises as `pin_plan`."""
     if last is None:
-        return _plan(config, path, line, {"until": ""}, Account("1 fact holds without an end", reason))
-    return _plan(config, path, line, {"until": last.isoformat()}, Account(f"1 fact holds until {last}", reason))
+        return _plan(config, path, line, {"until": ""}, MessageParts("1 fact holds without an end", reason))
+    return _plan(config, path, line, {"until": last.isoformat()}, MessageParts(f"1 fact holds until {last}", reason))
 
 
-def over_plan(config: Config, path: str, line: int, today: date, reason: str) -> Plan:
+def end_plan(config: Config, path: str, line: int, today: date, reason: str) -> Plan:
     """The plan of ending a fact: yesterday was its last day. Search leaves it out, and the next promotion archives it.
     Raises as `pin_plan`."""
     last = today - timedelta(days=1)
-    return _plan(config, path, line, {"until": last.isoformat()}, Account("1 fact is not true any more", reason))
+    return _plan(config, path, line, {"until": last.isoformat()}, MessageParts("1 fact is not true any more", reason))
 
 
-def _plan(config: Config, path: str, line: int, values: Mapping[str, str], account: Account) -> Plan:
+def _plan(config: Config, path: str, line: int, values: Mapping[str, str], account: MessageParts) -> Plan:
     """The plan of changing keys of the fact's comment. `values`: key -> new value, "" to remove the key."""
 
     def plan(reading: Reading) -> CommitDraft[Fact]:

@@ -1,4 +1,4 @@
-"""The lines that amend a line of memory, and the lines that it amends, for `git mem why`.
+"""Finds the lines that amend a line of memory, and the lines that it amends, for `git mem why`.
 
 The links come from a search for the text of the line, so that `why` explains the marks that `search` shows
 (`search/amendments`). A fact may also name what it supersedes (`<!-- mem supersedes=ID -->`); when that fact is no
@@ -70,12 +70,12 @@ def amendments(
         return Amendments(problem=f"what amends it is not known: {error.message}")
 
     def ends(linked: Sequence[LinkedLine]) -> tuple[Amendment, ...]:
-        return tuple(_read(repo, config, end, at) for end in linked if end.passage_line in (0, line))
+        return tuple(_read_amendment(repo, config, end, at) for end in linked if end.passage_line in (0, line))
 
     return Amendments(ends(hit.amended_by), ends(hit.supersedes))
 
 
-def _read(repo: Repository, config: Config, end: LinkedLine, at: str) -> Amendment:
+def _read_amendment(repo: Repository, config: Config, end: LinkedLine, at: str) -> Amendment:
     """The amendment for one end of a link, with the text of its lines without comments."""
     lines = memory_facts.split_lines(read_memory_file(repo, config, end.path, at))
     texts = [parse_comment(line.rstrip())[0] for line in lines[end.start_line - 1 : end.end_line]]
@@ -83,7 +83,7 @@ def _read(repo: Repository, config: Config, end: LinkedLine, at: str) -> Amendme
     return Amendment(end.path, end.start_line, end.end_line, end.date, end.id, text, end.reason, end.proposed)
 
 
-def replaced(repo: Repository, path: str, idents: Sequence[str], commit: Commit | None) -> tuple[Amendment, ...]:
+def replaced_facts(repo: Repository, path: str, idents: Sequence[str], commit: Commit | None) -> tuple[Amendment, ...]:
     """The facts with the ids `idents` in the file at `path` before `commit`, which wrote the fact that supersedes
     them."""
     if commit is None or not commit.parents or not idents:

@@ -1,4 +1,4 @@
-"""The origin of each line of a log: user, agent, tool or web. Pure.
+"""Determines the origin of each line of a log: user, agent, tool or web. Pure.
 
 A line has the worst origin stated by its own comment, by the items, headings and lines ending in a colon above it, and
 by the front matter of the log. Promotion holds facts of bad origins back until a review; `verify` and `review` find

@@ -1,4 +1,4 @@
-"""The source that a person names for a new fact, as keys of its comment: `src` for memory, `code` for code.
+"""Turns the source that a person names for a new fact into keys of its comment: `src` for memory, `code` for code.
 
 The lines must exist. Lines of memory must be committed, because sources are looked up in the history. Reads only.
 """

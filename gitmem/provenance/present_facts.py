@@ -1,4 +1,4 @@
-"""Lists of facts for the pages: the facts of the work tree or of a commit, their state, and filters and orders.
+"""Lists the facts of the work tree or of a commit for the pages, with their state, filters and orders.
 
 The facts are those that `verify` checks: of MEMORY.md, of the archive, and of notes and rules that cite a source. Reads
 only.
@@ -24,13 +24,13 @@ from gitmem.memory.files import memory_paths, read_memory_file
 from gitmem.memory.retention import last_day
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
-from gitmem.provenance.cited_sources import file_meta, inherit
+from gitmem.provenance.cited_sources import file_meta, with_file_keys
 from gitmem.provenance.writers import Writer, writers
 
 KINDS = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
-LASTING = (Kind.MEMORY, Kind.ARCHIVE)
+LONG_TERM_KINDS = (Kind.MEMORY, Kind.ARCHIVE)
 STATES = ("current", "pinned", "expired", "superseded", "archived")
-TRUST = ("promoted", "committed", "uncommitted")  # the values that search results have
+TRUST_STATES = ("promoted", "committed", "uncommitted")  # the values that search results have
 MAX_CACHED_SNAPSHOTS = 3  # snapshots whose facts stay in memory; 10,000 facts take about 10 MB
 ORDERS = ("newest", "type", "importance", "ending")
 AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
@@ -58,7 +58,7 @@ class PresentFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FactFilter:
     """A filter of facts; an empty field allows every value."""
 
     type: str = ""
@@ -79,10 +79,10 @@ class Choice:
             and self.state in ("", row.state)
             and self.trust in ("", row.trust)
             and self.path in ("", row.path)
-            and self.ages(row.date, today)
+            and self.has_age(row.date, today)
         )
 
-    def ages(self, day: str, today: date) -> bool:
+    def has_age(self, day: str, today: date) -> bool:
         """Whether `day` (ISO) passes the filter of the age; no day ("") passes only when any age does."""
         return not self.age or _is_of_age(day, self.age, today)
 
@@ -98,6 +98,8 @@ def _ending_key(fact: Fact, today: date) -> tuple[int, int]:
 
 
 def _is_of_age(day: str, age: str, today: date) -> bool:
+    """Whether an ISO day is in the range `age` of AGES, or before all of them for any other `age`; False for a text
+    that is not a day."""
     try:
         days = (today - date.fromisoformat(day)).days
     except ValueError:
@@ -152,9 +154,9 @@ class FactList:
             "path": Counter(row.path for row in self.rows),
         }
 
-    def chosen(self, choice: Choice, today: date) -> Sequence[PresentFact]:
+    def filtered(self, choice: FactFilter, today: date) -> Sequence[PresentFact]:
         """The facts that pass the filter, whoever wrote them (`by_author`)."""
-        if replace(choice, author="") == Choice():
+        if replace(choice, author="") == FactFilter():
             return self.rows
         return [row for row in self.rows if choice.matches(row, today)]
 
@@ -207,13 +209,13 @@ class FactLists:
         self._lock = threading.Lock()
         self._lists: dict[Hashable, FactList] = {}
 
-    def of(self, repo: Repository, config: Config, commit: str, today: date) -> FactList:
+    def facts_of(self, repo: Repository, config: Config, commit: str, today: date) -> FactList:
         """The facts of `commit`, or of the work tree for "", with their state on `today`."""
         head_blobs: Mapping[str, str] | None = None
         if commit:
-            files = list(_of_commit(repo, config, commit))
+            files = list(_commit_files(repo, config, commit))
         else:
-            files = list(_of_work_tree(repo, config))
+            files = list(_work_tree_files(repo, config))
             head_blobs = _blobs_in_head(repo, files)
         key = (
             tuple((file.path, file.blob) for file in files),
@@ -261,9 +263,9 @@ def _trust_of(fact: Fact, committed: frozenset[str] | None) -> str:
     return "committed"
 
 
-def uncommitted(repo: Repository, config: Config, today: date) -> list[PresentFact]:
+def uncommitted_facts(repo: Repository, config: Config, today: date) -> list[PresentFact]:
     """The facts of the work tree that HEAD's version of their file lacks. Unchanged files are not parsed."""
-    files = list(_of_work_tree(repo, config))
+    files = list(_work_tree_files(repo, config))
     head_blobs = _blobs_in_head(repo, files)
     rows = _rows(repo, [file for file in files if head_blobs.get(file.path) != file.blob], head_blobs, today)
     return [row for row in rows if row.trust == "uncommitted"]
@@ -287,10 +289,10 @@ def _rows(
 def _facts_of(file: FactFile, data: bytes, committed: frozenset[str] | None, today: date) -> Iterator[PresentFact]:
     """The facts of one file with the bytes `data`. `committed`: as for `_trust_of`."""
     of_file = file_meta(data)
-    if kind(file.path) not in LASTING and not of_file and b"src=" not in data:
+    if kind(file.path) not in LONG_TERM_KINDS and not of_file and b"src=" not in data:
         return
     for entry in parse(data).entries:
-        fact = inherit(entry.fact, of_file)
+        fact = with_file_keys(entry.fact, of_file)
         state, trust = _state(file.path, fact, today), _trust_of(fact, committed)
         yield PresentFact(file.path, file.blob, fact, entry.end, state, trust, fact_date(fact))
 
@@ -326,7 +328,8 @@ def _committed_ids(repo: Repository, file: FactFile, head_blobs: Mapping[str, st
     return frozenset(fact.id for fact in parse(repo.read(blob)).facts)
 
 
-def _of_commit(repo: Repository, config: Config, commit: str) -> Iterator[FactFile]:
+def _commit_files(repo: Repository, config: Config, commit: str) -> Iterator[FactFile]:
+    """Yield the files of a commit that may have facts, ordered by path."""
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
     wanted = {path: oid for path, oid in sorted(files.items()) if kind(path) in KINDS}
     sizes = repo.sizes(list(dict.fromkeys(wanted.values())))
@@ -337,7 +340,8 @@ def _of_commit(repo: Repository, config: Config, commit: str) -> Iterator[FactFi
     )
 
 
-def _of_work_tree(repo: Repository, config: Config) -> Iterator[FactFile]:
+def _work_tree_files(repo: Repository, config: Config) -> Iterator[FactFile]:
+    """Yield the files of the work tree that may have facts; none in a bare repository."""
     if repo.root is None:
         return
     paths = [path for path in memory_paths(repo, config) if kind(path) in KINDS]

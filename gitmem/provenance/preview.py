@@ -1,4 +1,4 @@
-"""The preview of a commit for a person, and the commit of what the preview showed.
+"""Shows a person the preview of a commit, and makes exactly that commit afterwards.
 
 The token of a preview is a hash of the branch, the message and the bytes of every file before and after. When one of
 these has changed by the time of the commit, nothing is written.
@@ -58,7 +58,7 @@ def preview(repo: Repository, plan: Plan[Result]) -> Preview:
     changed = [path for path in sorted(draft.contents) if reading.raw(path) != draft.contents[path]]
     if not changed:
         raise UsageError("that is so already: nothing would change")
-    files = tuple(FileDiff(path, tuple(diff(reading.raw(path), draft.contents[path]))) for path in changed)
+    files = tuple(FileDiff(path, tuple(diff_lines(reading.raw(path), draft.contents[path]))) for path in changed)
     return Preview(files, draft.message, _token(repo, reading, draft))
 
 
@@ -83,7 +83,7 @@ def _token(repo: Repository, reading: Reading, draft: CommitDraft[Result]) -> st
     return hashlib.sha256(value.encode("ascii")).hexdigest()
 
 
-def diff(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
+def diff_lines(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
     """The changed lines, each with CONTEXT_LINES unchanged lines above and below. None is not a file.
 
     The lines from the first to the last change are matched when their numbers multiply to at most MAX_PAIRS; else all

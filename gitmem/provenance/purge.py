@@ -29,9 +29,9 @@ from gitmem.memory.files import read_memory_file
 from gitmem.memory.forgotten import MASK, pattern_of
 from gitmem.memory.similarity import terms
 from gitmem.memory.state import SAYS
-from gitmem.provenance.cited_sources import cited
+from gitmem.provenance.cited_sources import cited_spans
 from gitmem.provenance.corrections import Removal
-from gitmem.provenance.erasure import Change, Erasure, everywhere_plan, forget_everywhere, forms_of
+from gitmem.provenance.erasure import Change, Erasure, everywhere_plan, forget_everywhere, text_forms
 from gitmem.provenance.remaining_copies import source_texts
 
 STATE = "gitmem"  # the folder of our state in the Git directory
@@ -72,7 +72,7 @@ class Purge:
     texts: tuple[str, ...] = field(default=(), repr=False)  # the texts that are purged
 
 
-def plan(repo: Repository, config: Config, target: Target) -> Purge:
+def plan_purge(repo: Repository, config: Config, target: Target) -> Purge:
     """What `purge` would do. Writes nothing. Raises as `purge`."""
     history_rewrite.ensure_can_purge(repo)
     done = None
@@ -94,7 +94,7 @@ def purge(repo: Repository, config: Config, target: Target, rebuild: Callable[[R
     Raises Refused, with nothing changed, when the text is where no rewrite reaches it, and as `forget_everywhere`.
     Raises GitFailed when Git or git-filter-repo fails; its hint says how to go on.
     """
-    planned = plan(repo, config, target)
+    planned = plan_purge(repo, config, target)
     before = repo.head() or ""
     try:
         return _purge(repo, config, target, planned, rebuild)
@@ -108,6 +108,7 @@ def purge(repo: Repository, config: Config, target: Target, rebuild: Callable[[R
 def _purge(
     repo: Repository, config: Config, target: Target, planned: Purge, rebuild: Callable[[Repository], object]
 ) -> Purge:
+    """Carry out a planned purge."""
     done = None
     if not target.at:
         done = forget_everywhere(repo, config, target.path, target.line, target.reason)
@@ -144,9 +145,9 @@ def _texts(repo: Repository, config: Config, target: Target, done: Erasure | Non
         entry = memory_facts.parse(data).at(target.line)
         if entry is None:
             raise MissingFile(f"there is no fact at {target.path}:{target.line} in that commit", "git mem show --at")
-        taken = Removal(target.path, entry.fact, tuple(cited(entry.fact)))
-        return forms_of(entry.fact.text, source_texts(repo, taken))
-    wanted = terms(done.correction.taken[0].fact.text)
+        taken = Removal(target.path, entry.fact, tuple(cited_spans(entry.fact)))
+        return text_forms(entry.fact.text, source_texts(repo, taken))
+    wanted = terms(done.correction.removals[0].fact.text)
     removed = {row.text for row in done.lines if not row.verbatim and row.change is Change.REMOVED}
     texts = list(done.texts)
     for line in sorted(removed):
@@ -195,6 +196,7 @@ def _drop_state(common: Path, masking: Masking) -> tuple[str, ...]:
 
 
 def _is_database(file: Path) -> bool:
+    """Whether a file is an SQLite database or belongs to one; False for an unreadable file."""
     if file.name.endswith(("-wal", "-shm", "-journal")):
         return True
     try:

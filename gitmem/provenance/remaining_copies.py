@@ -1,4 +1,4 @@
-"""The lines of memory that still have a text after it was removed from long-term memory: in logs, episodes and notes.
+"""Finds the lines of logs, episodes and notes that still have a text after its removal from long-term memory.
 
 Reads the work tree only; history and other clones keep the text in any case.
 """

@@ -1,4 +1,4 @@
-"""The texts that people removed from long-term memory without a trailer, as with an editor. Reads only.
+"""Finds the texts that people removed from long-term memory without a trailer, as with an editor. Reads only.
 
 `ledger` has the removals that trailers record. A text that moves to another file in the same commit is not removed, and
 neither is one that a person wrote again later.
@@ -16,7 +16,7 @@ from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.commit_effects import CommitEffects
 from gitmem.provenance.ledger import MAX_BATCH, UNDO
 
-LASTING = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
+LONG_TERM_PATHS = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
 
 
 def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
@@ -27,7 +27,7 @@ def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
     effects = CommitEffects(repo)
     newest: dict[str, tuple[bool, str]] = {}  # text -> (was removed, commit)
     additions: list[tuple[Commit, list[str]]] = []  # commits that only add, read when an older commit removes a line
-    walk = repo.log([tip], LASTING, full_history=True)
+    walk = repo.log([tip], LONG_TERM_PATHS, full_history=True)
     while batch := list(islice(walk, MAX_BATCH)):
         by_people = [commit for commit in batch if not _is_automatic(commit)]
         effects.read(by_people)
@@ -37,7 +37,7 @@ def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
                 additions.append((commit, files))
                 continue
             for later, changed in [*additions, (commit, files)]:
-                removed, added = _removed(effects, later, changed)
+                removed, added = _removed_and_added(effects, later, changed)
                 for digest in added:
                     newest.setdefault(digest, (False, later.oid))
                 for digest in removed:
@@ -46,7 +46,9 @@ def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
     return {digest: oid for digest, (was_removed, oid) in newest.items() if was_removed}
 
 
-def _removed(effects: CommitEffects, commit: Commit, files: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _removed_and_added(
+    effects: CommitEffects, commit: Commit, files: Sequence[str]
+) -> tuple[frozenset[str], frozenset[str]]:
     """(texts that the commit removes, texts that it adds), compared with all its parents."""
     removed, added = effects.removed(commit, files)
     for parent in commit.parents[1:]:

@@ -49,7 +49,7 @@ def parse_signatures(text: str) -> tuple[Signature, ...]:
     return tuple(signatures)
 
 
-def summary(signatures: Sequence[Signature]) -> str:
+def signature_summary(signatures: Sequence[Signature]) -> str:
     """One line that counts the signatures by state and signer; "" when no commit is signed."""
     signed = [signature for signature in signatures if signature.state != UNSIGNED]
     if not signed:

@@ -120,7 +120,7 @@ def values(trailers: Iterable[Trailer], key: str) -> list[str]:
     return [value for name, value in trailers if name.lower() == wanted]
 
 
-def render(trailers: Iterable[Trailer]) -> str:
+def render_trailers(trailers: Iterable[Trailer]) -> str:
     """One line per trailer, each ending in a newline. Runs of white space in a value become one space.
 
     Raises ValueError for a key that Git would not read back as one.
@@ -134,9 +134,9 @@ def render(trailers: Iterable[Trailer]) -> str:
     return "".join(out)
 
 
-def append(message: str, trailers: Iterable[Trailer]) -> str:
+def append_trailers(message: str, trailers: Iterable[Trailer]) -> str:
     """`message` with `trailers` at the end of its trailer block, or in a new block when it has none."""
-    block = render(trailers)
+    block = render_trailers(trailers)
     body = message.rstrip()
     if not block:
         return body + "\n"
@@ -195,7 +195,7 @@ def links(trailers: Iterable[Trailer], key: str) -> list[Link]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class CommitRecord:
     """What the message of a commit of memory records beside the changed files. An empty field gets no trailer."""
 
     rejected: tuple[Link, ...] = ()  # texts that the commit removes
@@ -216,7 +216,7 @@ class Field(NamedTuple):
     """A trailer of ours: its key, and the function that returns its values for a `Recorded`."""
 
     key: str
-    values: Callable[[Recorded], Iterable[str]]
+    values: Callable[[CommitRecord], Iterable[str]]
 
 
 FIELDS = (  # in the order of the trailers in a message
@@ -235,19 +235,19 @@ FIELDS = (  # in the order of the trailers in a message
 )
 
 
-def rows(recorded: Recorded) -> list[Trailer]:
+def record_trailers(recorded: CommitRecord) -> list[Trailer]:
     """The trailers for `recorded`, in the order of FIELDS; empty values are left out."""
     return [(field.key, value) for field in FIELDS for value in field.values(recorded) if value]
 
 
-def with_record(body: str, recorded: Recorded) -> str:
+def with_record(body: str, recorded: CommitRecord) -> str:
     """A commit message: `body` (subject and text), then the trailers for `recorded`."""
-    return append(body, rows(recorded))
+    return append_trailers(body, record_trailers(recorded))
 
 
 def message_of_line(text: str, agent: str) -> str:
     """The message of a commit that adds one line of memory; `agent` is "" for a person."""
-    return with_record(f"memory: {text[:MAX_SUBJECT_CHARS]}", Recorded(agent=agent))
+    return with_record(f"memory: {text[:MAX_SUBJECT_CHARS]}", CommitRecord(agent=agent))
 
 
 # -- the parser of Git: each function below names the one in trailer.c or commit.c that it follows ------------

@@ -85,7 +85,7 @@ def _last_by(commits: Sequence[Commit], day: date) -> str:
     return next((commit.oid for commit in commits if commit.commit_date.date() <= day), "")
 
 
-def sizes(repo: Repository, config: Config, among: Sequence[Period]) -> list[Size]:
+def measure_sizes(repo: Repository, config: Config, among: Sequence[Period]) -> list[Size]:
     """The size of memory at the end of each period. Each blob is read once."""
     cached: dict[tuple[str, bool], tuple[int, int, int]] = {}
     found = []
@@ -113,7 +113,7 @@ def _size_of(data: bytes, lasting: bool) -> tuple[int, int, int]:
     return len(facts), sum(bool(fact.get("src")) for fact in facts), tokens
 
 
-def findings(
+def count_findings(
     repo: Repository, head: str, among: Sequence[Period], today: date, max_bytes: int = MAX_SCANNED_BYTES
 ) -> list[Findings | None]:
     """The findings of the gate in the commits of each period, under the policy of `head`.
@@ -150,7 +150,7 @@ def findings(
     return found
 
 
-def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
+def questions_at(repo: Repository, commit: str) -> list[LabelledQuestion]:
     """The first MAX_QUESTIONS of the file QUESTIONS, at `commit` or in the work tree for ""; [] without the file.
 
     Raises UsageError when the file is not UTF-8 or not of the format.
@@ -173,7 +173,7 @@ def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
         raise UsageError(Message("{} is not UTF-8", QUESTIONS)) from None
 
 
-def recall(
+def measure_recall(
     repo: Repository,
     config: Config,
     asked: Sequence[LabelledQuestion],

@@ -25,7 +25,7 @@ from gitmem.messages import Message
 from gitmem.paths import is_daily
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import UNDO
-from gitmem.provenance.preview import diff
+from gitmem.provenance.preview import diff_lines
 
 
 @json_keys("path lines")
@@ -43,7 +43,7 @@ class FileChange:
     @property
     def lines(self) -> list[str]:
         """The lines that the undo removes ("- ") and brings back ("+ ")."""
-        return [f"{line.sign} {line.text}" for line in diff(self.now, self.then) if line.sign in "-+"]
+        return [f"{line.sign} {line.text}" for line in diff_lines(self.now, self.then) if line.sign in "-+"]
 
 
 @json_keys("at commits commit? branch? files committed_since committed_in")
@@ -73,9 +73,9 @@ def last_write(repo: Repository) -> Undo:
     entries = undo_record.last_write(repo)
     if not entries:
         raise GitMemError("there is nothing to undo here", "git mem log; git mem changes")
-    branch = _elsewhere(repo, entries)
+    branch = _branch_of_write(repo, entries)
     if not branch:
-        return _plan(repo, entries, Reading(repo).raw)
+        return _plan_undo(repo, entries, Reading(repo).raw)
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     if not tip:
         raise NotKept(Message("the last write stood on the branch '{}', which is gone", branch), "git reflog")
@@ -86,10 +86,10 @@ def last_write(repo: Repository) -> Undo:
             return None
         return repo.read(oid)
 
-    return _plan(repo, entries, raw, tip, branch)
+    return _plan_undo(repo, entries, raw, tip, branch)
 
 
-def _elsewhere(repo: Repository, entries: Sequence[Entry]) -> str:
+def _branch_of_write(repo: Repository, entries: Sequence[Entry]) -> str:
     """The branch on which the entries were written, when HEAD does not contain their last commit; else ""."""
     branch, head = entries[-1].branch, repo.head()
     if not branch or repo.branch() == branch:
@@ -100,12 +100,12 @@ def _elsewhere(repo: Repository, entries: Sequence[Entry]) -> str:
     return branch
 
 
-def pass_over(repo: Repository) -> None:
+def drop_last_record(repo: Repository) -> None:
     """Drop the record of the last write when it cannot be taken back (NotKept), so that the one before it can be."""
     with writer(repo):
         entries = undo_record.last_write(repo)
         branches = {name for name, _ in repo.refs()}
-        branch = entries and _elsewhere(repo, entries)
+        branch = entries and _branch_of_write(repo, entries)
         if (branch and f"refs/heads/{branch}" not in branches) or not all(entry.files for entry in entries):
             undo_record.drop(repo, entries)
 
@@ -124,7 +124,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 
     def planned(reading: Reading) -> Undo:
         entries[:] = undo_record.last_write(repo)
-        return _same(expected, entries and _plan(repo, entries, reading.raw))
+        return _ensure_same(expected, entries and _plan_undo(repo, entries, reading.raw))
 
     oid = ""
     if expected.commits:
@@ -147,8 +147,8 @@ def _undo_on_branch(repo: Repository, config: Config, expected: Undo) -> Undo:
     with branch_worktree(repo, expected.branch) as there:
 
         def planned(reading: Reading) -> Undo:
-            now = entries and _plan(there, entries, reading.raw, there.head() or "", expected.branch)
-            return _same(expected, now)
+            now = entries and _plan_undo(there, entries, reading.raw, there.head() or "", expected.branch)
+            return _ensure_same(expected, now)
 
         _, oid = commit(there, lambda reading: _commit_draft(config, planned(reading)), undoable=False)
     with writer(repo):
@@ -156,14 +156,14 @@ def _undo_on_branch(repo: Repository, config: Config, expected: Undo) -> Undo:
     return replace(expected, commit=oid)
 
 
-def _same(expected: Undo, now: object) -> Undo:
+def _ensure_same(expected: Undo, now: object) -> Undo:
     """`expected`. Raises Changed when the plan `now` differs from it."""
     if now != expected:
         raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
     return expected
 
 
-def _plan(
+def _plan_undo(
     repo: Repository, entries: Sequence[Entry], raw: Callable[[str], bytes | None], tip: str = "", branch: str = ""
 ) -> Undo:
     """The plan of taking back the entries. `raw`: returns the bytes of a file now, None for no file. `tip`: the commit
@@ -171,7 +171,7 @@ def _plan(
     if not all(entry.files for entry in entries):
         raise NotKept("the last write stays: it was too large to be remembered, or a redaction", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)
-    after = _after(entries)
+    after = _digests_after(entries)
     for path, expected in after.items():
         if digest(raw(path)) != expected:
             raise Changed(
@@ -203,7 +203,7 @@ def _plan(
     return Undo(entries[0].at, oids, subject, _changes(raw, before), merge=merge, branch=branch)
 
 
-def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
+def _digests_after(entries: Sequence[Entry]) -> dict[str, str | None]:
     """Path -> digest of the file after the last of these writes. Raises Changed when another process wrote between two
     of them."""
     after: dict[str, str | None] = {}
@@ -254,12 +254,13 @@ def _contents(plan: Undo) -> dict[str, bytes | None]:
 
 
 def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
+    """The commit of an undo; its message names the commits that it reverts."""
     what = f'{UNDO}{plan.subject}"'
     lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
     rewrite = ""
     if any(_rewrites(file, config) for file in plan.files):
         rewrite = f"undo of {plan.commits[0][:12]}"
-    recorded = trailers.Recorded(agent=config.agent, rewrite=rewrite)
+    recorded = trailers.CommitRecord(agent=config.agent, rewrite=rewrite)
     return CommitDraft(_contents(plan), None, trailers.with_record("\n".join(lines), recorded))
 
 

@@ -1,4 +1,4 @@
-"""`git mem verify`: whether every promoted fact still has its promoted text, and sources that exist and say it.
+"""`git mem verify`: checks that each promoted fact still has its promoted text, and sources that exist and say it.
 
 The checks themselves are in `checks`; this module chooses the facts and the lines to check. Reads committed history
 only. A flaw names its rule, place and reason and holds no text of memory.
@@ -22,13 +22,13 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, render_span, text_hash
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import Attribution, Edit, differing, newest
-from gitmem.provenance.authorship import by_machine, named
+from gitmem.provenance.attribution import Attribution, Edit, differing_keys, newest_commit
+from gitmem.provenance.authorship import by_machine, shown_name
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
-from gitmem.provenance.ledger import claims, read_ledger
-from gitmem.provenance.signatures import FORMAT, UNSIGNED, Signature, parse_signatures, summary
+from gitmem.provenance.ledger import read_ledger, unfounded_claims
+from gitmem.provenance.signatures import FORMAT, UNSIGNED, Signature, parse_signatures, signature_summary
 
 MAX_MOVES = 500  # newest commits of the range that touch a file, in which the move of a fact is looked for
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)  # files that agents load whole
@@ -54,7 +54,7 @@ class Flaw:
 
 @json_keys("path line=fact.line fact=fact.id support=attribution.support edited_by=attribution.edit.by")
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFact:
     """A fact that was checked. `commit`: the commit that last touched its line; may be None without a policy.
 
     JSON: `fact`: its id. `support`: as in `git mem why`. `edited_by`: who edited it after its promotion.
@@ -68,7 +68,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Prose:
+class ProseLine:
     """A changed line that is not a fact, in a file that agents load whole. `commit`: the commit that last touched
     it."""
 
@@ -88,12 +88,12 @@ class Verdict:
     memory. `facts`: every fact that was checked. `signatures`: the signed commits of a range.
     """
 
-    facts: tuple[Checked, ...]  # the facts that were checked, in the order of paths and lines
-    prose: tuple[Prose, ...] = ()  # with a policy only
+    facts: tuple[CheckedFact, ...]  # the facts that were checked, in the order of paths and lines
+    prose: tuple[ProseLine, ...] = ()  # with a policy only
     notes: tuple[str, ...] = ()
     signatures: tuple[Signature, ...] = ()  # of the commits since `base`
-    standing: tuple[tuple[str, Fact], ...] = ()  # (path, fact) of all facts at `head`, checked or not
-    forged: tuple[Flaw, ...] = ()  # false trailers in messages of agents since `base`, with a policy only
+    all_facts: tuple[tuple[str, Fact], ...] = ()  # (path, fact) of all facts at `head`, checked or not
+    false_trailers: tuple[Flaw, ...] = ()  # false trailers in messages of agents since `base`, with a policy only
 
     @property
     def checked(self) -> int:
@@ -106,7 +106,7 @@ class Verdict:
 
     @property
     def flaws(self) -> tuple[Flaw, ...]:
-        rows = [*(row.flaws for row in self.facts), *(row.flaws for row in self.prose), self.forged]
+        rows = [*(row.flaws for row in self.facts), *(row.flaws for row in self.prose), self.false_trailers]
         return tuple(flaw for flaws in rows for flaw in flaws)
 
 
@@ -124,7 +124,7 @@ def verify(
     since = base and repo.resolve(base)
     run = _Verification(repo, since, tip, policy, globs)
     run.read_base(rows)
-    checked: list[Checked] = []
+    checked: list[CheckedFact] = []
     for path, data, fact in rows:
         if run.is_unchanged(fact):
             if policy:
@@ -135,24 +135,24 @@ def verify(
     notes = []
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
-    prose: tuple[Prose, ...] = ()
+    prose: tuple[ProseLine, ...] = ()
     if policy:
         prose = tuple(run.prose())
     signatures: tuple[Signature, ...] = ()
     if since:
         signatures = parse_signatures(run_git(repo, ["log", f"--format={FORMAT}", tip, f"^{since}", "--"]))
-    if words := summary(signatures):
+    if words := signature_summary(signatures):
         notes.append(words)
     forged: tuple[Flaw, ...] = ()
     if policy and since:
-        forged = tuple(_forged(repo, since, tip))
+        forged = tuple(_false_trailers(repo, since, tip))
     standing = tuple((path, fact) for path, _, fact in rows)
     return Verdict(tuple(checked), prose, tuple(notes), signatures, standing, forged)
 
 
-def _forged(repo: Repository, base: str, tip: str) -> Iterator[Flaw]:
+def _false_trailers(repo: Repository, base: str, tip: str) -> Iterator[Flaw]:
     """A flaw for each false trailer in an agent's message, of the commits of `tip` that `base` lacks."""
-    for claim in claims(repo, [tip, f"^{base}"]):
+    for claim in unfounded_claims(repo, [tip, f"^{base}"]):
         if claim.forged:
             message = f"{claim.key} of {claim.commit[:12]}, which is an agent's: {claim.why}"
             yield Flaw("forged", MESSAGE, 1, message, "", claim.commit)
@@ -187,18 +187,18 @@ class _Verification:
         """Whether `base` has the fact, in any file, with the same keys in its comment."""
         return any(set(old.meta) == set(fact.meta) for old in self.before.get(fact.id, ()))
 
-    def check(self, path: str, data: bytes, fact: Fact) -> Checked:
+    def check(self, path: str, data: bytes, fact: Fact) -> CheckedFact:
         """Make every check of a fact that is new or has another comment than at `base`."""
         line_commit = partial(self.line_commit, path, data, fact)
         attribution = self.attributor.attribution(path, fact, line_commit)
         olds = self.before.get(fact.id, ())
         if attribution.edit is None and olds:  # only the comment changed since `base`
-            changed = differing(olds[0].meta, fact.meta)
+            changed = differing_keys(olds[0].meta, fact.meta)
             edit = Edit(line_commit(), olds[0], changed)
             attribution = replace(attribution, support=Support.EDITED, edit=edit)
-        problems = list(self.checks.wrong(fact, attribution))
+        problems = list(self.checks.problems(fact, attribution))
         if self.policy:
-            problems += self.checks.against_policy(path, fact, attribution, partial(self._writer, path, data, fact))
+            problems += self.checks.policy_problems(path, fact, attribution, partial(self._writer, path, data, fact))
         promotion = self.ledger.by_hash.get(text_hash(fact.text), "")
         if not promotion and attribution.edit:
             promotion = attribution.edit.commit.oid
@@ -208,9 +208,9 @@ class _Verification:
             if rule == "unrecorded":
                 oid = self._writer(path, data, fact).oid
             flaws.append(Flaw(rule, path, fact.line, message, fact.id, oid))
-        return Checked(path, fact, attribution, tuple(flaws), line_commit() if self.policy else None)
+        return CheckedFact(path, fact, attribution, tuple(flaws), line_commit() if self.policy else None)
 
-    def check_place(self, path: str, fact: Fact) -> Iterator[Checked]:
+    def check_place(self, path: str, fact: Fact) -> Iterator[CheckedFact]:
         """Check whether an agent moved an unchanged fact below another heading or item, which may change its meaning.
         A move to the archive is allowed, as a removal is."""
         olds = [old for old in self.before[fact.id] if set(old.meta) == set(fact.meta)]
@@ -220,8 +220,12 @@ class _Verification:
         if mover is None:
             return
         attribution = self.attributor.attribution(path, fact, lambda: mover)
-        message = f"put below another heading or item by {named(mover.author)} in {mover.oid[:12]}, which is no person"
-        yield Checked(path, fact, attribution, (Flaw("moved", path, fact.line, message, fact.id, mover.oid),), mover)
+        message = (
+            f"put below another heading or item by {shown_name(mover.author)} in {mover.oid[:12]}, which is no person"
+        )
+        yield CheckedFact(
+            path, fact, attribution, (Flaw("moved", path, fact.line, message, fact.id, mover.oid),), mover
+        )
 
     def _mover(self, path: str, fact: Fact) -> Commit | None:
         """The commit since `base` that put the fact at its present trail, when an agent made it; else None."""
@@ -246,12 +250,12 @@ class _Verification:
         """The trails of a fact in a file at a commit."""
         return frozenset(fact.trail for fact in self.attributor.facts_in(commit, path) if fact.id == ident)
 
-    def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[Checked]:
+    def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[CheckedFact]:
         """Check whether the source lines of an unchanged fact were changed since `base`; yields the fact at most
         once."""
         records = self.ledger.recorded.get(text_hash(fact.text), ())
         reader = self.attributor.reader
-        for span in self.attributor.spans(fact, records):
+        for span in self.attributor.cited_spans(fact, records):
             change = self.changes.get(span.path)
             if change is None or change.status == "A" or not change.old_oid:
                 continue
@@ -259,24 +263,24 @@ class _Verification:
             lines = {line for line in source.text.split("\n") if line.strip()}
             if not lines <= set(reader.lines(change.old_oid)):
                 continue  # the lines were changed before `base`
-            if reader.changed(source) or self.checks.is_taken_back(source.path, source.text):
+            if reader.has_changed(source) or self.checks.is_reverted_from_log(source.path, source.text):
                 message = Message("{} was changed since", render_span(span))
                 oid = self.ledger.by_hash.get(text_hash(fact.text), "")
                 line_commit = partial(self.line_commit, path, data, fact)
                 attribution = self.attributor.attribution(path, fact, line_commit)
                 flaw = Flaw("source-changed", path, fact.line, message, fact.id, oid)
-                yield Checked(path, fact, attribution, (flaw,), line_commit())
+                yield CheckedFact(path, fact, attribution, (flaw,), line_commit())
                 return
 
     def line_commit(self, path: str, data: bytes, fact: Fact) -> Commit:
         """The newest of the commits that last touched the lines of a fact."""
-        return newest(self.repo, self._line_commits(path, data, fact.line, fact.end))
+        return newest_commit(self.repo, self._line_commits(path, data, fact.line, fact.end))
 
     def _writer(self, path: str, data: bytes, fact: Fact) -> Commit:
         """The commit that answers for a fact: the newest by an agent among those that last touched its lines, else the
         newest. A person's edit of one line does not vouch for an agent's other lines."""
         commits = self._line_commits(path, data, fact.line, fact.end)
-        return newest(self.repo, [commit for commit in commits if by_machine(commit)] or commits)
+        return newest_commit(self.repo, [commit for commit in commits if by_machine(commit)] or commits)
 
     def _line_commits(self, path: str, data: bytes, first: int, last: int) -> list[Commit]:
         """The commits that last touched the lines `first` to `last`, without repeats. Blame is cached for each file."""
@@ -289,7 +293,7 @@ class _Verification:
                 self._commits[oid] = self.repo.commit(oid)
         return [self._commits[oid] for oid in oids]
 
-    def prose(self) -> Iterator[Prose]:
+    def prose(self) -> Iterator[ProseLine]:
         """The lines of LOADED files that changed since `base` and are not facts; in instruction files all changed
         lines.
 
@@ -311,9 +315,12 @@ class _Verification:
                 if not text.strip() or text in old or line in fact_lines:
                     continue
                 (commit,) = self._line_commits(change.path, data, line, line)
-                yield Prose(change.path, line, text, commit, tuple(self._prose_flaws(change.path, line, text, commit)))
+                yield ProseLine(
+                    change.path, line, text, commit, tuple(self._prose_flaws(change.path, line, text, commit))
+                )
 
     def _prose_flaws(self, path: str, line: int, text: str, commit: Commit) -> Iterator[Flaw]:
+        """The flaw of a line that an agent added to MEMORY.md without a promotion; none for any other line."""
         of_promotion = text.startswith("#") and any(record.commit.oid == commit.oid for record in self.ledger.records)
         if kind(path) is Kind.MEMORY and by_machine(commit) and not of_promotion:
             message = Message("added by {}, which is an agent's, and by no promotion", commit.oid[:12])

@@ -1,4 +1,4 @@
-"""`git mem why`: where a line of memory comes from, and whether its sources still support it.
+"""`git mem why`: finds where a line of memory comes from, and whether its sources still support it.
 
 Two records name the source of a fact: the `Memory-Source` trailer of the commit that promoted it, with the hash of its
 text, and the key `src` in the fact's comment, which also survives a squash that loses trailers. Reads only.
@@ -26,14 +26,14 @@ from gitmem.messages import Message
 from gitmem.paths import agent_of, kind
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest
-from gitmem.provenance.authorship import agent_of_commit, named, reviewed_merge, reviewers
+from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest_commit
+from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers, shown_name
 from gitmem.provenance.checks import Checks
-from gitmem.provenance.cited_sources import Source, cited, file_meta, inherit, verified
+from gitmem.provenance.cited_sources import Source, cited_spans, file_meta, with_file_keys, with_verification
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.grounding import WORDS, Support
-from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
-from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced
+from gitmem.provenance.ledger import ledger_of, matching_commits, records_promotion
+from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced_facts
 from gitmem.provenance.writers import writers
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     oids = list(dict.fromkeys(row.commit for row in rows))
     commit = None
     if all(oid.strip("0") for oid in oids):
-        commit = newest(repo, [repo.commit(oid) for oid in oids])
+        commit = newest_commit(repo, [repo.commit(oid) for oid in oids])
     notes: list[str] = []
     if shown.line != line:
         notes.append(Message("line {} belongs to the fact that begins on line {}", line, shown.line))
@@ -160,15 +160,15 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     written_by = commit
     if kind(path) in LASTING and (writer := writers(repo, at, [fact]).get(fact.id)):
         written_by = writer.commit
-    origin, block = _recorded(attribution, fact, written_by)
+    origin, block = _recording_commit(attribution, fact, written_by)
     notes += _notes(checks.attributor, attribution, origin, commit)
-    problems = list(checks.wrong(fact, attribution))
+    problems = list(checks.problems(fact, attribution))
     if commit is not None:
-        problems += checks.against_policy(path, fact, attribution, lambda: commit)
+        problems += checks.policy_problems(path, fact, attribution, lambda: commit)
     problem = attribution.problem or next((problem.message for problem in problems), "")
     sources = attribution.sources
     if problems:
-        sources = tuple(verified(source, False) for source in sources)
+        sources = tuple(with_verification(source, False) for source in sources)
     answer = _answer(path, fact, origin, block)
     looked = list(answer.reviewers)
     if origin and (merge := reviewed_merge(repo, at, origin)):
@@ -182,7 +182,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         session=fact.get("session"), turn=fact.get("turn"), code=_code(repo, fact, rev),
     )  # fmt: skip
     older = [value for key, value in fact.meta if key == "supersedes"]
-    answer = _with_links(repo, config, answer, replaced(repo, path, older, commit), rev, now)
+    answer = _with_links(repo, config, answer, replaced_facts(repo, path, older, commit), rev, now)
     return _without_forgotten(answer, repo)
 
 
@@ -218,14 +218,14 @@ def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | No
     """Sentences for a person. `origin`: the commit that wrote the fact; `commit`: the last one to touch its line."""
     notes: list[str] = []
     if origin and commit and origin.oid != commit.oid:
-        notes.append(Message("the line was last touched by {} ({})", commit.oid[:12], named(commit.author)))
+        notes.append(Message("the line was last touched by {} ({})", commit.oid[:12], shown_name(commit.author)))
     edit = attribution.edit
     if edit and TEXT in edit.changed and not edit.recorded:
         notes.append(Message("{} changed the text and recorded no reason", edit.commit.oid[:12]))
     notes += [
         Message("{} was changed since: its lines are shown as they were", render_span(source.recorded))
         for source in attribution.sources
-        if attributor.reader.changed(source)
+        if attributor.reader.has_changed(source)
     ]
     if any(source.problem for source in attribution.sources) and shallow(attributor.repo):
         notes.append("this clone is shallow: sources may be missing here only")
@@ -251,17 +251,17 @@ def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
     entry = memory_facts.parse_lines(lines).at(line)
     of_file = file_meta(data)
     if entry:
-        return inherit(entry.fact, of_file)
+        return with_file_keys(entry.fact, of_file)
     words = normalise(lines[line - 1])
     if of_file and words:
-        return inherit(Fact(words, fact_id(words), line, end=line), of_file)
+        return with_file_keys(Fact(words, fact_id(words), line, end=line), of_file)
     return None
 
 
 def _grep_strings(fact: Fact) -> list[str]:
     """Strings of which every commit message that records the fact contains one: the hash of its text, its sources. In a
     long history Git finds these commits much faster than all records."""
-    return [text_hash(fact.text), *(render_span(span) for span in cited(fact))]
+    return [text_hash(fact.text), *(render_span(span) for span in cited_spans(fact))]
 
 
 def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: str) -> Iterator[Commit]:
@@ -269,11 +269,11 @@ def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: st
     the line (`blamed`): older records do not matter then. Else all commits."""
     for commit in commits:
         yield commit
-        if blamed and commit.oid == blamed.oid and promotes(commit, digest):
+        if blamed and commit.oid == blamed.oid and records_promotion(commit, digest):
             return
 
 
-def _recorded(
+def _recording_commit(
     attribution: Attribution, fact: Fact, written_by: Commit | None
 ) -> tuple[Commit | None, list[trailers.Trailer]]:
     """(the commit that wrote the fact, its trailers about the fact). For an uncommitted fact (`written_by` None) the
@@ -293,7 +293,7 @@ def _trailers_of(commit: Commit | None) -> list[trailers.Trailer]:
 
 
 def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:
-    """The answer as far as the commit and its trailers tell it; sources and support are added later."""
+    """The answer with the values of the commit and its trailers; sources and support are added later."""
     from gitmem.gate.withholding import name_for_model  # loads every detector
 
     def first(key: str) -> str:
@@ -308,7 +308,7 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
     if commit is None:
         return answer
     return replace(
-        answer, commit=commit.oid, author=named(commit.author), date=commit.author_date,
+        answer, commit=commit.oid, author=shown_name(commit.author), date=commit.author_date,
         agent=name_for_model(agent or agent_of_commit(commit) or agent_of(path)),
         reviewers=tuple(map(name_for_model, reviewers(commit))),
     )  # fmt: skip

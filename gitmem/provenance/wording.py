@@ -1,4 +1,4 @@
-"""Whether a text repeats its cited lines word for word: whole sentences of them, in order. Pure.
+"""Checks whether a text repeats whole sentences of its cited lines word for word, in order. Pure.
 
 Function words and punctuation do not count. A text that leaves out half a sentence, changes the order of words or adds
 one is not word for word, however many words it shares; `grounding` decides what else can be said of it.
@@ -67,7 +67,7 @@ def wording(text: str, lines: Sequence[str], days: Iterable[date]) -> Wording:
     text_words = tuple(word for word in text_words if word in cited_words or word not in dates)
     if not text_words:
         return Wording(False)
-    if _covers(text_words, cited):
+    if _is_whole_sentences(text_words, cited):
         return Wording(True)
     missing = tuple(dict.fromkeys(word for word in text_words if word not in cited_words))
     nearest = max(whole_sentences, key=lambda words: len(set(words) & set(text_words)), default=())
@@ -77,7 +77,7 @@ def wording(text: str, lines: Sequence[str], days: Iterable[date]) -> Wording:
     return Wording(False, missing, left_out)
 
 
-def _covers(text_words: tuple[str, ...], sentences: Sequence[Sequence[tuple[str, ...]]]) -> bool:
+def _is_whole_sentences(text_words: tuple[str, ...], sentences: Sequence[Sequence[tuple[str, ...]]]) -> bool:
     """Whether the words are a sequence of whole sentences, in order. A sentence may be left out, and each may have any
     of its forms (`_forms`)."""
     reached = {0}  # numbers of words that the sentences so far can cover

@@ -1,4 +1,4 @@
-"""Who wrote a fact: the author of the commit that first added its text to long-term memory.
+"""Finds the writer of a fact: the author of the commit that first added its text to long-term memory.
 
 Every display of a writer uses this module. The writer stays the same when the fact moves to another file or to the
 archive, when its comment is edited, when the file is wrapped, merged or reverted, and when somebody removes the fact

@@ -21,7 +21,7 @@ from gitmem.gate.shell_word import shell_word
 from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
-from gitmem.provenance.signatures import summary
+from gitmem.provenance.signatures import signature_summary
 from gitmem.review import comment_height
 from gitmem.review.fact_diff import FactChange, Op, archives
 from gitmem.review.fact_words import GONE, STAYING, edit_words, edited_after_promotion, weight
@@ -373,7 +373,7 @@ def _finding_rows(view: View, findings: Sequence[Finding]) -> Iterator[str]:
 
 def _unchecked_rows(view: View) -> Iterator[str]:
     review = view.review
-    signed = summary(review.signatures)
+    signed = signature_summary(review.signatures)
     if "BAD" in signed:
         yield _row_or_short(f"{LOOK_AT} {plain(signed)}", f"{LOOK_AT} a signature is bad")
     for words in (note for note in review.notes if note != signed):

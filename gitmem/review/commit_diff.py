@@ -18,7 +18,7 @@ from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.memory.forgotten import Forgotten
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory, kind
-from gitmem.provenance.authorship import agent_of_commit, named
+from gitmem.provenance.authorship import agent_of_commit, shown_name
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import read_ledger
 from gitmem.review.fact_diff import FactChange, Op, compare
@@ -74,7 +74,7 @@ def fact_changes(
     if files:
         commits = list(repo.log(revisions(base, head)))
         recorded = read_ledger(repo, revisions(base, head)).recorded
-        promoted = {digest for digest, rows in recorded.items() if not all(row.replaced(digest) for row in rows)}
+        promoted = {digest for digest, rows in recorded.items() if not all(row.replaced_text(digest) for row in rows)}
         for number, change in enumerate(changes):
             if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted:
                 changes[number] = replace(change, op=Op.PROMOTED)
@@ -222,7 +222,7 @@ def _with_author(change: FactChange, commits: Sequence[Commit]) -> FactChange:
         return change
     first = commits[0]
     return replace(
-        change, commit=first.oid, author=named(first.author), date=first.author_date,
+        change, commit=first.oid, author=shown_name(first.author), date=first.author_date,
         by_machine=any(map(agent_of_commit, commits)), agent=agent_of_commit(first),
     )  # fmt: skip
 

@@ -70,7 +70,7 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
             for oid in promoted:
                 selector = corrections.Selector(corrections.By.COMMIT, oid)
                 done = corrections.revert(there, config, selector, DECLINED_REASON.format(last.number))
-                count += len(done.taken)
+                count += len(done.removals)
     return count
 
 

@@ -23,7 +23,7 @@ from gitmem.paths import holds_instructions, passes
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
-from gitmem.provenance.signatures import summary
+from gitmem.provenance.signatures import signature_summary
 from gitmem.review.change_sentence import sentence
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.fact_words import (
@@ -172,7 +172,7 @@ class View:
         review = self.review
         warns = sum(finding.severity is Severity.WARN for finding in review.report.findings)
         edited = sum(edited_after_promotion(line) and not line.fails for line in review.lines)
-        signed = summary(review.signatures)
+        signed = signature_summary(review.signatures)
         notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
         unread = len(review.other.unread) + notes + len(review.report.skipped)
         from_warnings = sum(warning.points() for warning in review.warnings)
@@ -249,7 +249,7 @@ class View:
         rows += self._warning_rows(first=False)
         unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
         unread += [plain(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
-        signed = summary(review.signatures)
+        signed = signature_summary(review.signatures)
         if signed:
             rows.append((_sign(fails=False, warns="BAD" in signed), "Who signed", plain(signed)))
         notes = [plain(note) for note in review.notes if note != signed]

@@ -32,11 +32,11 @@ from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout
 from gitmem.provenance import trailers
-from gitmem.provenance.authorship import by_machine, named
-from gitmem.provenance.cited_sources import Source, SourceReader, cited
+from gitmem.provenance.authorship import by_machine, shown_name
+from gitmem.provenance.cited_sources import Source, SourceReader, cited_spans
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import Signature
-from gitmem.provenance.verify import Checked, Verdict, verify
+from gitmem.provenance.verify import CheckedFact, Verdict, verify
 from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_removed_by_merge
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Suggestion
@@ -157,7 +157,7 @@ def review(
     other = other_changes(repo, base, head, layout, daily)
     other = replace(other, texts=with_texts_removed_by_merge(repo, other.texts, merges, layout, daily))
     verdict = verify(repo, base, head, policy=True, globs=layout.extra)
-    commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
+    commits = Range(repo, config, base, head, changes, verdict.all_facts, daily, now, clock)
     warnings = tuple(check(commits) for check in WARNINGS)
     masks = tuple(_masked_lines(repo, head, found, policy))
     other, lines = _with_masked_lines(other, _line_verdicts(verdict), masks)
@@ -215,7 +215,7 @@ def _place_of(change: FactChange, base: str, head: str) -> FactPlace:
 
 
 def _cited_sources(
-    repo: Repository, base: str, head: str, changes: Sequence[FactChange], checked: Sequence[Checked]
+    repo: Repository, base: str, head: str, changes: Sequence[FactChange], checked: Sequence[CheckedFact]
 ) -> dict[FactPlace, tuple[Source, ...]]:
     """The source lines of every changed fact that cites any, by the place of the fact. The sources of the `checked`
     facts at the head are read already."""
@@ -223,7 +223,7 @@ def _cited_sources(
     readers: dict[str, SourceReader] = {}
     for change in changes:
         place = _place_of(change, base, head)
-        commit, spans = place[0], cited(change.fact)
+        commit, spans = place[0], cited_spans(change.fact)
         if place not in sources and spans and commit:
             reader = readers.setdefault(commit, SourceReader(repo, commit))
             sources[place] = tuple(reader.read(change.fact, span) for span in spans)
@@ -320,12 +320,12 @@ def _line_verdicts(verdict: Verdict) -> list[LineVerdict]:
             state = State.AGENT
         else:
             state = State.PERSON
-        text, author = row.text.strip(), named(commit.author)
+        text, author = row.text.strip(), shown_name(commit.author)
         lines.append(LineVerdict(row.path, row.line, text, state, "", commit.oid, author, fails=bool(row.flaws)))
     return sorted(lines, key=lambda line: (line.path, line.line))
 
 
-def _fact_verdict(row: Checked) -> LineVerdict:
+def _fact_verdict(row: CheckedFact) -> LineVerdict:
     rules = {flaw.rule for flaw in row.flaws}
     attribution = row.attribution
     if rules - {"unrecorded", "edited"}:
@@ -350,7 +350,7 @@ def _fact_verdict(row: Checked) -> LineVerdict:
         row.path, row.fact.line, row.fact.text, state,
         message="; ".join(f"{flaw.rule}: {flaw.message}" for flaw in row.flaws if flaw.rule != "unrecorded"),
         commit=commit.oid,
-        author=named(commit.author),
+        author=shown_name(commit.author),
         support=attribution.support.value,
         words=attribution.words,
         edits=edits,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitmem.memory.fact import Fact
-from gitmem.provenance.attribution import differing
+from gitmem.provenance.attribution import differing_keys
 from gitmem.review.word_diff import Piece, readable_diff
 
 
@@ -24,7 +24,7 @@ class StatementDiff:
 
 def statement_diff(old: Fact, new: Fact) -> StatementDiff:
     """The difference between two versions of a fact."""
-    keys = tuple((key, _value(old, key), _value(new, key)) for key in differing(old.meta, new.meta))
+    keys = tuple((key, _value(old, key), _value(new, key)) for key in differing_keys(old.meta, new.meta))
     return StatementDiff(text_diff(old.text, new.text), keys)
 
 

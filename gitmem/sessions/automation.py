@@ -131,7 +131,7 @@ def commit_and_promote(
     from gitmem.promotion.promote import BRANCH, Mode, Request, promote
     from gitmem.provenance import trailers
 
-    message = trailers.with_record("memory: log of a session", trailers.Recorded(agent=config.agent))
+    message = trailers.with_record("memory: log of a session", trailers.CommitRecord(agent=config.agent))
 
     def logs(reading: Reading) -> CommitDraft[None]:
         return CommitDraft({path: reading.raw(path) for path in paths}, None, message)

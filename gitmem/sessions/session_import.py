@@ -342,7 +342,7 @@ class _Importer:
             for item in prepared
         )
         reason = f"old sessions of {self._options.source}"
-        recorded = trailers.Recorded(agent=self._options.agent, reason=reason, transcripts=transcripts)
+        recorded = trailers.CommitRecord(agent=self._options.agent, reason=reason, transcripts=transcripts)
         return trailers.with_record(words, recorded)
 
     def _remember(self, item: _Prepared) -> None:

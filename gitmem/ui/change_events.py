@@ -78,7 +78,7 @@ def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
             commit = ""
             if not opened.repo.root:
                 commit = opened.repo.head() or ""
-            facts = site.facts.of(opened.repo, opened.config, commit, now().date())
+            facts = site.facts.facts_of(opened.repo, opened.config, commit, now().date())
             return current, frozenset(facts.by_id)
     except (GitMemError, OSError):
         return last, None

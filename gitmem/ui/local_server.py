@@ -80,7 +80,7 @@ def _warm(site: Site) -> None:
     """Read the facts in advance, while the reader looks at the first page."""
     with suppress(GitMemError, OSError), site.pool.lend() as (repo, config):
         shown = snapshot(repo, site.at, now())
-        site.facts.of(repo, config, shown.commit, (shown.when or now()).date())
+        site.facts.facts_of(repo, config, shown.commit, (shown.when or now()).date())
 
 
 def serve(site: Site, listening: socket.socket, ready: Callable[[str], None]) -> None:

@@ -180,7 +180,7 @@ class View:
     @cached_property
     def facts(self) -> FactList:
         """The facts of the snapshot, not masked (see `mask`). A past snapshot lacks those that were forgotten since."""
-        facts = self.site.facts.of(self.repo, self.config, self.snapshot.commit, self.today)
+        facts = self.site.facts.facts_of(self.repo, self.config, self.snapshot.commit, self.today)
         if not (self.snapshot.past and self.forgotten):
             return facts
         rows = tuple(row for row in facts.rows if not self.forgotten.is_removed_text(row.fact.text))

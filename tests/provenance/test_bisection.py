@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.provenance.bisection import last_turn
+from gitmem.provenance.bisection import last_answer_change
 from tests.harness import Repo
 
 
@@ -17,22 +17,22 @@ from tests.harness import Repo
 def test_the_only_change_is_found_with_few_trials(count: int, data: st.DataObject) -> None:
     turn = data.draw(st.integers(1, count - 1))
     commits = [str(number) for number in range(count)]
-    found = last_turn(commits, lambda oid: int(oid) < turn)
+    found = last_answer_change(commits, lambda oid: int(oid) < turn)
     assert (found.at, found.before) == (str(turn - 1), str(turn))
     assert len(found.ranks) <= 2 * count.bit_length() + 1
-    lost = last_turn(commits, lambda oid: int(oid) >= turn)
+    lost = last_answer_change(commits, lambda oid: int(oid) >= turn)
     assert (lost.at, lost.before) == (str(turn - 1), str(turn))
 
 
 def test_commits_that_answer_alike_have_no_turn() -> None:
-    assert last_turn(["a", "b", "c"], lambda _: 0)[:2] == ("", "")
-    assert last_turn(["a"], lambda _: 1)[:2] == ("", "")
-    assert last_turn([], lambda _: 1)[:2] == ("", "")
+    assert last_answer_change(["a", "b", "c"], lambda _: 0)[:2] == ("", "")
+    assert last_answer_change(["a"], lambda _: 1)[:2] == ("", "")
+    assert last_answer_change([], lambda _: 1)[:2] == ("", "")
 
 
 def test_an_answer_that_was_there_for_a_while_only_is_found() -> None:
     commits = [str(number) for number in range(200)]
-    turn = last_turn(commits, lambda oid: 90 <= int(oid) < 110)
+    turn = last_answer_change(commits, lambda oid: 90 <= int(oid) < 110)
     assert (turn.at, turn.before) == ("89", "90")
 
 

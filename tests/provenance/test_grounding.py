@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.provenance.grounding import uncounted, undated, unnamed, unreasoned, unsupported
+from gitmem.provenance.grounding import date_problem, name_problem, number_problem, reason_problem, support_problem
 
 FIFTH = date(2026, 2, 5)
 LAST = date(2026, 2, 26)
@@ -31,8 +31,8 @@ LAST = date(2026, 2, 26)
     ],
 )
 def test_a_digit_of_the_days_own_date_is_no_number_of_the_lines(text: str, cited: str, day: date) -> None:
-    assert "is not in the lines it cites" in uncounted(text, cited, [day])
-    assert unsupported(text, [cited], [day]) == "a number in it is not in the lines it cites"
+    assert "is not in the lines it cites" in number_problem(text, cited, [day])
+    assert support_problem(text, [cited], [day]) == "a number in it is not in the lines it cites"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_digit_of_the_days_own_date_is_no_number_of_the_lines(text: str, cited
 )  # fmt: skip
 def test_the_logs_own_date_counts_where_the_fact_spells_a_date(when: str) -> None:
     text, cited = f"The PoC uses webhooks ({when})", "The PoC uses webhooks"
-    assert [judge(text, cited, [FIFTH]) for judge in (uncounted, undated, unnamed)] == ["", "", ""]
+    assert [judge(text, cited, [FIFTH]) for judge in (number_problem, date_problem, name_problem)] == ["", "", ""]
 
 
 @pytest.mark.parametrize("text", [
@@ -53,7 +53,7 @@ def test_the_logs_own_date_counts_where_the_fact_spells_a_date(when: str) -> Non
     "The tests fail in 2026", "In 2026, the tests fail", "In 2026 the tests fail", "The tests fail since 2026 because of it",
 ])  # fmt: skip
 def test_a_date_of_the_logs_day_passes_as_a_date(text: str) -> None:
-    assert uncounted(text, "The tests fail because of the proxy, says the bot", [FIFTH]) == ""
+    assert number_problem(text, "The tests fail because of the proxy, says the bot", [FIFTH]) == ""
 
 
 @pytest.mark.parametrize("text", [
@@ -62,16 +62,16 @@ def test_a_date_of_the_logs_day_passes_as_a_date(text: str) -> None:
     "The tests fail in 2026 places", "The tests fail in 2026 other places", "The tests fail since 2026 commits",
 ])  # fmt: skip
 def test_a_share_or_a_count_that_looks_like_the_logs_day_is_refused(text: str) -> None:
-    assert "is not in the lines it cites" in uncounted(text, "The tests fail", [FIFTH])
+    assert "is not in the lines it cites" in number_problem(text, "The tests fail", [FIFTH])
 
 
 def test_a_share_in_the_lines_is_a_share_in_the_fact() -> None:
     text, cited = "2/5 of the tests fail", "2 of 5 tests fail"
-    assert [judge(text, cited, [LAST]) for judge in (uncounted, undated, unnamed)] == ["", "", ""]
+    assert [judge(text, cited, [LAST]) for judge in (number_problem, date_problem, name_problem)] == ["", "", ""]
 
 
 def test_a_month_is_a_name_where_no_day_of_it_is_known() -> None:
-    assert "Feb" in unnamed("The tests of Feb 5", "The tests", [date(2026, 3, 1)])
+    assert "Feb" in name_problem("The tests of Feb 5", "The tests", [date(2026, 3, 1)])
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ def test_a_month_is_a_name_where_no_day_of_it_is_known() -> None:
     ],
 )  # fmt: skip
 def test_a_date_the_lines_name_counts_resolved_against_the_log(when: str, cited: str) -> None:
-    assert uncounted(f"The PoC ends {when}", f"The PoC ends {cited}", [FIFTH]) == ""
+    assert number_problem(f"The PoC ends {when}", f"The PoC ends {cited}", [FIFTH]) == ""
 
 
 @pytest.mark.parametrize("when", ["2026-02-07", "2월 7일", "February 7", "March 2026", "3월", "in 2025", "2025년 2월"])
 def test_another_date_is_refused(when: str) -> None:
     text, cited = f"The PoC uses webhooks ({when})", "The PoC uses webhooks"
-    assert uncounted(text, cited, [FIFTH])
+    assert number_problem(text, cited, [FIFTH])
 
 
 def test_a_date_needs_no_day_of_a_log_where_the_lines_hold_its_parts() -> None:
-    assert uncounted("The PoC ends 2026-02-05", "The PoC ends 2026년 2월 5일", []) == ""
-    assert uncounted("The PoC ends 2026-02-06", "The PoC ends 2026년 2월 5일", [])
+    assert number_problem("The PoC ends 2026-02-05", "The PoC ends 2026년 2월 5일", []) == ""
+    assert number_problem("The PoC ends 2026-02-06", "The PoC ends 2026년 2월 5일", [])
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_a_date_needs_no_day_of_a_log_where_the_lines_hold_its_parts() -> None:
     ],
 )
 def test_a_decision_that_leaves_out_the_reason_of_its_lines_is_found(fact: str, cited: str) -> None:
-    assert unreasoned(fact, cited) == "the log gives a reason and the fact leaves it out"
-    assert unreasoned(cited, cited) == ""
+    assert reason_problem(fact, cited) == "the log gives a reason and the fact leaves it out"
+    assert reason_problem(cited, cited) == ""
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_decision_that_leaves_out_the_reason_of_its_lines_is_found(fact: str, 
     ],
 )
 def test_a_quantity_follows_from_lines_that_give_it_in_another_unit(text: str, cited: str) -> None:
-    assert uncounted(text, cited, []) == ""
+    assert number_problem(text, cited, []) == ""
 
 
 @pytest.mark.parametrize(
@@ -130,4 +130,4 @@ def test_a_quantity_follows_from_lines_that_give_it_in_another_unit(text: str, c
     ],
 )
 def test_a_quantity_does_not_follow_from_another_one(text: str, cited: str) -> None:
-    assert uncounted(text, cited, [])
+    assert number_problem(text, cited, [])

@@ -19,7 +19,7 @@ from gitmem.errors import NotSigned
 from gitmem.git import signing
 from gitmem.git.opening import open_repository
 from gitmem.memory.writing import NewLine, add_and_commit
-from gitmem.provenance.signatures import Signature, parse_signatures, summary
+from gitmem.provenance.signatures import Signature, parse_signatures, signature_summary
 from tests.harness import SOURCE, Repo
 
 PASSPHRASE = "correct horse"
@@ -241,6 +241,6 @@ def test_every_state_of_git_is_told_and_a_name_stays_one_line() -> None:
     found = parse_signatures(text)
     assert [one.state for one in found][:2] == ["good", "BAD: the commit is not what was signed"]
     assert found[1].signer == "Eve [2J" and found[4] == Signature("e", "?", "", "")
-    words = summary(found)
+    words = signature_summary(found)
     assert "no such key) (K3)" in words and "1 unsigned" in words and words.isprintable()
-    assert summary(parse_signatures("d\0N\0\0\n")) == "" and summary(()) == ""
+    assert signature_summary(parse_signatures("d\0N\0\0\n")) == "" and signature_summary(()) == ""

@@ -14,9 +14,9 @@ from gitmem.git.objects import Span
 from gitmem.provenance.trailers import (
     FIELDS,
     SOURCE,
+    CommitRecord,
     Link,
-    Recorded,
-    append,
+    append_trailers,
     block_with,
     links,
     memory_trailers,
@@ -24,9 +24,9 @@ from gitmem.provenance.trailers import (
     parse,
     parse_lenient,
     parse_link,
-    render,
+    record_trailers,
     render_link,
-    rows,
+    render_trailers,
     with_record,
 )
 
@@ -140,20 +140,20 @@ def test_the_subject_is_never_a_trailer() -> None:
 
 def test_render_puts_one_line_each_and_git_reads_it_back() -> None:
     rows = [("Memory-Agent", "codex"), ("Memory-Reason", "two\nlines  here"), ("Memory-Agent", "b")]
-    message = append("subject\n\nbody\n", rows)
+    message = append_trailers("subject\n\nbody\n", rows)
     expected = [("Memory-Agent", "codex"), ("Memory-Reason", "two lines here"), ("Memory-Agent", "b")]
     assert parse(message) == git_says(message) == expected
 
 
 def test_append_continues_a_block_that_is_there() -> None:
-    message = append("s\n\nSigned-off-by: A <a@example.com>\n", [("Memory-Agent", "x")])
+    message = append_trailers("s\n\nSigned-off-by: A <a@example.com>\n", [("Memory-Agent", "x")])
     assert message == "s\n\nSigned-off-by: A <a@example.com>\nMemory-Agent: x\n"
-    assert append("s", [("Memory-Agent", "x")]) == "s\n\nMemory-Agent: x\n"
+    assert append_trailers("s", [("Memory-Agent", "x")]) == "s\n\nMemory-Agent: x\n"
 
 
 def test_a_key_git_would_not_read_is_refused() -> None:
     with pytest.raises(ValueError):
-        render([("Memory Agent", "x")])
+        render_trailers([("Memory Agent", "x")])
 
 
 def test_the_documented_value_is_read_and_written() -> None:
@@ -186,7 +186,7 @@ def test_any_path_goes_through_a_trailer_and_comes_back(path: str, start: int, m
     except UnicodeEncodeError:
         return  # not a name any file can have
     link = Link(Span(path, start, start + more, "1a2b3c4d5e6f" * 3), path, HASH)
-    message = append("s", [("Memory-Source", render_link(link))])
+    message = append_trailers("s", [("Memory-Source", render_link(link))])
     assert [parse_link(value) for _, value in parse(message)] == [link]
 
 
@@ -215,7 +215,7 @@ def test_what_stands_far_behind_a_squashs_bullet_is_a_trailer() -> None:
 
 
 def test_a_nul_in_a_value_is_a_space() -> None:
-    assert render([("Memory-Reason", "one\0two")]) == "Memory-Reason: one two\n"
+    assert render_trailers([("Memory-Reason", "one\0two")]) == "Memory-Reason: one two\n"
 
 
 def test_signs_of_a_link_within_a_path_are_escaped() -> None:
@@ -250,26 +250,26 @@ def test_a_comment_in_a_block_is_no_trailer() -> None:
 
 
 def test_nothing_to_append_leaves_the_message_with_one_end_and_a_row_may_have_no_value() -> None:
-    assert append("subject\n\nbody\n\n", []) == "subject\n\nbody\n"
-    assert render([("Memory-Reason", " \n")]) == "Memory-Reason:\n"
-    assert append("subject\n\nKey: v", [("Key", "w")]) == "subject\n\nKey: v\nKey: w\n"
+    assert append_trailers("subject\n\nbody\n\n", []) == "subject\n\nbody\n"
+    assert render_trailers([("Memory-Reason", " \n")]) == "Memory-Reason:\n"
+    assert append_trailers("subject\n\nKey: v", [("Key", "w")]) == "subject\n\nKey: v\nKey: w\n"
 
 
 def test_an_agents_row_and_message() -> None:
-    assert rows(Recorded()) == [] and message_of_line("x" * 70, "") == f"memory: {'x' * 60}\n"
+    assert record_trailers(CommitRecord()) == [] and message_of_line("x" * 70, "") == f"memory: {'x' * 60}\n"
     assert memory_trailers(message_of_line("Deploys happen before 11.", "coder")) == [("Memory-Agent", "coder")]
 
 
 def test_each_thing_recorded_is_a_trailer_of_its_own_that_git_reads_back() -> None:
     link = Link(Span("memory/a b.md", 1, 2, "1" * 40), "MEMORY.md", "0" * 64)
-    recorded = Recorded(
+    recorded = CommitRecord(
         rejected=(link,), sources=(link, link), confirmed=("0" * 12 + " @ " + "1" * 12,), reverted="agent:coder", model="rules/1", agent="coder", reason="why",
         transcripts=("s sha256:0 1..2",), taken_over="memory/agent@" + "3" * 40, cursor="2" * 40, rewrite="r", reviewer="Ada <a@example.com>",
     )  # fmt: skip
     expected = [key for key in map(attrgetter("key"), FIELDS) for _ in range(2 if key == "Memory-Source" else 1)]
     message = with_record("subject", recorded)
-    assert [key for key, _ in git_says(message)] == expected and parse(message) == rows(recorded)
-    assert links(rows(recorded), "Memory-Source") == [link, link]
+    assert [key for key, _ in git_says(message)] == expected and parse(message) == record_trailers(recorded)
+    assert links(record_trailers(recorded), "Memory-Source") == [link, link]
 
 
 def test_the_table_of_trailers_has_every_field() -> None:

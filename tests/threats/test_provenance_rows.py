@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import render_span, text_hash
-from gitmem.provenance.trailers import Link, append, render_link
+from gitmem.provenance.trailers import Link, append_trailers, render_link
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 
@@ -352,5 +352,5 @@ def test_a_forged_edit_of_a_text_that_never_was_is_judged_as_a_promotion(repo: R
         ("Memory-Rejected", render_link(Link(span, "MEMORY.md", text_hash("never written")))),
         ("Memory-Source", render_link(Link(span, "MEMORY.md", text_hash(text)))),
     ]
-    bare(repo, text, span, append("memory: correct 1 fact\n", rows))
+    bare(repo, text, span, append_trailers("memory: correct 1 fact\n", rows))
     assert verdict(repo)[0] == {"not-in-source"}

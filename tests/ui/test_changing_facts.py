@@ -9,7 +9,7 @@ import time
 import pytest
 
 from gitmem.memory.fact import fact_id
-from gitmem.provenance.preview import diff
+from gitmem.provenance.preview import diff_lines
 from gitmem.ui.pages.fact_changes import ACTIONS
 from gitmem.ui.rendering import file_key
 from tests.harness import Repo
@@ -334,10 +334,10 @@ def test_a_fact_is_changed_in_the_file_that_was_shown_and_no_other(memory: Repo,
 def test_a_file_of_alike_lines_is_compared_at_once() -> None:
     before = b"- first\n" + b"\n" * 12_000 + b"- middle\n" + b"\n" * 12_000 + b"- last\n"
     started = time.process_time()
-    rows = list(diff(before, before.replace(b"- first", b"- one").replace(b"- last", b"- two")))
+    rows = list(diff_lines(before, before.replace(b"- first", b"- one").replace(b"- last", b"- two")))
     assert time.process_time() - started < 2
     assert {"- first", "- last"} <= {row.text for row in rows if row.sign == "-"}
-    rows = list(diff(before, before.replace(b"- middle\n", b"")))
+    rows = list(diff_lines(before, before.replace(b"- middle\n", b"")))
     assert [(row.sign, row.number, row.text) for row in rows] == [
         ("=", 12_001, ""), ("-", 12_002, "- middle"), ("=", 12_002, ""),
     ]  # fmt: skip
@@ -349,7 +349,7 @@ def test_a_diff_is_one_of_the_two_files_whatever_they_hold(old: str, new: str, m
     for most in (1_000_000, 0):
         monkeypatch.setattr("gitmem.provenance.preview.MAX_PAIRS", most)
         monkeypatch.setattr("gitmem.provenance.preview.CONTEXT_LINES", 9)
-        rows = list(diff("\n".join(old).encode(), "\n".join(new).encode()))
+        rows = list(diff_lines("\n".join(old).encode(), "\n".join(new).encode()))
         if old != new:
             assert [row.text for row in rows if row.sign in "-="] == list(old)
             assert [(row.number, row.text) for row in rows if row.sign in "+="] == list(enumerate(new, 1))

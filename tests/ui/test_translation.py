@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.provenance.grounding import WORDS as SUPPORT
-from gitmem.provenance.present_facts import AGES, STATES, TRUST
+from gitmem.provenance.present_facts import AGES, STATES, TRUST_STATES
 from gitmem.review.fact_diff import Op
 from gitmem.ui.pages import TABS
 from gitmem.ui.pages.facts import FILTERS, PARTS
@@ -29,7 +29,7 @@ def phrases() -> set[str]:
     files = [*HERE.rglob("*.html"), *HERE.rglob("*.py")]
     found = {phrase for file in files for phrase in PHRASE.findall(file.read_text(encoding="utf-8"))}
     found |= {title for _, title in TABS} | {*GROUPS, *(title for title, _ in PARTS)}
-    found |= {*TYPES, *ORIGINS, *STATES, *TRUST, *AGES, *FILTERS, *SUPPORT.values(), *map(str, Op)}
+    found |= {*TYPES, *ORIGINS, *STATES, *TRUST_STATES, *AGES, *FILTERS, *SUPPORT.values(), *map(str, Op)}
     return found
 
 

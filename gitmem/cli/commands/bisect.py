@@ -29,7 +29,7 @@ from gitmem.memory.show import read
 from gitmem.memory.snapshot import layout_at
 from gitmem.memory.statements import without_list_marker
 from gitmem.plural import counted
-from gitmem.provenance.bisection import Turn, last_turn, place_of
+from gitmem.provenance.bisection import AnswerChange, last_answer_change, rank_of_text
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange
@@ -67,9 +67,9 @@ def command(
     words = " ".join(question)
 
     def rank(commit: str) -> int:
-        return place_of(search(repo, config, Query(words, limit=limit, commit=commit), moment).hits, expected)
+        return rank_of_text(search(repo, config, Query(words, limit=limit, commit=commit), moment).hits, expected)
 
-    turn = last_turn(commits, rank)
+    turn = last_answer_change(commits, rank)
     changes: list[FactChange] = []
     if turn.at:
         changes = _changes(repo, config, turn, moment)
@@ -120,9 +120,8 @@ def _expected_text(repo: Repository, config: Config, text: str, commit: str) -> 
     return line
 
 
-def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> list[FactChange]:
-    """The facts that the turning commit (the newest one where the answer was won or lost) changed; text that the gate
-    would block is withheld."""
+def _changes(repo: Repository, config: Config, turn: AnswerChange, moment: datetime) -> list[FactChange]:
+    """The facts that changed at the turning commit, without text that the gate would block."""
     changes = fact_changes(repo, turn.before, turn.at, layout_at(repo, turn.at, config), moment.date())
     return [
         replace(change, old=_without_blocked_text(change.old, change), new=_without_blocked_text(change.new, change))
@@ -146,9 +145,8 @@ def _author_and_subject(commit: Commit) -> tuple[str, str, str]:
     return name, whole, subject
 
 
-def _outcome(turn: Turn) -> str:
-    """ "won" if the turning commit brought the expected answer, "lost" if it took it away; "" if there is no turning
-    commit."""
+def _outcome(turn: AnswerChange) -> str:
+    """Whether the answer was "won" or "lost" at the turning commit; "" without such a commit."""
     if not turn.at:
         return ""
     if turn.ranks[turn.at]:
@@ -157,7 +155,7 @@ def _outcome(turn: Turn) -> str:
 
 
 def _value(
-    repo: Repository, asked: str, expected: str, turn: Turn, changes: Sequence[FactChange]
+    repo: Repository, asked: str, expected: str, turn: AnswerChange, changes: Sequence[FactChange]
 ) -> dict[str, Any]:  # fmt: skip
     """The JSON of docs/json.md, "bisect"."""
     author, subject, date = None, None, None
@@ -180,7 +178,7 @@ def _value(
 
 
 def _show(
-    repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
+    repo: Repository, turn: AnswerChange, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
 ) -> None:  # fmt: skip
     """Print the turning commit and the facts that it changed, or that there is none. `newest`: the newest commit that
     was searched. `on`: whether to colour."""

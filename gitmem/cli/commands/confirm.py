@@ -10,7 +10,7 @@ from gitmem.cli import completions
 from gitmem.cli.options import agent_option, cites_option, json_option, open_here, say_if_detached
 from gitmem.cli.places import parse_place
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.provenance.confirmation import Confirmed, confirm, place_of
+from gitmem.provenance.confirmation import ConfirmationRequest, confirm, place_of_fact
 
 
 @click.command()
@@ -32,10 +32,10 @@ def command(place: str, cites: tuple[str, ...], quote: str, reason: str, agent: 
     """
     repo, config = open_here()
     if re.fullmatch(r"[0-9a-f]{6,12}", place):
-        path, line = place_of(repo, place)
+        path, line = place_of_fact(repo, place)
     else:
         path, line = parse_place(repo, place)
-    done = confirm(repo, config, path, line, Confirmed(cites, quote, reason, agent or config.agent))
+    done = confirm(repo, config, path, line, ConfirmationRequest(cites, quote, reason, agent or config.agent))
     if as_json:
         write_json(
             {"path": path, "line": line, "fact": done.fact.id, "cites": list(done.places), "commit": done.commit}

@@ -95,5 +95,5 @@ def _change_lifetime(repo: Repository, config: Config, place: tuple[str, int], o
             last = parse_date(options.until)
         plan = lifetimes.until_plan(config, *place, last, options.reason)
     else:
-        plan = lifetimes.over_plan(config, *place, now().date(), options.reason)
-    return lifetimes.change(repo, place[0], plan)
+        plan = lifetimes.end_plan(config, *place, now().date(), options.reason)
+    return lifetimes.commit_change(repo, place[0], plan)

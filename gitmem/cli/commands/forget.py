@@ -78,12 +78,12 @@ def command(
     if as_json:
         write_json(done)
     elif dry_run:
-        write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in done.taken))
+        write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in done.removals))
         say(f"1 fact would go{_below(done)}; nothing was changed")
     else:
         say_if_detached(repo, done.commit)
         _show_forgotten(
-            done, path, line, [place for item in done.taken for place in remaining_lines(repo, config, item)]
+            done, path, line, [place for item in done.removals for place in remaining_lines(repo, config, item)]
         )
     return Exit.DONE
 
@@ -92,7 +92,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
     """Purge after a question, or with `dry_run` print what would be purged. Returns 1 if the text is still somewhere,
     else 0. Raises UsageError if nobody can be asked, Refused if the answer is no."""
     if dry_run or ask:
-        planned = purge.plan(repo, config, target)
+        planned = purge.plan_purge(repo, config, target)
         if not (dry_run and as_json):
             _show_plan(planned)
         if dry_run:
@@ -167,8 +167,8 @@ def _show_forgotten(done: Correction, path: str, line: int, remaining: Sequence[
 
 
 def _below(done: Correction) -> str:
-    """A part of a sentence about the nested facts that were removed together with their fact; "" if there were none."""
-    lines = [str(fact.line) for item in done.taken for fact in item.below]
+    """A clause with the nested facts that were removed with their fact; "" without any."""
+    lines = [str(fact.line) for item in done.removals for fact in item.below]
     if not lines:
         return ""
     facts = counted(len(lines), "fact")

@@ -92,7 +92,7 @@ def _selector(options: RevertOptions, repo: Repository) -> Selector:
 def _show(correction: Correction, selector: Selector, options: RevertOptions) -> None:
     """Print each removed fact and the fact that was restored for it; on standard error how many were removed."""
     on, out = coloured(options.colour), []
-    for item in correction.taken:
+    for item in correction.removals:
         where = f"{paint(escape(item.path, ''), 'path', on)}:{paint(str(item.fact.line), 'line', on)}"
         out.append(f"{where}: {paint('-', 'bad', on)} {escape(item.fact.text, '')}\n")
         if item.restored:
@@ -101,13 +101,13 @@ def _show(correction: Correction, selector: Selector, options: RevertOptions) ->
         page("".join(out))
     else:
         write("".join(out))
-    facts = counted(len(correction.taken), "fact")
-    if not correction.taken:
+    facts = counted(len(correction.removals), "fact")
+    if not correction.removals:
         say(f"no fact comes from {selector}")
     elif options.dry_run:
         say(f"{facts} would go; nothing was changed")
     else:
         they = "they"
-        if len(correction.taken) == 1:
+        if len(correction.removals) == 1:
             they = "it"
         say(f"{facts} taken back in {correction.commit[:12]}; {they} will not be promoted again")

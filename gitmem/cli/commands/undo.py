@@ -14,7 +14,7 @@ from gitmem.errors import NotKept
 from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.provenance.ledger import PROMOTES
-from gitmem.provenance.undo import Undo, last_write, pass_over, undo
+from gitmem.provenance.undo import Undo, drop_last_record, last_write, undo
 
 MAX_LINES = 20  # lines shown of a file
 MAX_LINES_OF_NEW_FILE = 4  # lines shown of a new file, where the write made more than MANY_FILES
@@ -44,7 +44,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         plan = last_write(repo)
     except NotKept as error:
         if not dry_run:
-            pass_over(repo)
+            drop_last_record(repo)
         raise NotKept(error.message, "git mem undo once more takes back what was written before it") from None
     if not as_json:
         _show(plan)

@@ -13,7 +13,7 @@ from typing import ClassVar
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.reports.markdown import code
 from gitmem.plural import counted
-from gitmem.provenance.ledger import Claim, claims
+from gitmem.provenance.ledger import Claim, unfounded_claims
 from gitmem.review.commit_diff import revisions
 from gitmem.review.markup import Links
 from gitmem.review.page import Row
@@ -50,5 +50,5 @@ class UnfoundedClaims(ReviewWarning):
 
 def check(commits: Range) -> UnfoundedClaims:
     """Look for unfounded trailers in the messages of the range."""
-    found = claims(commits.repo, revisions(commits.base, commits.head))
+    found = unfounded_claims(commits.repo, revisions(commits.base, commits.head))
     return UnfoundedClaims(found=found, fails=any(claim.forged for claim in found))

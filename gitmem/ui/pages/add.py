@@ -25,7 +25,7 @@ from gitmem.memory.writing import FACT_TYPES, Added, NewLine, plan_of_committed_
 from gitmem.messages import Message
 from gitmem.paths import log_date
 from gitmem.provenance.corrections import one_line
-from gitmem.provenance.grounding import unsupported
+from gitmem.provenance.grounding import support_problem
 from gitmem.provenance.named_source import source_keys
 from gitmem.provenance.preview import Plan, commit_previewed, preview
 from gitmem.provenance.trailers import message_of_line
@@ -126,7 +126,7 @@ def _source_problem(view: View, text: str, place: str) -> str:
         if key == "src" and span:
             lines = blob_lines(reading.read(span.path) or b"")[span.start_line - 1 : span.end_line]
             day = log_date(span.path)
-            if problem := unsupported(text, lines, [day] if day else []):
+            if problem := support_problem(text, lines, [day] if day else []):
                 return problem
     return ""
 

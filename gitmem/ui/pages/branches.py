@@ -33,7 +33,7 @@ from gitmem.memory.rivals import MEMORY, placed_sentence
 from gitmem.memory.statements import Form
 from gitmem.messages import Message
 from gitmem.provenance.corrections import gated_text
-from gitmem.provenance.preview import FileDiff, commit_previewed, diff, preview
+from gitmem.provenance.preview import FileDiff, commit_previewed, diff_lines, preview
 from gitmem.review.word_diff import Piece
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
@@ -323,7 +323,7 @@ def _settled_page(
 ) -> Response:
     """What the merge makes of every file, and the gate's findings there; status 422 after the refusal `refused`."""
     fields = {key: visible(value) for key, value in form.items() if not key.startswith(GATE_FIELD)} | {"shown": "yes"}
-    files = [FileDiff(path, tuple(diff(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
+    files = [FileDiff(path, tuple(diff_lines(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
     differs: list[str] = []
     if MEMORY in after:
         before, now = (data or b"" for data in after[MEMORY])

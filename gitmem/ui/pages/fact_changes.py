@@ -77,7 +77,7 @@ def _until(view: View, row: PresentFact, form: Form) -> Plan[Any]:
 
 
 def _over(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    return lifetimes.over_plan(view.config, row.path, row.fact.line, view.now.date(), form["reason"])
+    return lifetimes.end_plan(view.config, row.path, row.fact.line, view.now.date(), form["reason"])
 
 
 ACTIONS: Mapping[str, Action] = {  # path below "fact/" -> action

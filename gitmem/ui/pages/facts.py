@@ -11,7 +11,7 @@ from starlette.responses import Response
 from gitmem.errors import GitMemError
 from gitmem.memory.fact import ORIGINS
 from gitmem.memory.writing import FACT_TYPES
-from gitmem.provenance.present_facts import AGES, ORDERS, STATES, TRUST, Choice, PresentFact
+from gitmem.provenance.present_facts import AGES, ORDERS, STATES, TRUST_STATES, FactFilter, PresentFact
 from gitmem.search.hits import Hit
 from gitmem.search.weights import MEANING, WORDS
 from gitmem.ui.pages.first_steps import first_steps
@@ -58,10 +58,10 @@ class Part:
 def page(view: View) -> Response:
     """The list of facts, or the hits of the question `q`."""
     question = view.fields.get("q", "").strip()
-    choice = Choice(**{name: view.fields.get(name, "") for name in FILTERS})
+    choice = FactFilter(**{name: view.fields.get(name, "") for name in FILTERS})
     if question:
         return _search_page(view, question, choice)
-    rows = view.facts.chosen(choice, view.today)
+    rows = view.facts.filtered(choice, view.today)
     if choice.author:
         rows = view.facts.by_author(view.repo, view.snapshot.commit, rows, choice.author)
     order = view.fields.get("sort", "")
@@ -89,7 +89,7 @@ def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
     return [
         ("type", counts["type"].most_common(20)),
         in_use("state", STATES),
-        in_use("trust", TRUST),
+        in_use("trust", TRUST_STATES),
         in_use("origin", (*ORIGINS, "none")),
         ("age", [(name, 0) for name in (*AGES, "older")]),
         ("tag", counts["tag"].most_common(40)),
@@ -98,12 +98,12 @@ def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
     ]
 
 
-def _search_page(view: View, question: str, choice: Choice) -> Response:
+def _search_page(view: View, question: str, choice: FactFilter) -> Response:
     """The hits of `git mem search` in the same order, without those that the filters exclude."""
     from gitmem.search.results import marked_words
     from gitmem.search.search import Query, search
 
-    has_filters = replace(choice, type="", tag="", path="") != Choice()  # filters that a Query does not have
+    has_filters = replace(choice, type="", tag="", path="") != FactFilter()  # filters that a Query does not have
     limit = MAX_HITS
     if has_filters:
         limit = MAX_HITS_BEFORE_FILTERS
@@ -154,17 +154,17 @@ def _statement_of(
 
 
 def _filtered_hits(
-    view: View, hits: Sequence[Hit], rows: Mapping[tuple[str, int], PresentFact], choice: Choice
+    view: View, hits: Sequence[Hit], rows: Mapping[tuple[str, int], PresentFact], choice: FactFilter
 ) -> Sequence[Hit]:
     """The first MAX_HITS hits with a fact that passes the filters. When `age` is the only filter that a Query does not
     have, hits without a fact pass by their own date."""
-    age_only = replace(choice, type="", tag="", path="", age="") == Choice()
+    age_only = replace(choice, type="", tag="", path="", age="") == FactFilter()
     kept: dict[tuple[str, int], Hit] = {}
     for hit in hits:
         own = [row for line in range(hit.start_line, hit.end_line + 1) if (row := rows.get((hit.path, line)))]
         passes = any(choice.matches(row, view.today) for row in own)
         if not own:
-            passes = age_only and choice.ages(hit.date, view.today)
+            passes = age_only and choice.has_age(hit.date, view.today)
         if passes:
             kept[hit.path, hit.start_line] = hit
     if choice.author:

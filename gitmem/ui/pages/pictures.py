@@ -67,7 +67,7 @@ def page(view: View) -> Response:
 def _questions(view: View) -> tuple[Sequence[LabelledQuestion], str]:
     """(the questions of the tests file, what is wrong with the file, "" for nothing)."""
     try:
-        return trends.questions(view.repo, view.snapshot.commit), ""
+        return trends.questions_at(view.repo, view.snapshot.commit), ""
     except UsageError as error:
         return [], error.message
 
@@ -79,7 +79,7 @@ def _names(periods: Sequence[Period]) -> list[str]:
 def _growth(view: View, periods: Sequence[Period]) -> list[Picture]:
     """The charts of the facts, of their share with a source, and of the tokens."""
     key = (periods, view.config)
-    sizes = view.site.cache.get("sizes", key, lambda: tuple(trends.sizes(view.repo, view.config, periods)))
+    sizes = view.site.cache.get("sizes", key, lambda: tuple(trends.measure_sizes(view.repo, view.config, periods)))
     names = _names(periods)
     facts = [(size.sourced, size.facts - size.sourced) for size in sizes]
     shares = [100 * size.sourced / size.facts if size.facts else None for size in sizes]
@@ -127,7 +127,9 @@ def _token_pictures(view: View, periods: Sequence[Period]) -> list[Picture]:
 def _gate(view: View, head: str, periods: Sequence[Period]) -> Picture:
     """The chart of the gate's findings in each period; `-` in the table for a period that was not scanned."""
     key = (head, periods, view.today)
-    found = view.site.cache.get("findings", key, lambda: tuple(trends.findings(view.repo, head, periods, view.today)))
+    found = view.site.cache.get(
+        "findings", key, lambda: tuple(trends.count_findings(view.repo, head, periods, view.today))
+    )
     names = _names(periods)
     counts, rows = [], []
     for name, row in zip(names, found, strict=True):
@@ -145,7 +147,7 @@ def _gate(view: View, head: str, periods: Sequence[Period]) -> Picture:
 
 def _recall(view: View, questions: Sequence[LabelledQuestion], periods: Sequence[Period]) -> Picture:
     """The chart of recall@5 at the end of each measured period."""
-    values = trends.recall(view.repo, view.config, questions, periods, view.now, time.perf_counter)
+    values = trends.measure_recall(view.repo, view.config, questions, periods, view.now, time.perf_counter)
     measured = [(name, 100 * value) for name, value in zip(_names(periods), values, strict=True) if value is not None]
     return Picture(
         "Recall", "Of a hundred lines that answer the questions, those among the first five hits.",

@@ -89,7 +89,7 @@ def _by_size(tokens: Mapping[str, int]) -> dict[str, float]:
 
 def _session_page(view: View, name: str, found: Sequence[Receipt], episode_of: Mapping[str, EpisodeFile]) -> Response:
     """One session: what it got by each receipt, and what it left. Raises MissingFile for an unknown name."""
-    from gitmem.provenance.corrections import By, Selector, derived
+    from gitmem.provenance.corrections import By, Selector, facts_from
 
     rows = [receipt for receipt in found if receipt.session == name]
     if not rows and name not in episode_of:
@@ -98,7 +98,7 @@ def _session_page(view: View, name: str, found: Sequence[Receipt], episode_of: M
     counts = Counter(part for receipt in rows for part in set(receipt.parts))
     facts = sorted((row for row in view.facts.rows if row.fact.id in counts), key=lambda row: -counts[row.fact.id])
     ledger = read_ledger(view.repo, list(filter(None, [view.repo.head()])))
-    left = {(path, fact.id) for path, fact in derived(view.repo, Selector(By.SESSION, name), ledger)}
+    left = {(path, fact.id) for path, fact in facts_from(view.repo, Selector(By.SESSION, name), ledger)}
     return view.render(
         "session.html", session=_session(name, rows, sum(row.total for row in rows), episode_of.get(name)),
         rows=[(row, tuple(stacked(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-MAX_RECEIPTS:])],

@@ -17,7 +17,7 @@ from gitmem.memory.snapshot import layout_at
 from gitmem.memory.writing import FACT_TYPES
 from gitmem.paths import Kind, is_daily, kind
 from gitmem.provenance.ledger import read_ledger
-from gitmem.provenance.present_facts import KINDS, LASTING, PresentFact, uncommitted
+from gitmem.provenance.present_facts import KINDS, LONG_TERM_KINDS, PresentFact, uncommitted_facts
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.provenance.writers import Writer
 from gitmem.review.commit_diff import fact_changes, revisions, without_forgotten
@@ -70,7 +70,7 @@ def page(view: View) -> Response:
     sessions, session_count = latest_sessions(view, given)
     unsaved: Sequence[PresentFact] = ()
     if not view.snapshot.past:
-        unsaved = uncommitted(view.repo, view.config, view.today)
+        unsaved = uncommitted_facts(view.repo, view.config, view.today)
     return view.render(
         "today.html", groups=groups, refused=refused[:MAX_FACTS_PER_KIND], refusals=len(refused), logged=logged,
         noted=noted, news=bool(everything or refused), since=since, base=base, head=head,
@@ -89,7 +89,7 @@ def _listed_facts(view: View, changes: Sequence[FactChange]) -> list[FactChange]
     return [
         change
         for change in changes
-        if kind(change.path) in LASTING
+        if kind(change.path) in LONG_TERM_KINDS
         or (kind(change.path) in KINDS and (change.path in files or bool(change.fact.meta)))
     ]
 

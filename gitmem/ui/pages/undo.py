@@ -10,7 +10,7 @@ from starlette.responses import Response
 from gitmem.errors import Changed, UsageError
 from gitmem.git.undo_record import digest
 from gitmem.provenance import undo as flow
-from gitmem.provenance.preview import FileDiff, diff
+from gitmem.provenance.preview import FileDiff, diff_lines
 from gitmem.ui.view import View
 
 
@@ -38,7 +38,7 @@ def change(view: View, form: dict[str, str]) -> Response:
 
 
 def _undo_page(view: View, last: flow.Undo, status: int = 200) -> Response:
-    files = tuple(FileDiff(file.path, tuple(diff(file.now, file.then))) for file in last.files)
+    files = tuple(FileDiff(file.path, tuple(diff_lines(file.now, file.then))) for file in last.files)
     return view.render(
         "undo.html", status, last=last, subject=view.mask(FileDiff(last.subject, ())).path, files=view.mask(files),
         token=_token(last),
