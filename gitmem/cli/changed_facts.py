@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gitmem.cli.terminal import escape, paint
-from gitmem.review.fact_diff import Op, archives, doer
-from gitmem.review.statement_diff import apart, statement_diff, text_diff
+from gitmem.review.fact_diff import Op, author_words, is_archiving
+from gitmem.review.statement_diff import has_nothing_common, statement_diff, text_diff
 
 if TYPE_CHECKING:
     from gitmem.review.fact_diff import FactChange
@@ -38,9 +38,9 @@ def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
             yield f"{paint(escape(path, ''), 'path', on)}\n"
         sign = paint(SIGNS[change.op], STYLE[change.op], on)
         tail = str(change.op)
-        if archives(change) and change.op is not Op.EXPIRED:
+        if is_archiving(change) and change.op is not Op.EXPIRED:
             tail = "archived"
-        elif doer(change):
+        elif author_words(change):
             tail += f" by {change.who}"
         if change.commit:
             tail += f", {change.commit[:12]}"
@@ -49,7 +49,7 @@ def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
         text = escape(change.fact.text, "")
         if change.old and change.new and change.old.text != change.new.text:
             pieces = text_diff(change.old.text, change.new.text)
-            if apart(pieces):
+            if has_nothing_common(pieces):
                 yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
             else:
                 text = "".join(marked_piece(piece, on) for piece in pieces)

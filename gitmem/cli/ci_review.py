@@ -19,7 +19,7 @@ from gitmem.plural import counted
 from gitmem.review.forges.event import Event
 from gitmem.review.forges.forge import Client, ForgeError
 from gitmem.review.forges.github import Annotation, GitHubClient
-from gitmem.review.markup import plain
+from gitmem.review.markup import escaped_message
 from gitmem.review.review import Review, review, suggestions
 
 MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next review replaces the comment that has it
@@ -84,9 +84,11 @@ def failure_comment(event: Event, error: GitMemError) -> str:
     """The text of the comment if the review could not be made."""
     hint = ""
     if error.hint:
-        hint = f"\n\n{plain(error.hint)}"
+        hint = f"\n\n{escaped_message(error.hint)}"
     head = event.head[:12] or "the head"
-    return f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {plain(error.message)}.{hint}\n"
+    return (
+        f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {escaped_message(error.message)}.{hint}\n"
+    )
 
 
 def put_comment(client: Client | None, event: Event, text: str) -> str:

@@ -28,9 +28,9 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, kind
 from gitmem.provenance.present_facts import KINDS, LONG_TERM_KINDS
 from gitmem.review.commit_diff import changed_files, fact_changes
 from gitmem.review.fact_diff import FactChange
-from gitmem.review.merge.fact_merge import merge
+from gitmem.review.merge.fact_merge import merge_memory
 from gitmem.review.merge.line_merge import MARK, Labels
-from gitmem.review.publish import through_the_gate
+from gitmem.review.publish import ensure_gate_passes
 
 PREFIX = "refs/heads/"
 LABELS = Labels(size=61)  # longer than any conflict marker in a file
@@ -193,7 +193,7 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
         raise GitMemError(
             Message("'{}' is too large to merge here, or holds the marks of a conflict", path), "git merge"
         )
-    merged = merge(
+    merged = merge_memory(
         before, ours, theirs, path, lambda b, o, t: merge_text(repo.environ, o, b, t, marker=MARK), LABELS,
         config.memory_daily,
     ).data  # fmt: skip
@@ -320,7 +320,7 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
             if change.path not in expected or expected[change.path][1] != after:
                 words = Message("git makes something else of '{}' than was shown; nothing was merged", change.path)
                 raise GitMemError(words, f"git merge {encode(shown.name)}")
-        through_the_gate(repo, CommitRange(shown.head, made, shown.head), today)
+        ensure_gate_passes(repo, CommitRange(shown.head, made, shown.head), today)
     return made
 
 

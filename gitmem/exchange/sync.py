@@ -37,7 +37,7 @@ from gitmem.memory.rivals import MEMORY, Rival
 from gitmem.memory.snapshot import layout_at
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
-from gitmem.review.publish import remote_url, through_the_gate
+from gitmem.review.publish import ensure_gate_passes, remote_url
 
 SYNCED = "refs/gitmem/synced/"  # the remote's tip at the last sync, by which a rewritten history is noticed
 FETCHED = "refs/gitmem/fetched/"  # the remote's tip while a sync runs
@@ -445,13 +445,13 @@ def _scanned(
     """
     if came and theirs and _count(repo, theirs, head):
         try:
-            through_the_gate(repo, CommitRange(head, theirs, head), today)
+            ensure_gate_passes(repo, CommitRange(head, theirs, head), today)
         except Refused as error:
             hint = f"git mem scan --range {head[:12] or 'HEAD'}..{theirs[:12]} shows it; it is to be taken out there"
             raise Refused(f"{_finding(error)}; what came from {remote.name} was not merged", hint) from None
     if tip and _count(repo, tip, theirs):
         try:
-            through_the_gate(repo, CommitRange(theirs, tip, theirs), today)
+            ensure_gate_passes(repo, CommitRange(theirs, tip, theirs), today)
         except Refused as error:
             span = f"--range {theirs[:12]}..HEAD" if theirs else "--history"
             hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"

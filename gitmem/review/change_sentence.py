@@ -1,4 +1,4 @@
-"""One sentence of counts that says what a change does to memory. Pure; the sentence quotes no memory text."""
+"""Writes one sentence that counts the changes of memory by kind. Pure; the sentence quotes no memory text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gitmem.paths import holds_instructions, passes
 from gitmem.plural import counted
-from gitmem.review.fact_diff import FactChange, Op, archives
-from gitmem.review.fact_words import STAYING, edited_after_promotion
+from gitmem.review.fact_diff import FactChange, Op, is_archiving
+from gitmem.review.fact_words import MOVED_OPS, edited_after_promotion
 from gitmem.review.review import LineVerdict, Review, State
 
 MAX_CLAUSES = 4  # of one sentence; the others are counted
-NOTHING = "Nothing changes in what an agent reads"
+NO_CHANGE = "Nothing changes in what an agent reads"
 VerdictOf = Callable[[FactChange], LineVerdict | None]
 FROM_LOGS = {  # state of an added fact -> (words for one fact, words for many)
     State.PROMOTED: ("1 fact added from a log, and it says what its source says",
@@ -25,8 +25,9 @@ FROM_LOGS = {  # state of an added fact -> (words for one fact, words for many)
 }  # fmt: skip
 
 
-def sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf) -> str:
-    """The sentence, without its full stop. `facts`: the changed facts outside logs."""
+def change_sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf) -> str:
+    """The sentence without its full stop; NOTHING if no clause applies. `facts`: the changed facts outside logs.
+    `verdict_of`: returns the provenance verdict of a changed fact, None for a fact without one."""
     instructions = sum(holds_instructions(change.path) for change in facts)
     facts = [change for change in facts if not holds_instructions(change.path)]
     clauses = [*_fact_clauses(facts, verdict_of), *_other_clauses(review, instructions)]
@@ -36,12 +37,12 @@ def sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf)
     left = len(clauses) - MAX_CLAUSES
     if left > 0:
         clauses[MAX_CLAUSES:] = [f"and {counted(left, 'other kind')} of change"]
-    return "; ".join(clauses) or NOTHING
+    return "; ".join(clauses) or NO_CHANGE
 
 
 def _fact_clauses(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[str]:
     """One clause for each kind of change: the facts added, changed, archived, expired and removed."""
-    added = [change for change in facts if change.op in (Op.ADDED, Op.PROMOTED) and not archives(change)]
+    added = [change for change in facts if change.op in (Op.ADDED, Op.PROMOTED) and not is_archiving(change)]
     kinds = Counter(_added_words(change, verdict_of(change)) for change in added)
     for (singular, plural), count in sorted(kinds.items(), key=lambda item: _phrase_order(item[0])):
         yield singular if count == 1 else plural.format(count)
@@ -59,12 +60,12 @@ def _fact_clauses(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterato
         yield _edited_words(edited)
     if plain_edits:
         yield f"{counted(plain_edits, 'fact')} changed"
-    archived = sum(map(archives, facts))
+    archived = sum(map(is_archiving, facts))
     if archived and added:
         yield f"{archived} old {'one' if archived == 1 else 'ones'} archived"
     elif archived:
         yield f"{counted(archived, 'old fact')} archived"
-    expired = sum(change.op is Op.EXPIRED and not archives(change) for change in facts)
+    expired = sum(change.op is Op.EXPIRED and not is_archiving(change) for change in facts)
     if expired:
         yield f"{counted(expired, 'fact')} past {'its' if expired == 1 else 'their'} last day"
     removed = sum(change.op is Op.REMOVED for change in facts)
@@ -85,8 +86,8 @@ def _other_clauses(review: Review, instruction_facts: int) -> Iterator[str]:
     instructions = instruction_facts + sum(holds_instructions(text.path) and not text.heading for text in texts)
     if instructions:
         yield f"{counted(instructions, 'line')} of instructions changed"
-    placed = [*review.other.placements, *(change for change in review.changes if change.op in STAYING)]
-    moved = sum(not archives(change) and not passes(change.path, review.daily) for change in placed)
+    placed = [*review.other.placements, *(change for change in review.changes if change.op in MOVED_OPS)]
+    moved = sum(not is_archiving(change) and not passes(change.path, review.daily) for change in placed)
     if moved:
         yield f"{counted(moved, 'fact')} moved"
     paths = [*(change.path for change in review.changes), *(text.path for text in texts)]

@@ -1,4 +1,4 @@
-"""The comment of a pull request: what a change does to memory, in at most two screens. Pure.
+"""Renders the review comment of a pull request; its open part fits into two screens. Pure.
 
 The open part has, in this order: one sentence, what to do, the changed facts, the problems that this change adds, and
 one line about older problems. The whole review is folded below. Rows that do not fit in the open part are counted there
@@ -23,12 +23,12 @@ from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.signatures import signature_summary
 from gitmem.review import comment_height
-from gitmem.review.fact_diff import FactChange, Op, archives
-from gitmem.review.fact_words import GONE, STAYING, edit_words, edited_after_promotion, weight
+from gitmem.review.fact_diff import FactChange, Op, is_archiving
+from gitmem.review.fact_words import GONE_OPS, MOVED_OPS, edit_words, edited_after_promotion, fact_order
 from gitmem.review.forges.forge import Forge
-from gitmem.review.markup import difference, flat, plain, shown
-from gitmem.review.page import Page, fit
-from gitmem.review.rendering import View, other_fix, page_of
+from gitmem.review.markup import cut_as_code, difference, escaped_message, printable
+from gitmem.review.page import Page, fit_page
+from gitmem.review.rendering import View, accept_words, page_of
 from gitmem.review.review import Review
 from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
@@ -49,7 +49,7 @@ OP_WORDS = {
 }  # fmt: skip
 
 
-def as_comment(
+def comment_markdown(
     review: Review,
     forge: Forge | None = None,
     *,
@@ -68,11 +68,11 @@ def as_comment(
     limit = limit or MAX_COMMENT_CHARS - MARKER_CHARS
     head = open_part(View(review, forge, MAX_PLACE_CHARS))
     view = View(review, forge)
-    empty = size(head) + size(_folded(page_of(view, Page("", tuple("x" * 60 for _ in view.sections)), elsewhere)))
-    return f"{head}\n{_folded(page_of(view, fit(view.sections, limit - empty, size), elsewhere))}\n"
+    empty = size(head) + size(_fold(page_of(view, Page("", tuple("x" * 60 for _ in view.sections)), elsewhere)))
+    return f"{head}\n{_fold(page_of(view, fit_page(view.sections, limit - empty, size), elsewhere))}\n"
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return f"<details><summary>{FOLD}</summary>\n\n{text}\n</details>"
 
 
@@ -98,9 +98,9 @@ def open_part(view: View) -> str:
         last = ["", before]
     facts = _List("", tuple(_fact_rows(view)), "more change")
     problems = _List("**Problems of this change**", tuple(_problem_rows(view)), "more problem")
-    space = MAX_OPEN_PIXELS - comment_height.of_blocks([*first, *last]) - comment_height.of_blocks([FOLD])
+    space = MAX_OPEN_PIXELS - comment_height.blocks_height([*first, *last]) - comment_height.blocks_height([FOLD])
     fact_count, problem_count = _counts_within(facts, problems, space)
-    return "\n".join([*first, *_list(facts, fact_count), *_list(problems, problem_count), *last]) + "\n"
+    return "\n".join([*first, *_list_lines(facts, fact_count), *_list_lines(problems, problem_count), *last]) + "\n"
 
 
 def _counts_within(facts: _List, problems: _List, space: int) -> tuple[int, int]:
@@ -115,6 +115,7 @@ def _counts_within(facts: _List, problems: _List, space: int) -> tuple[int, int]
 
 
 def _rows_within(rows: _List, space: int) -> int:
+    """The number of first rows whose list is at most `space` pixels high."""
     count = len(rows.rows)
     while count and _height(rows, count) > space:
         count -= 1
@@ -122,10 +123,11 @@ def _rows_within(rows: _List, space: int) -> int:
 
 
 def _height(rows: _List, count: int) -> int:
-    return comment_height.of_blocks(_list(rows, count))
+    """The height in pixels of a list with its first `count` rows."""
+    return comment_height.blocks_height(_list_lines(rows, count))
 
 
-def _list(rows: _List, count: int) -> list[str]:
+def _list_lines(rows: _List, count: int) -> list[str]:
     """The first `count` rows as lines of Markdown, with the number of the others; empty for an empty list."""
     if not rows.rows:
         return []
@@ -141,7 +143,7 @@ def _list(rows: _List, count: int) -> list[str]:
 
 def _row_or_short(row: str, short: str) -> str:
     """`row`, or `short` when `row` is too large for the open part."""
-    if len(row) <= MAX_ROW_CHARS and comment_height.of_row(row) <= MAX_ROW_PIXELS:
+    if len(row) <= MAX_ROW_CHARS and comment_height.row_height(row) <= MAX_ROW_PIXELS:
         return row
     return short
 
@@ -150,6 +152,7 @@ def _row_or_short(row: str, short: str) -> str:
 
 
 def _sign(view: View) -> str:
+    """The sign before the first sentence: faults, points to look at, or neither."""
     if view.faults:
         return "❌"
     if view.points:
@@ -182,6 +185,7 @@ def _blocked_words(view: View) -> str:
 
 
 def _kind_of(finding: Finding) -> str:
+    """The key of KIND_WORDS for a finding."""
     if finding.secret:
         return "secret"
     if finding.rule.startswith(PERSONAL):
@@ -192,6 +196,7 @@ def _kind_of(finding: Finding) -> str:
 
 
 def _what_to_do(view: View) -> str:
+    """The line that tells the reviewer whether to merge."""
     if view.faults:
         first = ""
         if any(finding.secret for finding in view.review.report.findings):
@@ -229,11 +234,11 @@ def _fact_rows(view: View) -> Iterator[str]:
     The first MAX_INSTRUCTIONS_FIRST instructions come before the facts, the others behind them. Left out here, and
     shown in the fold only: archived and moved facts, headings, and lines without a letter or digit.
     """
-    texts = [text for text in view.review.other.texts if not view.passes(text.path) and not text.heading]
+    texts = [text for text in view.review.other.texts if not view.is_log(text.path) and not text.heading]
     texts = [text for text in texts if any(map(str.isalnum, text.text or text.old_text))]
     order_of = {Op.CHANGED: 0, Op.PROMOTED: 1, Op.ADDED: 1, Op.REMOVED: 2, Op.EXPIRED: 3}
-    changes = [change for change in view.facts if change.op not in STAYING and not archives(change)]
-    changes.sort(key=lambda change: (order_of[change.op], weight(change)))
+    changes = [change for change in view.facts if change.op not in MOVED_OPS and not is_archiving(change)]
+    changes.sort(key=lambda change: (order_of[change.op], fact_order(change)))
     failing, instructions, facts = [], [], []
     for change in changes:
         row = _fact_row(view, change)
@@ -258,51 +263,58 @@ def _fact_row(view: View, change: FactChange) -> str:
     place = view.links.line(path, line, commit)
     details = [place]
     sources = view.review.cited.get((commit, path, line), ())
-    if sources and change.op not in GONE:
-        details.append(f"from {_source(view, sources[0])}")
+    if sources and change.op not in GONE_OPS:
+        details.append(f"from {_source_link(view, sources[0])}")
     if change.fact.origin in ("web", "tool"):
-        details.append(f"**from {plain(change.fact.origin)}**")
+        details.append(f"**from {escaped_message(change.fact.origin)}**")
     if change.fact.get("pinned"):
         details.append("**pinned**")
     what = f"**{OP_WORDS[change.op]}**{_instruction_word(change.path)}"
-    return _row_or_short(f"{what} {_body(change)} ({', '.join(details)})", f"{what} a fact that is long ({place})")
+    return _row_or_short(f"{what} {_fact_text(change)} ({', '.join(details)})", f"{what} a fact that is long ({place})")
 
 
 def _instruction_word(path: str) -> str:
+    """The word that marks a line of an instruction file; "" for any other file."""
     if holds_instructions(path):
         return " instruction"
     return ""
 
 
-def _body(change: FactChange) -> str:
+def _fact_text(change: FactChange) -> str:
+    """The text of a changed fact as Markdown; for an edited one its differences."""
     old, new = change.old, change.new
     if change.op is not Op.CHANGED or old is None or new is None:
-        return shown(change.fact.text, MAX_TEXT_CHARS)[0]
+        return cut_as_code(change.fact.text, MAX_TEXT_CHARS)[0]
     if old.text == new.text:
         edits = [edit for edit in statement_diff(old, new).keys if edit[0] != "src"]
-        return f"{shown(new.text, MAX_TEXT_CHARS)[0]}: {edit_words(edits)[0] or 'another source'}"
+        return f"{cut_as_code(new.text, MAX_TEXT_CHARS)[0]}: {edit_words(edits)[0] or 'another source'}"
     return _short_difference(old.text, new.text)
 
 
 def _short_difference(old: str, new: str) -> str:
+    """The word-by-word difference of two texts; for long texts the beginnings of both."""
     words, _ = difference(old, new)
     if len(words) <= 3 * MAX_TEXT_CHARS:
         return words
-    return f"{shown(old, MAX_TEXT_CHARS)[0]} → {shown(new, MAX_TEXT_CHARS)[0]}"
+    return f"{cut_as_code(old, MAX_TEXT_CHARS)[0]} → {cut_as_code(new, MAX_TEXT_CHARS)[0]}"
 
 
-def _source(view: View, source: Source) -> str:
+def _source_link(view: View, source: Source) -> str:
+    """A link to the first line of a source."""
     if source.problem:
-        return f"{view.links.named(f'{source.path}:{source.start_line}')}: **{plain(source.problem)}**"
+        return (
+            f"{view.links.place_as_code(f'{source.path}:{source.start_line}')}: **{escaped_message(source.problem)}**"
+        )
     return view.links.line(source.path, source.start_line, source.commit)
 
 
 def _text_row(view: View, text: TextChange) -> str:
+    """The row of one changed line that is not a fact."""
     what, place = text.op.value, view.links.line(text.path, text.line)
     if text.op is TextOp.REMOVED:
         what = "taken out"
         place = view.links.line(text.old_path or text.path, text.old_line, view.review.base)
-    body = shown(text.text or text.old_text, MAX_TEXT_CHARS)[0]
+    body = cut_as_code(text.text or text.old_text, MAX_TEXT_CHARS)[0]
     if text.op is TextOp.CHANGED:
         body = _short_difference(text.old_text, text.text)
     what = f"**{what}**{_instruction_word(text.path)}"
@@ -321,7 +333,8 @@ def _problem_rows(view: View) -> Iterator[str]:
         if line.fails:
             why = line.message.partition(": ")[2] or "an agent wrote it, and no promotion did"
             place = view.links.line(line.path, line.line)
-            row = f"{MUST_MEND} {shown(line.text, MAX_TEXT_CHARS // 2)[0]} ({place}): {plain(why)}; {other_fix(line)}"
+            text = cut_as_code(line.text, MAX_TEXT_CHARS // 2)[0]
+            row = f"{MUST_MEND} {text} ({place}): {escaped_message(why)}; {accept_words(line)}"
             yield _row_or_short(row, f"{MUST_MEND} {place}: where it comes from does not hold")
     for warning in sorted(view.review.warnings, key=lambda warning: not warning.fails):
         sign = SIGN_OF[warning.fails]
@@ -333,7 +346,7 @@ def _problem_rows(view: View) -> Iterator[str]:
         if edited_after_promotion(line) and not line.fails:
             by = ""
             if line.editor:
-                by = f" by {shown(line.editor.partition(' <')[0], MAX_PLACE_CHARS)[0]}"
+                by = f" by {cut_as_code(line.editor.partition(' <')[0], MAX_PLACE_CHARS)[0]}"
             place = view.links.line(line.path, line.line)
             row = f"{LOOK_AT} {place} was edited{by} after it came from a log"
             yield _row_or_short(row, f"{LOOK_AT} {place} was edited")
@@ -358,30 +371,33 @@ def _finding_rows(view: View, findings: Sequence[Finding]) -> Iterator[str]:
             place, mend = f"the message of `{first.commit[:12]}`", "`git rebase -i`, reword the commit"
         else:
             place = view.links.line(path, first.line, first.commit)
-            mend = plain(remedy(first)) or code(flat(f"git mem redact {shell_word(path)}"))
+            mend = escaped_message(remedy(first)) or code(printable(f"git mem redact {shell_word(path)}"))
         more = ""
         if len(same) > 1:
             more = f" and {len(same) - 1} more"
         excerpt = ""
         if first.excerpt:
-            excerpt = f" {shown(first.excerpt, MAX_TEXT_CHARS // 2)[0]}"
+            excerpt = f" {cut_as_code(first.excerpt, MAX_TEXT_CHARS // 2)[0]}"
         if first.fingerprint not in view.review.head_fingerprints and first.commit and path != MESSAGE:
             mend = f"`git rebase -i`, take it out of `{first.commit[:12]}`"
-        row = f"{sign} {place}{more}: {plain(message)}{excerpt}; {mend}"
-        yield _row_or_short(row, f"{sign} {place}: {plain(first.rule)}")
+        row = f"{sign} {place}{more}: {escaped_message(message)}{excerpt}; {mend}"
+        yield _row_or_short(row, f"{sign} {place}: {escaped_message(first.rule)}")
 
 
 def _unchecked_rows(view: View) -> Iterator[str]:
+    """One row for each thing that was not checked or scanned, and for unsourced facts and changed instructions."""
     review = view.review
     signed = signature_summary(review.signatures)
     if "BAD" in signed:
-        yield _row_or_short(f"{LOOK_AT} {plain(signed)}", f"{LOOK_AT} a signature is bad")
+        yield _row_or_short(f"{LOOK_AT} {escaped_message(signed)}", f"{LOOK_AT} a signature is bad")
     for words in (note for note in review.notes if note != signed):
-        yield _row_or_short(f"{LOOK_AT} not checked: {plain(words)}", f"{LOOK_AT} something was not checked: see below")
+        yield _row_or_short(
+            f"{LOOK_AT} not checked: {escaped_message(words)}", f"{LOOK_AT} something was not checked: see below"
+        )
     for path in review.other.unread:
-        yield f"{LOOK_AT} {view.links.named(path)} is too large to be shown, or no UTF-8"
+        yield f"{LOOK_AT} {view.links.place_as_code(path)} is too large to be shown, or no UTF-8"
     for skip in review.report.skipped:
-        row = f"{LOOK_AT} not scanned: {view.links.named(skip.path)}, {plain(skip.reason)}"
+        row = f"{LOOK_AT} not scanned: {view.links.place_as_code(skip.path)}, {escaped_message(skip.reason)}"
         yield _row_or_short(row, f"{LOOK_AT} a file was not scanned: see below")
     if view.unsourced:
         yield f"{LOOK_AT} {view.unsourced_words}"

@@ -31,7 +31,7 @@ from gitmem.review import proposals
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.forges.forge import Comment, ForgeError, Pull, push_environment
 from gitmem.review.forges.github import GitHubClient
-from gitmem.review.publish import through_the_gate
+from gitmem.review.publish import ensure_gate_passes
 
 ACCEPTED_CHECK = "memory accepted"
 MAX_REASON_CHARS = 200  # of a reason in a commit message
@@ -119,7 +119,7 @@ def _one_line(reason: str) -> str:
     return "".join(c if c.isprintable() else " " for c in reason)[:MAX_REASON_CHARS]
 
 
-def carry_out(run: CommandRun, number: int, comment_id: int) -> Outcome:
+def run_command(run: CommandRun, number: int, comment_id: int) -> Outcome:
     """Carry out the command of a comment on the pull request `number`. Raises ForgeError when the forge does not answer
     or refuses; every other error is a REFUSED outcome."""
     client = run.client
@@ -234,7 +234,7 @@ def _change_branch(run: CommandRun, pull: Pull, span: CommitRange, change: Calla
     run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
     with branch_worktree(repo, pull.branch) as there:
         change(there)
-    through_the_gate(repo, span._replace(tip=repo.resolve(f"refs/heads/{pull.branch}")), run.today)
+    ensure_gate_passes(repo, span._replace(tip=repo.resolve(f"refs/heads/{pull.branch}")), run.today)
     env = push_environment(run.client, run.environ)
     spec = f"refs/heads/{pull.branch}:refs/heads/{pull.branch}"
     try:

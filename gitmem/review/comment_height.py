@@ -1,4 +1,4 @@
-"""An upper estimate, in pixels, of the height of a comment's Markdown at GitHub, from the widths of its letters. Pure.
+"""Estimates from above, in pixels, how high GitHub shows a comment, by the widths of its letters. Pure.
 
 The numbers come from GitHub's style sheet: a font of 14 pixels (code 0.85 of it), lines of 21 pixels and 16 pixels
 below a paragraph or a list, in a column of WIDTH. A test in tests/review measures the same Markdown in a browser.
@@ -26,13 +26,13 @@ _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 _CODE = re.compile(r"(`+)(.+?)\1")
 
 
-def of_blocks(lines: Iterable[str]) -> int:
+def blocks_height(lines: Iterable[str]) -> int:
     """The height of lines of Markdown, each of which is a heading, a paragraph, a list item or blank."""
     height = 0
     in_list = False
     for line in lines:
         if line.startswith("- "):
-            height += of_row(line[2:])
+            height += row_height(line[2:])
             if not in_list:
                 height += GAP
             in_list = True
@@ -45,7 +45,7 @@ def of_blocks(lines: Iterable[str]) -> int:
     return height
 
 
-def of_row(row: str) -> int:
+def row_height(row: str) -> int:
     """The height of one list item."""
     return LINE * _line_count(row, WIDTH - INDENT) + ITEM_GAP
 
@@ -78,6 +78,7 @@ def _unbreakable_widths(text: str) -> Iterator[float]:
 
 
 def _width(letter: str) -> float:
+    """The width of a letter in pixels."""
     if letter in VERY_WIDE:
         return WIDE * VERY_WIDE[letter]
     if letter < "\u0590":

@@ -1,5 +1,5 @@
-"""The changed facts between two commits, each with the commit and author of its change. Serves `git mem changes` and
-`git mem review`; only reads the repository."""
+"""Finds the changed facts between two commits, each with the commit and author of its change, for `git mem changes`
+and `git mem review`. Only reads the repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory, kind
 from gitmem.provenance.authorship import agent_of_commit, shown_name
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import read_ledger
-from gitmem.review.fact_diff import FactChange, Op, compare
+from gitmem.review.fact_diff import FactChange, Op, compare_facts
 from gitmem.review.renames import FILE_MODES, renames
 
 MAX_REMOVER_COMMITS = 500  # commits of one file, and merges, that are searched for the one that removed a fact
@@ -33,14 +33,14 @@ def changed_files(repo: Repository, base: str, head: str, layout: Layout) -> lis
     return [change for change in repo.changes(base, head) if is_memory(change.path, layout)]
 
 
-def revisions(base: str, head: str) -> list[str]:
+def range_revisions(base: str, head: str) -> list[str]:
     """The revision arguments that make Git list the commits of `head` that `base` ("" for none) does not contain."""
     if base:
         return [head, f"^{base}"]
     return [head]
 
 
-def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
+def facts_by_path(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
     """The facts by path, for blobs by path. A blob with NUL bytes has no facts; one above MAX_MEMORY_FILE_BYTES is left
     out."""
     sizes = repo.sizes(list(oids.values()))
@@ -66,14 +66,14 @@ def fact_changes(
     files = changed_files(repo, base, head, layout)
     old = {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILE_MODES}
     new = {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILE_MODES}
-    changes = compare(facts_of(repo, old), facts_of(repo, new), today, renames(repo, base, head, files))
+    changes = compare_facts(facts_by_path(repo, old), facts_by_path(repo, new), today, renames(repo, base, head, files))
     if base:
         changes += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in changes})
     changes.sort(key=lambda change: (change.path, change.fact.line))
     commits: list[Commit] = []
     if files:
-        commits = list(repo.log(revisions(base, head)))
-        recorded = read_ledger(repo, revisions(base, head)).recorded
+        commits = list(repo.log(range_revisions(base, head)))
+        recorded = read_ledger(repo, range_revisions(base, head)).recorded
         promoted = {digest for digest, rows in recorded.items() if not all(row.replaced_text(digest) for row in rows)}
         for number, change in enumerate(changes):
             if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted:
@@ -119,7 +119,7 @@ def with_facts_removed_by_merge(
         old = {(c.old_path or c.path, c.old.id): c for c in since if c.old and (c.new is None or c.new.id != c.old.id)}
         if not old:
             continue
-        target_facts = facts_of(repo, repo.blobs(merges.target, sorted({path for path, _ in old})))
+        target_facts = facts_by_path(repo, repo.blobs(merges.target, sorted({path for path, _ in old})))
         in_target = {(path, fact.id) for path, facts in target_facts.items() for fact in facts}
         more = [change for key, change in old.items() if key in in_target - known]
         edited = {(change.path, change.new.line) for change in more if change.new}
@@ -164,17 +164,17 @@ class Authors:
         for change in changes:
             if not change.new:
                 removed[change.path].add(change.fact.id)
-        removers = {path: self._removers(path, idents) for path, idents in removed.items()}
+        removers = {path: self._removing_commits(path, idents) for path, idents in removed.items()}
         attributed = []
         for change in changes:
             if change.new:
-                commits = self._bringers(change, brought)
+                commits = self._adding_commits(change, brought)
             else:
                 commits = removers[change.path].get(change.fact.id, [])
             attributed.append(_with_author(change, commits))
         return attributed
 
-    def _bringers(self, change: FactChange, brought: AddingCommits) -> list[Commit]:
+    def _adding_commits(self, change: FactChange, brought: AddingCommits) -> list[Commit]:
         """The commits that brought a fact to its place, oldest first; of a fact with a new comment only the newest."""
         new = change.new
         if new is None or has_lapsed(change):
@@ -182,7 +182,7 @@ class Authors:
         oids = brought.texts[change.path, new.id] or brought.comments[change.path, new.id, new.meta][-1:]
         return [self.commits.get(oid) or self.repo.commit(oid) for oid in oids]
 
-    def _removers(self, path: str, idents: set[str]) -> dict[str, list[Commit]]:
+    def _removing_commits(self, path: str, idents: set[str]) -> dict[str, list[Commit]]:
         """Fact id -> [the newest commit that removed the fact from the file, else the merge that took the side without
         it]. An id whose commit is not found has no row."""
         removers: dict[str, list[Commit]] = {}

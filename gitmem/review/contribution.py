@@ -40,7 +40,7 @@ PROPOSAL_REFS = "refs/gitmem/proposals/"  # keeps branches in a copy, whose own 
 
 @json_keys("state scope path line? text masked branch? base commit? then? pull_request=pull")
 @dataclass(frozen=True, slots=True)
-class Offered:
+class LineOffer:
     """The result of `offer`. `state`: `would offer` (dry run), `there already`, `kept` (only in the local clone),
     `pushed` or `proposed` (as the pull request `pull`).
 
@@ -94,7 +94,7 @@ class PushAccess:
 
 def offer(
     config: Config, scope: str, line: NewLine, access: PushAccess, *, cache: Path, dry_run: bool = False
-) -> Offered:
+) -> LineOffer:
     """Propose a line for the memory of `scope`, organisation or user. The same line gets the same branch again.
 
     `cache`: the folder of copies of remote memories. `dry_run`: only check the line, and commit nothing. Raises
@@ -122,8 +122,8 @@ def offer(
         target = Target(repo, scope, _base(repo, ref), copy=is_copy)
         branch = f"memory/{slug([text])}-{fact_id(text)[:6]}"
         if dry_run:
-            return Offered("would offer", scope, "MEMORY.md", 0, text, branch, target.base, masks=gated.masks)
-        offered = _offered_before(target, branch, text) or _commit_line(target, config, line, branch, access.now)
+            return LineOffer("would offer", scope, "MEMORY.md", 0, text, branch, target.base, masks=gated.masks)
+        offered = _earlier_offer(target, branch, text) or _commit_line(target, config, line, branch, access.now)
         if offered.branch:
             offered = _push_and_propose(target, config, offered, access)
         return replace(offered, masks=gated.masks)
@@ -143,7 +143,7 @@ def _base(repo: Repository, ref: str) -> str:
     return base
 
 
-def _offered_before(target: Target, branch: str, text: str) -> Offered | None:
+def _earlier_offer(target: Target, branch: str, text: str) -> LineOffer | None:
     """The offer of the same line from an earlier call, when its branch still adds only that fact.
 
     None when there is no such branch, when the branch changes anything else, or when the base has the fact already.
@@ -166,7 +166,7 @@ def _offered_before(target: Target, branch: str, text: str) -> Offered | None:
     if facts.parse(_memory_at(repo, base)).find(ident):
         return None
     run_git(repo, ["update-ref", full, commit])
-    return Offered("kept", target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
+    return LineOffer("kept", target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
 
 
 def _memory_at(repo: Repository, commit: str) -> bytes:
@@ -177,7 +177,7 @@ def _memory_at(repo: Repository, commit: str) -> bytes:
     return repo.read(oid)
 
 
-def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> Offered:
+def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> LineOffer:
     """Commit the line to `branch`, started at the base. When the memory has the line already, no branch is kept.
 
     After an error the branch is as it was before.
@@ -194,14 +194,14 @@ def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now
 
         added, commit = transaction.commit(there, plan)
         if commit:
-            publish.through_the_gate(repo, CommitRange(start, commit, start), now.date())
+            publish.ensure_gate_passes(repo, CommitRange(start, commit, start), now.date())
     if not commit:
         run_git(repo, ["update-ref", "-d", full])
-        return Offered("there already", target.scope, added.path, added.line, added.text, base=target.base)
-    return Offered("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
+        return LineOffer("there already", target.scope, added.path, added.line, added.text, base=target.base)
+    return LineOffer("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
 
 
-def _push_and_propose(target: Target, config: Config, offered: Offered, access: PushAccess) -> Offered:
+def _push_and_propose(target: Target, config: Config, offered: LineOffer, access: PushAccess) -> LineOffer:
     """Push the branch of an offer and open its pull request. When a step is not possible, `then` says what to type."""
     repo, full = target.repo, f"refs/heads/{offered.branch}"
     folder = shlex.quote(str(repo.root or repo.git_dir))
@@ -213,7 +213,7 @@ def _push_and_propose(target: Target, config: Config, offered: Offered, access: 
     if target.copy:
         kept_ref = f"{PROPOSAL_REFS}{offered.branch}"
     try:
-        sent = _pushed(target, config, offered, url, access)
+        sent = _push_and_open(target, config, offered, url, access)
     except GitFailed as error:
         sent = replace(offered, then=f"git -C {folder} push origin {kept_ref}:{full}    # {error.message}")
     if target.copy:
@@ -223,7 +223,7 @@ def _push_and_propose(target: Target, config: Config, offered: Offered, access: 
     return sent
 
 
-def _pushed(target: Target, config: Config, offered: Offered, url: str, access: PushAccess) -> Offered:
+def _push_and_open(target: Target, config: Config, offered: LineOffer, url: str, access: PushAccess) -> LineOffer:
     """Push the branch of an offer to `url` and, at a forge with a token, open its pull request. Raises GitFailed."""
     repo = target.repo
     forge = forge_of(url, access.environ)

@@ -1,4 +1,4 @@
-"""The changes of facts between two snapshots: added, changed, removed, moved, reordered, expired. Pure.
+"""Compares the facts of two snapshots: added, changed, removed, moved, reordered, expired. Pure.
 
 A line diff shows an edited fact as a removed and an added line. This module pairs the two: by the id that the new fact
 supersedes, by a source that both cite, and by similar text only when one of them cites no source.
@@ -112,16 +112,16 @@ class FactChange:
         return [value for key, value in self.fact.meta if key == "src"]
 
 
-def archives(change: FactChange) -> bool:
+def is_archiving(change: FactChange) -> bool:
     """Whether a change put a fact into the archive, where it was not before."""
     was_archived = change.old is not None and kind(change.old_path) is Kind.ARCHIVE
     return change.new is not None and kind(change.path) is Kind.ARCHIVE and not was_archived
 
 
-def doer(change: FactChange) -> str:
+def author_words(change: FactChange) -> str:
     """The words before the name of who made a change, as "promoted by". "" when the fact expired or was archived, and
     when nobody is known."""
-    if change.op is Op.EXPIRED or archives(change) or not change.who:
+    if change.op is Op.EXPIRED or is_archiving(change) or not change.who:
         return ""
     return OP_WORDS[change.op]
 
@@ -140,7 +140,7 @@ class _Placed:
     fact: Fact
 
 
-def compare(
+def compare_facts(
     old: Mapping[str, Sequence[Fact]],
     new: Mapping[str, Sequence[Fact]],
     today: date,
@@ -298,7 +298,7 @@ class _Candidates:
         return sorted(found)
 
 
-def placements(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[FactChange]:
+def moved_facts(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[FactChange]:
     """The unchanged facts of one file that moved within it, in order of line.
 
     MOVED: below another heading. REORDERED: in another order below the same heading; only the smallest set of facts
@@ -340,13 +340,14 @@ def _supersedes(fact: Fact, predecessor: Fact) -> bool:
 
 
 def _is_spelled_alike(a: str, b: str) -> bool:
+    """Whether two texts of at most MAX_SPELLED_CHARS have MIN_SPELLING_RATIO of their letters in common."""
     if max(len(a), len(b)) > MAX_SPELLED_CHARS:
         return False
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     return matcher.quick_ratio() >= MIN_SPELLING_RATIO and matcher.ratio() >= MIN_SPELLING_RATIO
 
 
-def pair(path: str, removed: Sequence[Fact], added: Sequence[Fact]) -> list[FactChange]:
+def pair_edited(path: str, removed: Sequence[Fact], added: Sequence[Fact]) -> list[FactChange]:
     """The edited facts of one file, each pairing one of the `removed` facts with one of the `added` ones."""
     return _pairs([_Placed(path, fact) for fact in removed], [_Placed(path, fact) for fact in added])
 

@@ -1,4 +1,4 @@
-"""The phrases of a review about one fact or line: its move, its verdict, its edits. Pure."""
+"""Phrases of a review about one fact or line: where it moved, its verdict, its edits. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gitmem.memory.fact import Fact
 from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.markup import difference, flat, plain, shown
+from gitmem.review.markup import cut_as_code, difference, escaped_message, printable
 from gitmem.review.review import LineVerdict, State
 from gitmem.review.text_changes import TextChange
 
 MAX_HEADING_CHARS = 60  # of one heading or parent item in a fact's trail
-GONE = (Op.REMOVED, Op.EXPIRED)
-STAYING = (Op.MOVED, Op.REORDERED)
+GONE_OPS = (Op.REMOVED, Op.EXPIRED)
+MOVED_OPS = (Op.MOVED, Op.REORDERED)
 STATES = {
     State.PROMOTED: "promoted, and the source says it",
     State.SHARED: "promoted, and shares words and numbers with its source",
@@ -36,12 +36,12 @@ def verdict_words(line: LineVerdict) -> str:
     phrase are shown in one group."""
     words = STATES[line.state]
     if line.editor:
-        words = f"**edited after promotion by {plain(line.editor.partition(' <')[0])}**"
+        words = f"**edited after promotion by {escaped_message(line.editor.partition(' <')[0])}**"
         if line.state is not State.EDITED:
             words += f", {STATES[line.state]}"
     elif line.words and not line.edits:
-        words += f", {plain(line.words)}"
-    return f"{words} ({code(line.commit[:12])} by {code(flat(line.author.partition(' <')[0]))})"
+        words += f", {escaped_message(line.words)}"
+    return f"{words} ({code(line.commit[:12])} by {code(printable(line.author.partition(' <')[0]))})"
 
 
 def count_in_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
@@ -51,15 +51,16 @@ def count_in_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> 
     more = ""
     if len(files) > 1:
         more = f" and {counted(len(files) - 1, 'more file')}"
-    return f"**{counted(len(texts), noun, plural)}** in {code(flat(files[0]))}{more}"
+    return f"**{counted(len(texts), noun, plural)}** in {code(printable(files[0]))}{more}"
 
 
-def claims(text: str) -> bool:
-    """Whether a fact makes a claim that needs a source. A line that introduces a list and a fenced block do not."""
+def needs_source(text: str) -> bool:
+    """Whether the text of a fact is a claim that needs a source; a line that introduces a list and a fenced block are
+    not."""
     return not text.endswith((":", "：")) and not text.startswith(("```", "~~~"))
 
 
-def weight(change: FactChange) -> tuple[bool, bool, bool, bool]:
+def fact_order(change: FactChange) -> tuple[bool, bool, bool, bool]:
     """Sort key of a changed fact: facts from the web or a tool first, then pinned facts, then facts written by an
     agent, then facts without a source."""
     fact = change.fact
@@ -69,21 +70,21 @@ def weight(change: FactChange) -> tuple[bool, bool, bool, bool]:
 def move_words(change: FactChange) -> str:
     """Where a moved or reordered fact went, as a phrase."""
     assert change.old is not None and change.new is not None
-    path = code(flat(change.path))
+    path = code(printable(change.path))
     if change.op is Op.REORDERED:
         return f"in another order in {path}"
     if change.old_path not in ("", change.path):
-        return f"moved from {code(flat(change.old_path))} to {path}"
+        return f"moved from {code(printable(change.old_path))} to {path}"
     return f"moved in {path} from {trail_words(change.old)} to {trail_words(change.new)}"
 
 
-def former_place(change: FactChange) -> str:
+def former_place_words(change: FactChange) -> str:
     """The old and new heading or file of an edited fact that was also moved; "" for any other fact."""
     if change.op is not Op.CHANGED or not change.old or not change.new:
         return ""
     file = ""
     if change.old_path not in ("", change.path):
-        file = f" in {code(flat(change.old_path))},"
+        file = f" in {code(printable(change.old_path))},"
     if file or change.old.heading != change.new.heading:
         return f"now below {trail_words(change.new)}, was{file} below {trail_words(change.old)}"
     return ""
@@ -91,7 +92,7 @@ def former_place(change: FactChange) -> str:
 
 def below_words(change: FactChange) -> str:
     """`below HEADING` for a fact that has a heading; "" when it has none or another phrase names it already."""
-    if change.op in STAYING or not change.fact.trail or former_place(change):
+    if change.op in MOVED_OPS or not change.fact.trail or former_place_words(change):
         return ""
     return f"below {trail_words(change.fact)}"
 
@@ -105,7 +106,7 @@ def trail_words(fact: Fact) -> str:
         if len(part) > MAX_HEADING_CHARS:
             part = part[:MAX_HEADING_CHARS].rstrip() + "…"
         parts.append(part)
-    return code(flat(" > ".join(parts)))
+    return code(printable(" > ".join(parts)))
 
 
 def edit_words(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
@@ -117,6 +118,6 @@ def edit_words(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
             words, rest = difference(old, new)
             rests.append(rest)
         else:
-            words = f"{shown(old or 'nothing')[0]} → {shown(new or 'nothing')[0]}"
-        parts.append(f"{plain(key)} {words}")
+            words = f"{cut_as_code(old or 'nothing')[0]} → {cut_as_code(new or 'nothing')[0]}"
+        parts.append(f"{escaped_message(key)} {words}")
     return "; ".join(parts), "\n\n".join(filter(None, rests))

@@ -17,7 +17,7 @@ BOX = re.compile(r"- \[([ xX])\] ")
 LINK_TARGET = re.compile(r"\]\([^()\s]*\)")  # it names a commit, so it changes with every push
 
 
-def marked(title: str, text: str, limit: int) -> str:
+def with_markers(title: str, text: str, limit: int) -> str:
     """`text` between the markers, cut to `limit` characters with the markers."""
     head, tail = f"<!-- git-mem:begin {_digest(title)} -->\n", f"\n{END}\n"
     space = limit - len(head) - len(tail)
@@ -26,7 +26,7 @@ def marked(title: str, text: str, limit: int) -> str:
     return head + text.rstrip("\n") + tail
 
 
-def updated(old_title: str, old_body: str, title: str, text: str, limit: int) -> tuple[str, str]:
+def update_description(old_title: str, old_body: str, title: str, text: str, limit: int) -> tuple[str, str]:
     """(title, body) of a description whose marked part is replaced by `text` and whose other text is kept.
 
     The title becomes `title` unless a person changed it or the body has no markers. A body without markers gets the
@@ -43,9 +43,9 @@ def updated(old_title: str, old_body: str, title: str, text: str, limit: int) ->
     elif old_body.strip():
         before = f"{old_body.rstrip()}\n\n"
     left = limit - len(before) - len(after)
-    if left < len(marked(title, CUT, limit)):
+    if left < len(with_markers(title, CUT, limit)):
         return old_title, old_body
-    return kept_title, before + marked(title, text, left) + after
+    return kept_title, before + with_markers(title, text, left) + after
 
 
 def _with_ticks(text: str, old_text: str) -> str:

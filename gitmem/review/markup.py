@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gitmem.gate.reports.markdown import code
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.review.forges.forge import Forge
-from gitmem.review.statement_diff import apart, text_diff
+from gitmem.review.statement_diff import has_nothing_common, text_diff
 from gitmem.review.word_diff import Piece
 
 MAX_UNFOLDED_CHARACTERS = 300  # of one text; the rest is folded
@@ -18,18 +18,18 @@ MAX_VALUE_CHARS = 80  # of one value in the comment of a fact
 _ACTS = re.compile(r"@|://|www\.|#\d|\bGH-\d|\b[0-9a-f]{7,64}\b|[!~%$&][\w\"]|\[\w+:", re.IGNORECASE)
 
 
-def flat(text: str) -> str:
+def printable(text: str) -> str:
     """The text with each unprintable character, line ends included, written as `\\uXXXX`."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
-def plain(text: str) -> str:
+def escaped_message(text: str) -> str:
     """A message of git-mem as Markdown without markup, for messages that contain names from memory.
 
     A word that a forge would turn into a link or a mention even when escaped (a URL, `@team`, `#1`, a commit, `!1`,
     `~x`, `%1`, `$1`, `&1`) becomes code; every other word is escaped.
     """
-    return " ".join(_as_code(word) if _ACTS.search(word) else _escaped(word) for word in flat(text).split(" "))
+    return " ".join(_as_code(word) if _ACTS.search(word) else _escaped(word) for word in printable(text).split(" "))
 
 
 def _as_code(word: str) -> str:
@@ -49,24 +49,24 @@ def cell(text: str) -> str:
     return re.sub(r"(?<!\\)\|", r"\\|", text)
 
 
-def quoted(text: str) -> str:
+def text_as_code(text: str) -> str:
     """The whole text as code, `(nothing)` for an empty text."""
     if text.strip():
-        return code(flat(text))
+        return code(printable(text))
     return "(nothing)"
 
 
-def shown(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, str]:
+def cut_as_code(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, str]:
     """(the first `limit` characters of the text as code, the rest as code or ""). A cut text shows its length."""
     if len(text) <= limit:
-        return quoted(text), ""
+        return text_as_code(text), ""
     cut = text.rfind(" ", limit * 2 // 3, limit)
     if cut <= 0:
         cut = limit
-    return f"{quoted(text[:cut])} … ({len(text):,} characters)", quoted(text[cut:])
+    return f"{text_as_code(text[:cut])} … ({len(text):,} characters)", text_as_code(text[cut:])
 
 
-def folded(summary: str, text: str) -> str:
+def details_block(summary: str, text: str) -> str:
     """A closed `<details>` block of Markdown. `summary`: its visible line, which must not contain memory text."""
     return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
 
@@ -77,14 +77,14 @@ def difference(old: str, new: str) -> tuple[str, str]:
     Removed words are struck out, added words are bold. Two texts with little in common are shown one after the other.
     """
     pieces = text_diff(old, new)
-    if apart(pieces):
-        (old_words, old_rest), (new_words, new_rest) = shown(old), shown(new)
+    if has_nothing_common(pieces):
+        (old_words, old_rest), (new_words, new_rest) = cut_as_code(old), cut_as_code(new)
         return f"{old_words} → {new_words}", "\n\n".join(filter(None, (old_rest, new_rest)))
     is_short = len(new) <= MAX_UNFOLDED_CHARACTERS
     words = [_piece(piece, is_short, number, len(pieces)) for number, piece in enumerate(pieces)]
     rest = ""
     if not is_short:
-        rest = quoted(new)
+        rest = text_as_code(new)
     return " ".join(filter(None, words)), rest
 
 
@@ -96,14 +96,14 @@ def _piece(piece: Piece, is_short: bool, number: int, count: int) -> str:
         return ""
     if piece.sign == "=":
         if is_short or len(text) <= 3 * CONTEXT_CHARS:
-            return quoted(text)
+            return text_as_code(text)
         parts = ["…"]
         if number:
-            parts.insert(0, quoted(text[:CONTEXT_CHARS]))
+            parts.insert(0, text_as_code(text[:CONTEXT_CHARS]))
         if number < count - 1:
-            parts.append(quoted(text[-CONTEXT_CHARS:]))
+            parts.append(text_as_code(text[-CONTEXT_CHARS:]))
         return " ".join(parts)
-    words, _ = shown(text)
+    words, _ = cut_as_code(text)
     if piece.sign == "-":
         return f"~~{words}~~"
     return f"**{words}**"
@@ -115,15 +115,15 @@ def comment_words(fact: Fact) -> str:
     words = []
     for key, value in fact.meta:
         if key == "type":
-            words.append(plain(value))
+            words.append(escaped_message(value))
         elif key == "pinned" and value == "true":
             words.append("**pinned**")
         elif key == "pinned":
-            words.append(f"**pinned** {shown(value, MAX_VALUE_CHARS)[0]}")
+            words.append(f"**pinned** {cut_as_code(value, MAX_VALUE_CHARS)[0]}")
         elif key == "origin" and value in ("web", "tool"):
-            words.append(f"**origin {plain(value)}**")
+            words.append(f"**origin {escaped_message(value)}**")
         elif key != "src":
-            words.append(f"{plain(key)} {shown(value, MAX_VALUE_CHARS)[0]}")
+            words.append(f"{escaped_message(key)} {cut_as_code(value, MAX_VALUE_CHARS)[0]}")
     return ", ".join(words)
 
 
@@ -132,7 +132,7 @@ def place_words(path: str, first: int, last: int = 0) -> str:
     place = f"{path}#L{first}"
     if last > first:
         place += f"-L{last}"
-    return code(flat(place))
+    return code(printable(place))
 
 
 def unread_sources(fact: Fact) -> list[str]:
@@ -150,22 +150,22 @@ class Links:
     head: str
     max_place_chars: int = 0
 
-    def named(self, place: str) -> str:
+    def place_as_code(self, place: str) -> str:
         """A place as code; of a place longer than `max_place_chars` only the end."""
         if self.max_place_chars and len(place) > self.max_place_chars:
             place = "…" + place[-self.max_place_chars :]
-        return code(flat(place))
+        return code(printable(place))
 
     def line(self, path: str, line: int, commit: str = "") -> str:
         """A link to a line (1-based) of a file at `commit`; "" means the head."""
-        words = self.named(f"{path}:{line}")
+        words = self.place_as_code(f"{path}:{line}")
         if self.forge:
             return f"[{words}]({self.forge.lines(commit or self.head, path, line, line)})"
         return words
 
     def file(self, path: str) -> str:
         """A link to a file at the head."""
-        words = self.named(path)
+        words = self.place_as_code(path)
         if self.forge:
             return f"[{words}]({self.forge.lines(self.head, path, 1, 1)})"
         return words

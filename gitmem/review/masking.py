@@ -1,7 +1,7 @@
 """Masks the secrets and personal data in every string of a review.
 
 Text that gives orders to agents is not masked: the reviewer has to see what an agent would read. Only the fields of
-SAFE are never masked.
+UNMASKED_FIELDS are never masked.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from gitmem.gate.redaction import LINE, redaction
 from gitmem.gate.scan import Report
 from gitmem.memory.fact import parse_span, render_span
 
-SAFE = frozenset(  # fields with oids, ids, signature keys, rule names and states: a person wrote none of them
+# Fields with oids, ids, signature keys, rule names and states: a person wrote none of them.
+UNMASKED_FIELDS = frozenset(
     ("base", "head", "commit", "blob", "id", "fingerprint", "head_fingerprints", "key", "rule", "rules", "support")
 )
-PEOPLE = frozenset(("author", "editor", "signer", "notes"))  # fields with names of people, who chose them to be seen
+# Fields with names of people, who chose them to be seen.
+NAME_FIELDS = frozenset(("author", "editor", "signer", "notes"))
 Value = TypeVar("Value")
 Change = Callable[[str, str], str]  # (text, name of its field) -> the text that replaces it
 
 
-def masked(value: Value, policy: Policy) -> Value:
+def mask_strings(value: Value, policy: Policy) -> Value:
     """A copy of `value` (dataclasses, tuples, mappings) with every string masked that holds a secret or personal data.
 
-    A gate `Report` in it is masked already and is not changed. Fields of PEOPLE keep personal data, but no secret.
+    A gate `Report` in it is masked already and is not changed. Fields of NAME_FIELDS keep personal data, but no secret.
     """
     texts, people = Texts(), Texts()
 
     def group(name: str) -> Texts:
-        if name in PEOPLE:
+        if name in NAME_FIELDS:
             return people
         return texts
 
@@ -87,7 +89,7 @@ class Texts:
 
 def _mapped(value: Any, change: Change, name: str = "") -> Any:
     """A copy of `value` with `change` applied to every string in it. `name`: the field that holds `value`."""
-    if isinstance(value, Report | Enum) or name in SAFE:
+    if isinstance(value, Report | Enum) or name in UNMASKED_FIELDS:
         return value
     if isinstance(value, str):
         return change(value, name)

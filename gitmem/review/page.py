@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from gitmem.plural import counted
-from gitmem.review.markup import folded
+from gitmem.review.markup import details_block
 
 MIN_ROWS_PER_SECTION = 10  # rows that every section shows before another one shows all of its own
 MAX_PLACES = 20  # places of one finding, or of equal facts, that are listed; the others are counted
@@ -61,7 +61,7 @@ def place_list(places: Sequence[str]) -> str:
     return text
 
 
-def unbounded(sections: Iterable[Section]) -> str:
+def whole_page(sections: Iterable[Section]) -> str:
     """The Markdown of all rows of all sections; the rest of long texts is folded."""
     return "\n".join(_section(section, section.rows, rest=True) for section in sections if section.rows)
 
@@ -70,31 +70,31 @@ def _count(rows: Iterable[Row]) -> int:
     return sum(row.count for row in rows)
 
 
-def fit(sections: Sequence[Section], limit: int, size: Callable[[str], int] = len) -> Page:
+def fit_page(sections: Sequence[Section], limit: int, size: Callable[[str], int] = len) -> Page:
     """The sections cut to `limit`, measured by `size` (default: characters).
 
     The cuts come in this order: the folded rest of long texts, the last rows of sections that are not risky, the long
     form of risky rows. `Page.missing` counts what was cut.
     """
-    text = unbounded(sections)
+    text = whole_page(sections)
     if size(text) <= limit:
         return Page(text)
     budget = limit
     for _ in range(MAX_FIT_ATTEMPTS):
-        text, missing = _fitted(sections, budget, size)
+        text, missing = _fit_to_budget(sections, budget, size)
         if size(text) <= limit:
             return Page(text, missing)
         budget = budget * 9 // 10
     return Page("", tuple(_counted_rows(section, _count(section.rows)) for section in sections if section.rows))
 
 
-def _fitted(sections: Sequence[Section], budget: int, size: Callable[[str], int]) -> tuple[str, tuple[str, ...]]:
+def _fit_to_budget(sections: Sequence[Section], budget: int, size: Callable[[str], int]) -> tuple[str, tuple[str, ...]]:
     """(page of about `budget`, the phrases of `Page.missing`). Titles are not counted, so the page may be larger."""
     risky_size = sum(size(_row(row)) for section in sections if section.risky for row in section.rows)
     brief = risky_size > budget * 2 // 3
     rows_of = [section.rows for section in sections]
     if brief:
-        rows_of = [_brief(section) for section in sections]
+        rows_of = [_short_rows(section) for section in sections]
     counts = [0] * len(sections)
     for risky, limit in ((True, None), (False, MIN_ROWS_PER_SECTION), (False, None)):
         for number, section in enumerate(sections):
@@ -135,7 +135,7 @@ def _rows_that_fit(
     return count, budget
 
 
-def _brief(section: Section) -> tuple[Row, ...]:
+def _short_rows(section: Section) -> tuple[Row, ...]:
     """The rows of a section, in their short form when the section is risky."""
     if not section.risky:
         return section.rows
@@ -147,6 +147,8 @@ def _counted_rows(section: Section, number: int) -> str:
 
 
 def _section(section: Section, rows: Sequence[Row], *, rest: bool = False, left: int = 0) -> str:
+    """The Markdown of a section with these rows. `rest`: show the folded ends of long texts. `left`: number of rows
+    that are not shown."""
     lines: list[str] = []
     sizes: dict[str, int] = {}
     for row in section.rows:
@@ -164,12 +166,13 @@ def _section(section: Section, rows: Sequence[Row], *, rest: bool = False, left:
         lines += ["", f"and {_counted_rows(section, left)} more"]
     body = "\n".join(lines)
     if section.folded:
-        body = folded(_counted_rows(section, _count(section.rows)), body)
+        body = details_block(_counted_rows(section, _count(section.rows)), body)
     return f"#### {section.title}\n\n{body}\n"
 
 
 def _row(row: Row, *, rest: bool = False) -> str:
+    """A row as a list item; with `rest`, the end of a long text is folded below it."""
     if not (rest and row.rest):
         return f"- {row.text}"
-    more = folded("the rest", row.rest).replace("\n", "\n  ").replace("\n  \n", "\n\n")
+    more = details_block("the rest", row.rest).replace("\n", "\n  ").replace("\n  \n", "\n\n")
     return f"- {row.text}\n\n  {more}"

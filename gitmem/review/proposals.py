@@ -1,5 +1,5 @@
-"""What the composite actions do with pull requests of memory: they respect a declined proposal, and merge the base
-branch into the open ones. Nothing here pushes the base branch.
+"""Handles the pull requests of memory for the composite actions: records a declined proposal, and merges the base
+branch into open ones. Nothing here pushes the base branch.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
 from gitmem.provenance import corrections, trailers
+from gitmem.review.commit_diff import range_revisions
 from gitmem.review.forges.forge import Client, Pull, push_environment
-from gitmem.review.publish import through_the_gate
+from gitmem.review.publish import ensure_gate_passes
 
 DECLINED_REASON = "declined: pull request #{} was closed without merging"
 
@@ -63,7 +64,7 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
     if last is None:
         return 0
     tip = repo.resolve(f"refs/heads/{branch}")
-    promoted = [commit.oid for commit in repo.log([tip, f"^{base}"]) if _only_promotes(commit.message)]
+    promoted = [commit.oid for commit in repo.log(range_revisions(base, tip)) if _only_promotes(commit.message)]
     count = 0
     if promoted:
         with branch_worktree(repo, branch) as there:
@@ -93,7 +94,7 @@ def take_back_declined_consolidations(repo: Repository, client: Client, branch: 
 
     if _declined_pull(client, branch) is None:
         return 0
-    revs = [repo.resolve(f"refs/heads/{branch}"), f"^{base}"]
+    revs = range_revisions(base, repo.resolve(f"refs/heads/{branch}"))
     done = reverted(repo.log(revs))
     oids = [commit.oid for commit in consolidations(repo, revs) if commit.oid not in done]
     if oids:
@@ -110,7 +111,7 @@ def _only_promotes(message: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class PullMerge:
     """The result for one open pull request. `state`: merged, current, conflict or skipped. `why`: the reason for a
     conflict or a skip, else ""."""
 
@@ -132,7 +133,7 @@ class BaseMerge:
     today: date
 
 
-def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Merged]:
+def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[PullMerge]:
     """Merge `merge.base` into every open pull request of this repository that does not contain it yet, and push.
 
     The merge driver keeps the facts that both sides added; a conflict is left to a person. A pull request is skipped
@@ -143,28 +144,29 @@ def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Mer
     done = []
     for pull in merge.client.pulls(base=merge.client.default_branch()):
         if pull.head_repository != merge.client.forge.repository:
-            done.append(Merged(pull.number, pull.branch, "skipped", "it comes from a fork"))
+            done.append(PullMerge(pull.number, pull.branch, "skipped", "it comes from a fork"))
             continue
         try:
             done.append(_merge_one(repo, merge, pull.number, pull.branch))
         except GitMemError as error:
-            done.append(Merged(pull.number, pull.branch, "conflict", error.message))
+            done.append(PullMerge(pull.number, pull.branch, "conflict", error.message))
     return done
 
 
-def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> Merged:
+def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> PullMerge:
+    """Merge the base into the branch of one pull request, pass the result through the gate, and push it."""
     base = merge.base
     tip = fetch(repo, merge.client, branch, merge.environ)
     if not tip:
-        return Merged(number, branch, "skipped", "its branch is gone")
+        return PullMerge(number, branch, "skipped", "its branch is gone")
     if repo.is_ancestor(base, tip):
-        return Merged(number, branch, "current")
+        return PullMerge(number, branch, "current")
     start = repo.merge_base(base, tip) or ""
     layout = layout_of([entry.path for entry in repo.entries(tip)], merge.config.memory_paths)
     in_base = {change.path for change in repo.changes(start, base)}
     in_branch = {change.path for change in repo.changes(start, tip)}
     if not any(is_memory(path, layout) for path in in_base & in_branch):
-        return Merged(number, branch, "skipped", "no memory file changed on both sides")
+        return PullMerge(number, branch, "skipped", "no memory file changed on both sides")
     with branch_worktree(repo, branch) as there:
         try:
             message = f"memory: merge the base branch into {branch}"
@@ -173,9 +175,9 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
             files = run_git(there, ["diff", "--name-only", "--diff-filter=U"]).splitlines()
             if not files:  # not a conflict: a hook refused, or Git has no identity to commit with
                 raise
-            return Merged(number, branch, "conflict", f"a person must decide about {counted(len(files), 'file')}")
+            return PullMerge(number, branch, "conflict", f"a person must decide about {counted(len(files), 'file')}")
         new = there.resolve("HEAD")
-    through_the_gate(repo, CommitRange(base, new, base), merge.today)
+    ensure_gate_passes(repo, CommitRange(base, new, base), merge.today)
     env = push_environment(merge.client, merge.environ)
     run_git(repo, ["push", "--quiet", "origin", f"refs/heads/{branch}:refs/heads/{branch}"], env=env)
-    return Merged(number, branch, "merged")
+    return PullMerge(number, branch, "merged")

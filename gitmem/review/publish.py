@@ -29,8 +29,8 @@ from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.forge import Client, Forge, Pull, push_environment
-from gitmem.review.markup import flat, place_words
-from gitmem.review.masking import masked
+from gitmem.review.markup import place_words, printable
+from gitmem.review.masking import mask_strings
 
 MARKER = "<!-- git-mem:publish -->"
 MAX_LISTED_FACTS = 200  # in one description
@@ -43,7 +43,7 @@ OP_WORDS = {
 
 @json_keys("branch base head compare=link? pull_request=pull")
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedBranch:
     """A pushed branch. `head`: the oid of its tip. `link`: the page that opens a pull request by hand, "" for a remote
     at an unknown forge. `pull`: the pull request, None without a token.
 
@@ -116,7 +116,7 @@ def publish(
     layout: Layout,
     today: date,
     environ: Mapping[str, str] | None = None,
-) -> Published:
+) -> PublishedBranch:
     """Push a branch and open or update its pull request. `environ`: the environment of the push, which then uses the
     client's token; None to push without the token.
 
@@ -125,7 +125,7 @@ def publish(
     """
     branch, base = proposal.branch, proposal.base
     span = _range_onto(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
-    through_the_gate(repo, span, today)
+    ensure_gate_passes(repo, span, today)
     env = None
     if client and environ is not None:
         env = push_environment(client, environ)
@@ -134,17 +134,17 @@ def publish(
     if forge:
         link = forge.compare(base, branch)
     if client is None or forge is None:
-        return Published(branch, base, head, link, None)
+        return PublishedBranch(branch, base, head, link, None)
     # The description is masked, since it quotes removed facts too and the gate scans only what the branch adds.
     policy = range_policy(repo, span._replace(tip=head), today)
-    changes = masked(tuple(fact_changes(repo, span.base, head, layout, today, authors=False)), policy)
-    body = describe(changes, forge, head, proposal.notes, daily_patterns(repo, span.base or head))
+    changes = mask_strings(tuple(fact_changes(repo, span.base, head, layout, today, authors=False)), policy)
+    body = pull_description(changes, forge, head, proposal.notes, daily_patterns(repo, span.base or head))
     title = proposal.title or _title(repo, head, changes)
     pull = client.open_or_update(head=branch, base=base, title=title, body=body)
-    return Published(branch, base, head, link, pull)
+    return PublishedBranch(branch, base, head, link, pull)
 
 
-def through_the_gate(repo: Repository, span: CommitRange, today: date) -> None:
+def ensure_gate_passes(repo: Repository, span: CommitRange, today: date) -> None:
     """Scan every version in a range, as CI would. Raises Refused when the gate blocks; the message names the rule, the
     place and the commit."""
     base, head, _ = span
@@ -158,7 +158,7 @@ def through_the_gate(repo: Repository, span: CommitRange, today: date) -> None:
         raise Refused(Message("not let through: {}", blocking_words(report)), hint)
 
 
-def need_base(repo: Repository, remote: str, base: str) -> None:
+def ensure_base_exists(repo: Repository, remote: str, base: str) -> None:
     """Raise GitMemError when `base` is not a branch of the remote, so that nothing can be proposed for it."""
     try:
         repo.resolve(f"refs/remotes/{remote}/{base}")
@@ -185,7 +185,7 @@ def _title(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
     return re.sub(r"[@#<>`]", "", subject) or f"memory: {counted(len(changes), 'fact')}"
 
 
-def describe(
+def pull_description(
     changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequence[str] = (), daily: Sequence[str] = ()
 ) -> str:
     """The description of the pull request: a checklist of the changed facts outside logs with links to their sources,
@@ -211,12 +211,12 @@ def describe(
 def _row(change: FactChange, forge: Forge, head: str) -> str:
     """One item of the checklist. It shows the keys of the fact's comment too, so that a tick does not survive an edit
     of the comment."""
-    item = f"- [ ] {OP_WORDS[change.op]} {code(flat(change.fact.text))}"
-    keys = [f"{flat(key)}={flat(value)}" for key, value in change.fact.meta if key != "src"]
+    item = f"- [ ] {OP_WORDS[change.op]} {code(printable(change.fact.text))}"
+    keys = [f"{printable(key)}={printable(value)}" for key, value in change.fact.meta if key != "src"]
     if keys:
         item += f" ({code(' '.join(keys))})"
     if change.op is Op.CHANGED and change.old:
-        item += f" (was {code(flat(change.old.text))})"
+        item += f" (was {code(printable(change.old.text))})"
     return "\n".join([item, *(f"  - {link}" for link in _source_links(change, forge, head))])
 
 

@@ -1,4 +1,4 @@
-"""A whole review as Markdown. Pure; `comment.py` renders the short form for a pull request.
+"""Renders a whole review as Markdown. Pure; `comment.py` renders the short form for a pull request.
 
 The order is: the verdict and the table of checks, changes to the checks themselves, findings and broken provenance,
 then the changed facts with their sources. Memory text is always rendered as code, so that nothing in it acts as a link,
@@ -24,36 +24,36 @@ from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import signature_summary
-from gitmem.review.change_sentence import sentence
+from gitmem.review.change_sentence import change_sentence
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.fact_words import (
-    GONE,
+    GONE_OPS,
+    MOVED_OPS,
     STATES,
-    STAYING,
     below_words,
-    claims,
     count_in_files,
     edit_words,
     edited_after_promotion,
-    former_place,
+    fact_order,
+    former_place_words,
     move_words,
+    needs_source,
     verdict_words,
-    weight,
 )
 from gitmem.review.forges.forge import Forge
 from gitmem.review.markup import (
     Links,
     cell,
     comment_words,
+    cut_as_code,
     difference,
-    flat,
+    escaped_message,
     place_words,
-    plain,
-    quoted,
-    shown,
+    printable,
+    text_as_code,
     unread_sources,
 )
-from gitmem.review.page import MAX_PLACES, Page, Row, Section, place_list, unbounded
+from gitmem.review.page import MAX_PLACES, Page, Row, Section, place_list, whole_page
 from gitmem.review.review import LineVerdict, Review, State
 from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
@@ -80,7 +80,7 @@ ROTATE_ADVICE = "A secret that was pushed is known: rotate it first, then remove
 def as_markdown(review: Review, forge: Forge | None = None) -> str:
     """The whole review: the verdict, the table of checks, and every section that has rows."""
     view = View(review, forge)
-    return page_of(view, Page(unbounded(view.sections)))
+    return page_of(view, Page(whole_page(view.sections)))
 
 
 def page_of(view: View, page: Page, elsewhere: str = "") -> str:
@@ -91,7 +91,7 @@ def page_of(view: View, page: Page, elsewhere: str = "") -> str:
         span = f"{view.review.base[:12]}..{view.review.head[:12]}"
         where = elsewhere or f"`git mem review {span}` shows all of it"
         lines += [f"> **Not shown here:** {', '.join(page.missing)}. {where}.", ""]
-    lines += [*view.checked, "", page.text]
+    lines += [*view.check_table, "", page.text]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -104,7 +104,7 @@ def _sign(*, fails: bool, warns: bool) -> str:
     return "✅"
 
 
-def other_fix(line: LineVerdict) -> str:
+def accept_words(line: LineVerdict) -> str:
     """What a person can do about a failing line other than removing it."""
     if line.state is not State.BROKEN:
         return "a person who means it commits it without `Memory-Agent`"
@@ -125,8 +125,8 @@ class View:
 
     # -- lookups ---------------------------------------------------------------------------------------------
 
-    def passes(self, path: str) -> bool:
-        """Whether the path is a log, whose lines have their own section."""
+    def is_log(self, path: str) -> bool:
+        """Whether a path is a log; lines of logs have their own section."""
         return passes(path, self.review.daily)
 
     @cached_property
@@ -136,7 +136,7 @@ class View:
     @cached_property
     def facts(self) -> list[FactChange]:
         """The changed facts outside logs."""
-        return [change for change in self.review.changes if not self.passes(change.path)]
+        return [change for change in self.review.changes if not self.is_log(change.path)]
 
     @cached_property
     def changes(self) -> dict[tuple[str, int], FactChange]:
@@ -147,7 +147,7 @@ class View:
             return None
         return self.lines.get((change.path, change.new.line))
 
-    def is_in_provenance_section(self, change: FactChange) -> bool:
+    def has_provenance_row(self, change: FactChange) -> bool:
         """Whether a section about provenance shows the fact, so that the sections of facts leave it out."""
         line = self.verdict_of(change)
         return line is not None and (line.fails or edited_after_promotion(line))
@@ -168,7 +168,7 @@ class View:
 
     @cached_property
     def points(self) -> int:
-        """How many points no check refuses but a person should look at."""
+        """The number of points that do not fail the review but that a person should look at."""
         review = self.review
         warns = sum(finding.severity is Severity.WARN for finding in review.report.findings)
         edited = sum(edited_after_promotion(line) and not line.fails for line in review.lines)
@@ -183,7 +183,7 @@ class View:
         """The added and edited facts that cite no source, without those that need none: lines that introduce a list,
         fenced blocks and instructions."""
         uncited = [c for c in self.facts if c.op in (Op.ADDED, Op.CHANGED) and not c.fact.get("src")]
-        return [change for change in uncited if claims(change.fact.text) and not holds_instructions(change.path)]
+        return [change for change in uncited if needs_source(change.fact.text) and not holds_instructions(change.path)]
 
     @property
     def unsourced(self) -> int:
@@ -197,10 +197,11 @@ class View:
     @cached_property
     def sentence(self) -> str:
         """One sentence that says what the change does."""
-        return sentence(self.review, self.facts, self.verdict_of)
+        return change_sentence(self.review, self.facts, self.verdict_of)
 
     @property
     def verdict(self) -> str:
+        """The title of the review: its sign and its number of faults or points."""
         if self.faults:
             return f"❌ Memory review: {counted(self.faults, 'fault')}"
         if self.points:
@@ -211,9 +212,9 @@ class View:
     def counts(self) -> str:
         """The counts of changed facts by origin, then of headings, prose and logs, in one paragraph."""
         review = self.review
-        new = [change for change in self.facts if change.op not in (*GONE, *STAYING)]
-        gone = [change for change in self.facts if change.op in GONE]
-        moved = [*review.other.placements, *(change for change in self.facts if change.op in STAYING)]
+        new = [change for change in self.facts if change.op not in (*GONE_OPS, *MOVED_OPS)]
+        gone = [change for change in self.facts if change.op in GONE_OPS]
+        moved = [*review.other.placements, *(change for change in self.facts if change.op in MOVED_OPS)]
         parts = []
         if new:
             by_risk = sorted(new, key=lambda change: (RISK_ORDER.index(self._state(change)), not change.by_machine))
@@ -224,21 +225,21 @@ class View:
             parts.append(f"**{counted(len(gone), 'fact')} gone**")
         if moved:
             parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
-        headings = [text for text in review.other.texts if text.heading and not self.passes(text.path)]
-        prose = [text for text in review.other.texts if not text.heading and not self.passes(text.path)]
+        headings = [text for text in review.other.texts if text.heading and not self.is_log(text.path)]
+        prose = [text for text in review.other.texts if not text.heading and not self.is_log(text.path)]
         if headings:
             parts.append(count_in_files(headings, "heading"))
         if prose:
             parts.append(count_in_files(prose, "line of prose", "lines of prose"))
         paths = [*(change.path for change in review.changes), *(text.path for text in review.other.texts)]
-        logs = sum(map(self.passes, paths))
+        logs = sum(map(self.is_log, paths))
         if logs:
             parts.append(f"{counted(logs, 'line')} of logs")
         span = f"`{review.base[:12] or 'the beginning'}..{review.head[:12]}`"
         return f"{'; '.join(parts) or 'no fact changes'}. {span}"
 
     @cached_property
-    def checked(self) -> list[str]:
+    def check_table(self) -> list[str]:
         """The table of checks as lines of Markdown: for each check its sign, what it examined and its result."""
         review = self.review
         rows = [self._gate_row(), self._provenance_row()]
@@ -247,17 +248,18 @@ class View:
             changed = f"{count_in_files(self.instructions, 'line')} changed"
             rows.append(("⚠️", "Instructions: what the agent is told to do", changed))
         rows += self._warning_rows(first=False)
-        unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
-        unread += [plain(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
+        unread = [f"{code(printable(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
+        unread += [escaped_message(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
         signed = signature_summary(review.signatures)
         if signed:
-            rows.append((_sign(fails=False, warns="BAD" in signed), "Who signed", plain(signed)))
-        notes = [plain(note) for note in review.notes if note != signed]
+            rows.append((_sign(fails=False, warns="BAD" in signed), "Who signed", escaped_message(signed)))
+        notes = [escaped_message(note) for note in review.notes if note != signed]
         rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
         table = ["| | checked | result |", "|---|---|---|"]
         return table + [f"| {sign} | {cell(what)} | {cell(said)} |" for sign, what, said in rows]
 
     def _warning_rows(self, *, first: bool) -> Iterator[tuple[str, str, str]]:
+        """The rows of the warnings in the table of checks. `first`: those with Place.FIRST, else the others."""
         for warning in self.review.warnings:
             if (warning.place is Place.FIRST) is first:
                 for good, what, result in warning.checked():
@@ -285,7 +287,7 @@ class View:
         lines = self.review.lines
         fails = sum(line.fails for line in lines)
         edited = sum(edited_after_promotion(line) and not line.fails for line in lines)
-        facts = [line for line in lines if claims(line.text) and not holds_instructions(line.path)]
+        facts = [line for line in lines if needs_source(line.text) and not holds_instructions(line.path)]
         unsourced = sum(line.support == Support.NO_SOURCE and not line.fails for line in facts)
         shared = sum(line.state is State.SHARED for line in lines)
         words = []
@@ -341,6 +343,7 @@ class View:
         return [warning.section(self.links) for warning in self.review.warnings if warning.place is place]
 
     def _finding_rows(self) -> Iterator[Row]:
+        """One row for the findings of one rule, with one message, in one file; then those from before this change."""
         alike: dict[tuple[str, Severity, str, str], list[Finding]] = defaultdict(list)
         for finding in order(self.review.report.findings):
             alike[finding.rule, finding.severity, finding.path, finding.message].append(finding)
@@ -348,21 +351,26 @@ class View:
             yield self._finding_row(findings)
         for finding in order(self.review.report.before):
             if finding.severity is Severity.WARN:
-                yield Row(f"{plain(finding.rule)} {self._place_of(finding)}", group="there before this change")
+                yield Row(
+                    f"{escaped_message(finding.rule)} {self._place_of(finding)}", group="there before this change"
+                )
         if any(finding.secret for finding in self.review.report.findings):
             yield Row(ROTATE_ADVICE)
 
     def _finding_row(self, findings: Sequence[Finding]) -> Row:
         """The row for the findings of one rule in one file: their places, the fix, and the masked lines."""
         first = findings[0]
-        what = f"**{first.severity.value}** {plain(first.rule)}"
+        what = f"**{first.severity.value}** {escaped_message(first.rule)}"
         places = place_list([self._place_of(finding) for finding in findings])
         excerpts = dict.fromkeys(finding.excerpt for finding in findings if finding.excerpt)
-        words = " ".join(quoted(text) for text in list(excerpts)[:MAX_PLACES])
-        parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {self._fix(findings)}"]
+        words = " ".join(text_as_code(text) for text in list(excerpts)[:MAX_PLACES])
+        parts = [
+            f"{what} {places}: {escaped_message(first.message)} {words}".rstrip(),
+            f"  - fix: {self._fix(findings)}",
+        ]
         for mask in self.review.masks:  # line numbers at the head; a finding has the line number of its own commit
             if mask.path == first.path and first.rule in mask.rules:
-                parts.append(f"  - line {mask.line}, masked: {shown(mask.text)[0]}")
+                parts.append(f"  - line {mask.line}, masked: {cut_as_code(mask.text)[0]}")
         return Row("\n".join(parts), short=f"{what} {places}")
 
     def _fix(self, findings: Sequence[Finding]) -> str:
@@ -380,7 +388,7 @@ class View:
         if finding.path == MESSAGE:
             words = "`git rebase -i`, reword the commit"
         elif mend:
-            words = plain(mend.partition("; or have it reviewed")[0].partition(", or have it reviewed")[0])
+            words = escaped_message(mend.partition("; or have it reviewed")[0].partition(", or have it reviewed")[0])
         elif finding.fingerprint in at_head or not finding.commit:
             words = code(f"git mem redact {shell_word(finding.path)}")
         else:
@@ -390,6 +398,7 @@ class View:
         return words
 
     def _place_of(self, finding: Finding) -> str:
+        """The place of a finding in Markdown, with its commit if that is not the head."""
         commit = finding.commit[:12]
         if finding.path == MESSAGE:
             return f"the message of `{commit}`"
@@ -427,18 +436,18 @@ class View:
         if line.edits:
             body, rest = edit_words(line.edits)
             if line.edits[0][0] != "text":
-                body = f"{shown(line.text)[0]}: {body}"
+                body = f"{cut_as_code(line.text)[0]}: {body}"
         elif change:
             body, rest = self._body(change)
         else:
-            body, rest = shown(line.text)
+            body, rest = cut_as_code(line.text)
         sources: list[str] = []
         if change:
             sources = self._sources(change)
         text = f"{body} ({place})"
-        problem = plain(line.message.partition(": ")[2])  # without the name of its rule
+        problem = escaped_message(line.message.partition(": ")[2])  # without the name of its rule
         if line.message and not any(problem in row for row in sources):
-            text += f": {plain(line.message)}"
+            text += f": {escaped_message(line.message)}"
         parts = [text, *sources]
         if line.fails:
             where = shell_word(f"{line.path}:{line.line}")
@@ -446,7 +455,7 @@ class View:
             if len(lines) > 1:
                 which = f"the last of {len(lines)}"
             fix = code(f"git mem forget {where} --reason WHY")
-            parts.append(f"  - fix: {fix} takes {which} out; {other_fix(line)}")
+            parts.append(f"  - fix: {fix} takes {which} out; {accept_words(line)}")
         return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group, len(lines))
 
     # -- facts -----------------------------------------------------------------------------------------------
@@ -456,14 +465,14 @@ class View:
 
         Equal facts become one row, unless they were edited or cite a source.
         """
-        changes = [*self.facts, *(row for row in self.review.other.placements if row.op in STAYING)]
+        changes = [*self.facts, *(row for row in self.review.other.placements if row.op in MOVED_OPS)]
         groups: dict[str, list[FactChange]] = defaultdict(list)
         for change in changes:
-            if change.op is op and not self.is_in_provenance_section(change):
+            if change.op is op and not self.has_provenance_row(change):
                 groups[self._group_of(change)].append(change)
-        for group, members in sorted(groups.items(), key=lambda item: min(map(weight, item[1]))):
+        for group, members in sorted(groups.items(), key=lambda item: min(map(fact_order, item[1]))):
             equal: dict[object, list[FactChange]] = defaultdict(list)
-            for change in sorted(members, key=lambda change: (weight(change), change.path, change.fact.line)):
+            for change in sorted(members, key=lambda change: (fact_order(change), change.path, change.fact.line)):
                 key: object = (change.fact.text, change.fact.meta)
                 if change.op is Op.CHANGED or change.fact.get("src"):
                     key = (change.path, change.fact.line)
@@ -498,11 +507,11 @@ class View:
 
     def _group_of(self, change: FactChange) -> str:
         """The group of a fact: its origin, commit and author, or where it was moved."""
-        if change.op in STAYING:
+        if change.op in MOVED_OPS:
             return move_words(change)
         who = ""
         if change.commit:
-            who = f"in {code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}"
+            who = f"in {code(change.commit[:12])} by {code(printable(change.author.partition(' <')[0]))}"
         if change.new:
             return ", ".join(filter(None, (self._origin(change), who)))
         if who:
@@ -510,6 +519,7 @@ class View:
         return ""
 
     def _state(self, change: FactChange) -> State | None:
+        """The verdict's state of a changed fact; None without a verdict."""
         line = self.verdict_of(change)
         if not line:
             return None
@@ -542,7 +552,7 @@ class View:
         words = ""
         if change.op is not Op.CHANGED:
             words = comment_words(change.fact)
-        details = ", ".join(filter(None, (words, former_place(change), below)))
+        details = ", ".join(filter(None, (words, former_place_words(change), below)))
         where = "; ".join(filter(None, (place, details)))
         return Row("\n".join([f"{body} ({where})", *self._sources(change)]), rest, place, group, len(changes))
 
@@ -554,9 +564,9 @@ class View:
     def _body(self, change: FactChange) -> tuple[str, str]:
         """(the text of a fact, or its edits; the folded rest of a long text, "" for none)."""
         if change.op is not Op.CHANGED or change.old is None or change.new is None:
-            return shown(change.fact.text)
+            return cut_as_code(change.fact.text)
         if change.old.text == change.new.text:
-            text, rest = shown(change.fact.text)
+            text, rest = cut_as_code(change.fact.text)
         else:
             text, rest = difference(change.old.text, change.new.text)
         edits = statement_diff(change.old, change.new).keys
@@ -567,21 +577,22 @@ class View:
     def _sources(self, change: FactChange) -> list[str]:
         """The quoted source lines of a fact, each with a link to the commit in which its line number is right."""
         rows = [self._source(source) for source in self.review.cited.get(self.review.place_of(change), ())]
-        rows += [f"  - source {shown(value)[0]} **names no lines**" for value in unread_sources(change.fact)]
+        rows += [f"  - source {cut_as_code(value)[0]} **names no lines**" for value in unread_sources(change.fact)]
         return rows
 
     def _source(self, source: Source) -> str:
+        """The list item of one source: a link, and its lines or its problem."""
         words = place_words(source.path, source.start_line, source.end_line)
         if self.forge and source.commit:
             url = self.forge.lines(source.commit, source.path, source.start_line, source.end_line)
             words = f"[{words}]({url})"
         if source.problem:
-            return f"  - source {words}: **{plain(source.problem)}**"
+            return f"  - source {words}: **{escaped_message(source.problem)}**"
         lines = [line.strip() for line in source.text.split("\n") if line.strip()]
         moved = ""
         if source.moved:
             moved = " (found again by its text)"
-        return f"  - source {words}{moved}: {shown(' ⏎ '.join(lines))[0]}"
+        return f"  - source {words}{moved}: {cut_as_code(' ⏎ '.join(lines))[0]}"
 
     # -- lines that are not facts -----------------------------------------------------------------------------
 
@@ -601,13 +612,13 @@ class View:
                 unchanged = ""
                 if row.same:
                     unchanged = ", its text unchanged"
-                yield Row(f"{code(flat(row.old_path))} is {self.links.file(row.path)} now{unchanged}")
+                yield Row(f"{code(printable(row.old_path))} is {self.links.file(row.path)} now{unchanged}")
         texts = [text for text in other.texts if holds_instructions(text.path) is instructions]
         texts.sort(key=lambda text: (text.path, text.line or text.old_line, text.op is not TextOp.REMOVED))
         rows = []
         for text in texts:
             line = self.lines.get((text.path, text.line))
-            if (instructions or not self.passes(text.path)) and not (line and line.fails):
+            if (instructions or not self.is_log(text.path)) and not (line and line.fails):
                 rows.append((text, line))
         counts = Counter(text.path for text, _ in rows)
         single = {path for path, count in counts.items() if count == 1}
@@ -615,16 +626,17 @@ class View:
             single = set()
         rows.sort(key=lambda row: row[0].path in single)
         for text, line in rows:
-            group = f"in {code(flat(text.path))}"
+            group = f"in {code(printable(text.path))}"
             if text.path in single:
                 group = f"in {len(single)} files, one line each"
             yield self._text_row(text, line, group)
 
     def _text_row(self, text: TextChange, line: LineVerdict | None, group: str) -> Row:
+        """The row of one changed line that is not a fact. `line`: its provenance verdict."""
         if text.op is TextOp.CHANGED:
             body, rest = difference(text.old_text, text.text)
         else:
-            body, rest = shown(text.text or text.old_text)
+            body, rest = cut_as_code(text.text or text.old_text)
         if text.op is TextOp.REMOVED:
             place = self.link(text.old_path or text.path, text.old_line, self.review.base)
         else:
@@ -634,13 +646,14 @@ class View:
             what += " heading"
         who = ""
         if line:
-            who = f" by {code(flat(line.author.partition(' <')[0]))}"
+            who = f" by {code(printable(line.author.partition(' <')[0]))}"
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 
     def _log_rows(self) -> Iterator[Row]:
+        """The rows of changed facts and lines in logs."""
         for change in self.review.changes:
-            if self.passes(change.path):
-                yield self._fact_row([change], f"{change.op.value} in {code(flat(change.path))}")
+            if self.is_log(change.path):
+                yield self._fact_row([change], f"{change.op.value} in {code(printable(change.path))}")
         for text in self.review.other.texts:
-            if self.passes(text.path):
-                yield self._text_row(text, None, f"in {code(flat(text.path))}")
+            if self.is_log(text.path):
+                yield self._text_row(text, None, f"in {code(printable(text.path))}")

@@ -1,4 +1,4 @@
-"""The review of a memory change: how facts differ between two commits, and what a reviewer should know about it.
+"""Reviews a change of memory between two commits: changed facts, findings of the gate, provenance and warnings.
 
 `review` returns one `Review` value. It holds the changed facts, the gate's findings in every version of the range, the
 provenance verdict of each changed line of MEMORY.md, and the warnings (rival facts, file sizes, lost search answers and
@@ -40,7 +40,7 @@ from gitmem.provenance.verify import CheckedFact, Verdict, verify
 from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_removed_by_merge
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Suggestion
-from gitmem.review.masking import masked
+from gitmem.review.masking import mask_strings
 from gitmem.review.renames import renames
 from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_removed_by_merge
 from gitmem.review.warnings.registry import WARNINGS
@@ -174,7 +174,7 @@ def review(
         daily=daily,
         head_fingerprints=_fingerprints_at(repo, head, report, policy),
     )  # fmt: skip
-    return masked(unmasked, policy)
+    return mask_strings(unmasked, policy)
 
 
 def _with_masked_lines(
@@ -326,6 +326,7 @@ def _line_verdicts(verdict: Verdict) -> list[LineVerdict]:
 
 
 def _fact_verdict(row: CheckedFact) -> LineVerdict:
+    """The verdict of a fact that `verify` checked."""
     rules = {flaw.rule for flaw in row.flaws}
     attribution = row.attribution
     if rules - {"unrecorded", "edited"}:

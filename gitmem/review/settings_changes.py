@@ -65,12 +65,12 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
         if ignored and name == IGNORE:
             words = f"new memory is ignored there, and never committed: {', '.join(ignored)}"
             changes.append(SettingsChange(change.path, what, words))
-        if decides(change.path) and not (name == ATTRIBUTES and _adds_only_harmless_lines(repo, change)):
+        if decides_checks(change.path) and not (name == ATTRIBUTES and _adds_only_harmless_lines(repo, change)):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
                 lost = "; ".join(row.message for row in settings_loss(repo, base, head))
             if change.path == exceptions.FILE:
-                lost = _newly_accepted(repo, base, head)
+                lost = _accepted_findings_words(repo, base, head)
             changes.append(SettingsChange(change.path, what, lost))
     return sorted(changes, key=lambda change: (not change.loosened, change.path))
 
@@ -90,7 +90,7 @@ def _adds_only_harmless_lines(repo: Repository, change: Change) -> bool:
     return old == new and set(before) <= set(after)
 
 
-def _newly_accepted(repo: Repository, base: str, head: str) -> str:
+def _accepted_findings_words(repo: Repository, base: str, head: str) -> str:
     """A phrase that counts the findings which the exceptions file accepts at `head` but not at `base`; "" for none."""
     before, after = (_baseline(repo, commit) for commit in (base, head))
     more = len(after - before)
@@ -100,6 +100,7 @@ def _newly_accepted(repo: Repository, base: str, head: str) -> str:
 
 
 def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.BaselineRow]:
+    """The baseline rows of the exceptions file at a commit; empty for "", a missing file and a bad one."""
     oid = ""
     if commit:
         oid = repo.blobs(commit, [exceptions.FILE]).get(exceptions.FILE, "")
@@ -111,7 +112,7 @@ def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.BaselineRow
         return frozenset()
 
 
-def decides(path: str) -> bool:
+def decides_checks(path: str) -> bool:
     """Whether the file at `path` decides how memory is checked or what a host starts."""
     if path in NAMES or path.startswith(FOLDERS) or path.rpartition("/")[2] == ATTRIBUTES:
         return True

@@ -37,7 +37,7 @@ def text_diff(old: str, new: str) -> tuple[Piece, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def apart(pieces: tuple[Piece, ...]) -> bool:
+def has_nothing_common(pieces: tuple[Piece, ...]) -> bool:
     """Whether the two texts are shown whole, one after the other: no piece is common to both."""
     return all(piece.sign != "=" for piece in pieces)
 

@@ -20,7 +20,7 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory, passes
 from gitmem.review.commit_diff import MergeBases
-from gitmem.review.fact_diff import FactChange, longest_rising, pair, placements
+from gitmem.review.fact_diff import FactChange, longest_rising, moved_facts, pair_edited
 from gitmem.review.renames import FILE_MODES, renames
 
 
@@ -53,7 +53,7 @@ class TextChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class RenamedFile:
     """A renamed file that agents read; `same`: its text did not change."""
 
     old_path: str
@@ -74,7 +74,7 @@ class OtherChanges:
 
     texts: tuple[TextChange, ...] = ()
     placements: tuple[FactChange, ...] = ()
-    renamed: tuple[Renamed, ...] = ()
+    renamed: tuple[RenamedFile, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -85,7 +85,7 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
     """
     files = [change for change in repo.changes(base, head) if _agents_may_read(change.path, layout)]
     old_path_of = renames(repo, base, head, files)
-    renamed = list(_renamed(files, old_path_of, layout))
+    renamed = list(_renamed_files(files, old_path_of, layout))
     unchanged = {path for row in renamed if row.same for path in (row.old_path, row.path)}
     renamed_away = set(old_path_of.values())
     blobs_of = {change.path: _blobs(change) for change in files}
@@ -111,7 +111,7 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
         has_facts = is_memory(path, layout)
         texts += [replace(row, old_path=old_path) for row in line_changes(path, old, new, facts=has_facts)]
         if has_facts and not old_path and not passes(path, daily):
-            moved += placements(
+            moved += moved_facts(
                 path, *(memory_facts.reviewed_facts(path, memory_facts.parse(data)) for data in (old, new))
             )
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
@@ -170,7 +170,7 @@ def _blobs(change: Change) -> tuple[str, str]:
     return old, new
 
 
-def _renamed(files: Sequence[Change], old_path_of: Mapping[str, str], layout: Layout) -> Iterator[Renamed]:
+def _renamed_files(files: Sequence[Change], old_path_of: Mapping[str, str], layout: Layout) -> Iterator[RenamedFile]:
     """The renamed files in the order of `files`: those of `old_path_of` (path -> former path), with `same` if the bytes
     are equal, and files outside memory that were removed at one path and added at another with the same bytes."""
     oids = {change.path: _blobs(change) for change in files}
@@ -182,9 +182,9 @@ def _renamed(files: Sequence[Change], old_path_of: Mapping[str, str], layout: La
     for path, (old, new) in oids.items():
         if path in old_path_of:
             old_path = old_path_of[path]
-            yield Renamed(old_path, path, same=oids[old_path][0] == new)
+            yield RenamedFile(old_path, path, same=oids[old_path][0] == new)
         elif new and not old and removed.get(new) and not is_memory(path, layout):
-            yield Renamed(removed[new].pop(0), path)
+            yield RenamedFile(removed[new].pop(0), path)
 
 
 def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[TextChange]:
@@ -198,7 +198,7 @@ def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[Text
     changes = []
     for heading in (True, False):
         olds, news = ([_as_fact(line) for line in lines if line.heading is heading] for lines in (removed, added))
-        for row in pair(path, olds, news):
+        for row in pair_edited(path, olds, news):
             assert row.old and row.new
             was, now = left_removed.pop(row.old.line), left_added.pop(row.new.line)
             changes.append(TextChange(TextOp.CHANGED, path, now.number, now.text, was.number, was.text, heading))

@@ -24,8 +24,8 @@ from gitmem.memory.forgotten import Forgotten
 from gitmem.messages import Message
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.present_facts import FactList, FactLists, PresentFact, statements_of
-from gitmem.review.fact_diff import FactChange, doer
-from gitmem.review.masking import masked
+from gitmem.review.fact_diff import FactChange, author_words
+from gitmem.review.masking import mask_strings
 from gitmem.ui.background_work import BackgroundWork
 from gitmem.ui.file_findings import FileFindings
 from gitmem.ui.page_cache import PageCache
@@ -213,11 +213,11 @@ class View:
         that do not reach the page through a template."""
         if isinstance(value, list):
             value = tuple(value)
-        return masked(value, Policy())
+        return mask_strings(value, Policy())
 
     def done_by(self, change: FactChange) -> str:
         """The words before the name of who made a change, as "edited by"; "" when nobody is named."""
-        return doer(change)
+        return author_words(change)
 
     def longest(self, rows: Sequence[PresentFact]) -> int:
         """How many characters of each fact a list of `rows` shows: fewer when they are many and long."""

@@ -13,7 +13,7 @@ from gitmem.hosts.transcript import By, Role
 from gitmem.hosts.transcript_editing import compact_transcript, prune_transcript
 from gitmem.hosts.transcript_parser import parse
 from gitmem.paths import agents_read
-from gitmem.review.settings_changes import decides
+from gitmem.review.settings_changes import decides_checks
 from tests.harness import SOURCE
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
@@ -84,7 +84,7 @@ def test_what_a_host_reads_in_a_project_is_scanned_or_told_first_in_a_review() -
         for path in host.instructions:
             assert agents_read(f"{path}a/x.md" if path.endswith("/") else path), f"{host.name}: {path}"
         for glob in host.settings:
-            assert decides("a/" + glob.replace("**", "b/c").replace("*", "d")), f"{host.name}: {glob}"
+            assert decides_checks("a/" + glob.replace("**", "b/c").replace("*", "d")), f"{host.name}: {glob}"
 
 
 @pytest.mark.parametrize("name", HOSTS)

@@ -1,4 +1,5 @@
-"""The comment of a pull request: a sentence, what to do, what changed, what is wrong with it, and the rest in a fold."""
+"""The comment of a pull request: a sentence, what to do, what changed, what is wrong with it, and the rest in a
+fold."""
 
 from __future__ import annotations
 
@@ -199,16 +200,16 @@ def test_hostile_texts_names_and_findings_stay_within_two_screens_and_act_nowher
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_row_is_never_higher_than_it_was_taken_to_be(text: str, measure: Measure) -> None:
-    from gitmem.review.markup import shown
+    from gitmem.review.markup import cut_as_code
 
-    rows = [f"- **added** {shown(text, size)[0]} (`MEMORY.md:{size}`)" for size in (20, 80, 160)]
+    rows = [f"- **added** {cut_as_code(text, size)[0]} (`MEMORY.md:{size}`)" for size in (20, 80, 160)]
     page = "\n".join(["### A sentence; another one", "", *rows, "", "The last paragraph."])
-    assert measure(page) <= comment_height.of_blocks(page.split("\n"))
+    assert measure(page) <= comment_height.blocks_height(page.split("\n"))
 
 
 def test_the_estimate_of_ordinary_rows_is_no_third_too_high(measure: Measure) -> None:
     rows = [f"- **added** `Shelf {n} of the archive holds box {n * 7}.` (`MEMORY.md:{n}`)" for n in range(20)]
-    assert comment_height.of_blocks(rows) <= measure("\n".join(rows)) * 4 / 3
+    assert comment_height.blocks_height(rows) <= measure("\n".join(rows)) * 4 / 3
 
 
 # -- what was there before ---------------------------------------------------------------------------------------

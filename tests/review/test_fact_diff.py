@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory import facts
-from gitmem.review.fact_diff import Op, compare
+from gitmem.review.fact_diff import Op, compare_facts
 from tests.harness import Repo
 from tests.provenance_cases import FACT, promote, record_log
 
@@ -23,12 +23,12 @@ def read(**files: str) -> dict[str, list[Any]]:
 
 
 def ops(old: dict[str, list[Any]], new: dict[str, list[Any]]) -> list[tuple[str, str]]:
-    return [(str(change.op), change.fact.text) for change in compare(old, new, TODAY)]
+    return [(str(change.op), change.fact.text) for change in compare_facts(old, new, TODAY)]
 
 
 def test_an_edited_fact_is_one_change_with_both_texts() -> None:
     old, new = read(M="- Port is 80 for the API.\n- b\n"), read(M="- Port is 8080 for the API.\n- b\n")
-    (change,) = compare(old, new, TODAY)
+    (change,) = compare_facts(old, new, TODAY)
     assert change.op is Op.CHANGED and change.old and change.new
     assert (change.old.text, change.new.text) == ("Port is 80 for the API.", "Port is 8080 for the API.")
 
@@ -44,9 +44,9 @@ TWO_SECTIONS = "# Memory\n\n## Mill\n\n- Oil is changed in May.\n\n## Press\n\n-
 
 def test_the_same_words_below_two_headings_are_two_facts() -> None:
     old = read(M=TWO_SECTIONS)
-    (gone,) = compare(old, read(M=TWO_SECTIONS.replace("- Oil is changed in May.\n", "", 1)), TODAY)
+    (gone,) = compare_facts(old, read(M=TWO_SECTIONS.replace("- Oil is changed in May.\n", "", 1)), TODAY)
     assert gone.op is Op.REMOVED and gone.fact.trail == ("Memory", "Mill")
-    edited = compare(old, read(M=TWO_SECTIONS.replace("in May", "in June")), TODAY)
+    edited = compare_facts(old, read(M=TWO_SECTIONS.replace("in May", "in June")), TODAY)
     assert [(row.op, row.old and row.old.trail, row.fact.trail) for row in edited] == [
         (Op.CHANGED, ("Memory", name), ("Memory", name)) for name in ("Mill", "Press")
     ]
@@ -59,7 +59,7 @@ def test_a_wrapped_fact_a_paragraph_and_a_row_are_told_whole() -> None:
     new = read(
         M="- Refunds above 500 crowns wait\n  for two approvals.\n\nNever push the tag\nat noon.\n\n| a | b |\n|---|---|\n| x | 2 |\n"
     )
-    assert [(row.op, row.old and row.old.text, row.fact.text) for row in compare(old, new, TODAY)] == [
+    assert [(row.op, row.old and row.old.text, row.fact.text) for row in compare_facts(old, new, TODAY)] == [
         (
             Op.CHANGED, "Refunds above 500 crowns wait for one approval.",
             "Refunds above 500 crowns wait for two approvals.",
@@ -90,7 +90,7 @@ def test_an_edit_is_paired_by_the_source_both_name_whatever_its_words() -> None:
     new = read(
         M=f"- Refunds need two approvals always <!-- mem {SRC} -->\n- Refunds need two approvals <!-- mem {OTHER} -->\n"
     )
-    (change,) = compare(old, new, TODAY)
+    (change,) = compare_facts(old, new, TODAY)
     assert change.op is Op.CHANGED and change.old and change.new
     assert (change.old.text, change.new.text) == ("Invoices are rounded half up", "Refunds need two approvals always")
 
@@ -106,7 +106,7 @@ def test_facts_that_cite_different_lines_are_no_edit_of_each_other_however_alike
 def test_of_two_facts_of_one_source_the_more_alike_is_the_edited_one() -> None:
     old = read(M=f"- Port is 80 for the API <!-- mem {SRC} -->\n- Logs are kept a week <!-- mem {SRC} -->\n")
     new = read(M=f"- Logs are kept a month <!-- mem {SRC} -->\n- Port is 81 for the API <!-- mem {SRC} -->\n")
-    pairs = {(c.old.text, c.new.text) for c in compare(old, new, TODAY) if c.old and c.new}
+    pairs = {(c.old.text, c.new.text) for c in compare_facts(old, new, TODAY) if c.old and c.new}
     assert pairs == {
         ("Port is 80 for the API", "Port is 81 for the API"),
         ("Logs are kept a week", "Logs are kept a month"),
@@ -140,7 +140,7 @@ def test_a_log_that_says_a_fact_once_more_is_not_where_it_went() -> None:
         "MEMORY.md": facts.parse(b"- keep sessions for 7 days <!-- mem type=rule -->\n").facts,
         "memory/2026-02-05.md": facts.parse(b"- keep sessions for 14 days\n").facts,
     }
-    told = [(change.op, change.path, change.fact.text) for change in compare(old, new, date(2026, 2, 6))]
+    told = [(change.op, change.path, change.fact.text) for change in compare_facts(old, new, date(2026, 2, 6))]
     assert told == [
         (Op.CHANGED, "MEMORY.md", "keep sessions for 7 days"),
         (Op.ADDED, "memory/2026-02-05.md", "keep sessions for 14 days"),
@@ -161,7 +161,7 @@ def test_every_fact_is_accounted_for_exactly_once(m1: list[str], n1: list[str], 
         return read(M="".join(f"- {t}\n" for t in m), N="".join(f"- {t}\n" for t in n))
 
     old, new = files(m1, n1), files(m2, n2)
-    found = compare(old, new, TODAY)
+    found = compare_facts(old, new, TODAY)
     before = Counter((p, f.text) for p, fs in old.items() for f in fs)
     after = Counter((p, f.text) for p, fs in new.items() for f in fs)
     before.subtract((change.old_path or change.path, change.old.text) for change in found if change.old)

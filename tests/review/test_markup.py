@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory.facts import parse
-from gitmem.review.markup import MAX_UNFOLDED_CHARACTERS, comment_words, difference, folded, plain, shown
+from gitmem.review.markup import (
+    MAX_UNFOLDED_CHARACTERS,
+    comment_words,
+    cut_as_code,
+    details_block,
+    difference,
+    escaped_message,
+)
 from gitmem.review.word_diff import word_diff
 
 HOSTILE = (
@@ -42,10 +49,10 @@ def test_a_change_within_a_long_text_is_shown_with_what_stands_beside_it() -> No
 
 def test_a_long_text_is_cut_between_words_and_the_rest_of_it_is_kept() -> None:
     text = "one two three " * 100
-    first, rest = shown(text)
+    first, rest = cut_as_code(text)
     assert "(1,400 characters)" in first and len(first) < 340
     assert (first.split("`")[1] + rest.strip("`")).split() == text.split()
-    assert shown("") == ("(nothing)", "")
+    assert cut_as_code("") == ("(nothing)", "")
 
 
 def test_what_weighs_most_in_a_comment_is_bold() -> None:
@@ -60,11 +67,18 @@ def test_what_weighs_most_in_a_comment_is_bold() -> None:
 def test_a_hostile_text_is_no_markup_when_rendered(text: str) -> None:
     cmarkgfm = pytest.importorskip("cmarkgfm")
     options = cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE
-    first, rest = shown(text)
-    long, more = shown(text + " padding" * 60)
+    first, rest = cut_as_code(text)
+    long, more = cut_as_code(text + " padding" * 60)
     changed = difference(f"the same words before {text}", f"the same words before, and now {text}")[0]
     page = "\n".join(
-        [f"- {first} ({plain(text)})", f"  - {changed}", f"- {long}", "", f"  {folded('the rest', more)}", rest]
+        [
+            f"- {first} ({escaped_message(text)})",
+            f"  - {changed}",
+            f"- {long}",
+            "",
+            f"  {details_block('the rest', more)}",
+            rest,
+        ]
     )
     html = cmarkgfm.github_flavored_markdown_to_html(page, options)
     outside = re.sub(r"<code>.*?</code>", "", html, flags=re.S)
@@ -78,15 +92,15 @@ def test_a_hostile_text_is_no_markup_when_rendered(text: str) -> None:
     "word", ["!12", "%7", "~bug", "$3", "&4", '~"to do"', "[epic:3]", "memory/!12.md", "#1", "@dana"]
 )
 def test_no_forge_makes_a_reference_of_our_words(word: str) -> None:
-    text = plain(f"in {word} there")
+    text = escaped_message(f"in {word} there")
     outside = re.sub(r"(`+).*?\1", "", text)
     assert not re.search(r"[!%~$&#@][\w\"]|\[\w+:", outside) and text.startswith("in `")
 
 
 def test_our_own_signs_stay_words() -> None:
-    assert plain("5 % of 10 lines, 3 & more!") == "5 % of 10 lines, 3 \\& more\\!"
+    assert escaped_message("5 % of 10 lines, 3 & more!") == "5 % of 10 lines, 3 \\& more\\!"
 
 
 def test_brackets_and_stops_around_a_word_that_would_act_are_outside_its_code() -> None:
-    assert plain("is changed (blob 4bcbfa1700d3)") == "is changed (blob `4bcbfa1700d3`)"
-    assert plain("good (dana@example.com); ask @team.") == "good (`dana@example.com`); ask `@team`."
+    assert escaped_message("is changed (blob 4bcbfa1700d3)") == "is changed (blob `4bcbfa1700d3`)"
+    assert escaped_message("good (dana@example.com); ask @team.") == "good (`dana@example.com`); ask `@team`."

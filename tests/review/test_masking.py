@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 from gitmem.gate.policy import Policy
 from gitmem.memory.fact import Fact
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.masking import SAFE, Texts, masked
+from gitmem.review.masking import UNMASKED_FIELDS, Texts, mask_strings
 from gitmem.review.review import Review
 from gitmem.review.warnings.registry import WARNINGS
 from tests.samples import GITHUB
@@ -41,7 +41,7 @@ def strings(kind: Any, name: str = "", seen: frozenset[Any] = frozenset()) -> It
 
 
 def test_a_field_that_nobody_has_named_is_masked() -> None:
-    row = masked(Row("memory/a.md", f"token {GITHUB}", "1a2b" * 10, (f"x {GITHUB}", "fine")), Policy())
+    row = mask_strings(Row("memory/a.md", f"token {GITHUB}", "1a2b" * 10, (f"x {GITHUB}", "fine")), Policy())
     assert GITHUB not in repr(row) and row.commit == "1a2b" * 10 and row.more[1] == "fine"
 
 
@@ -52,14 +52,14 @@ def test_a_secret_in_one_string_hides_nothing_of_the_next() -> None:
         Row("memory/b.md", "password:"),
         Row("memory/c.md"),
     )
-    shown = masked(rows, Policy())
+    shown = mask_strings(rows, Policy())
     assert [row.path for row in shown[1:]] == ["memory/password.md", "memory/b.md", "memory/c.md"]
 
 
 def test_a_source_in_a_comment_stays_readable_and_other_keys_are_masked() -> None:
     fact = Fact("Deploys are on Tuesdays.", "0" * 12, 3)
     fact = fact._replace(meta=(("src", "memory/2026-02-05.md#L3@1a2b3c4d5e6f"), ("note", GITHUB)))
-    shown = masked((FactChange(Op.ADDED, "MEMORY.md", None, fact),), Policy())[0].new
+    shown = mask_strings((FactChange(Op.ADDED, "MEMORY.md", None, fact),), Policy())[0].new
     assert (
         shown is not None
         and shown.get("src") == "memory/2026-02-05.md#L3@1a2b3c4d5e6f"
@@ -70,7 +70,7 @@ def test_a_source_in_a_comment_stays_readable_and_other_keys_are_masked() -> Non
 def test_the_fields_that_are_not_masked_are_few_and_there() -> None:
     names = {name for check in WARNINGS for name in strings(get_type_hints(check)["return"])}
     names |= set(strings(get_type_hints(Review)["changes"])) | set(strings(Review))
-    assert names >= SAFE and len(SAFE) < 12
+    assert names >= UNMASKED_FIELDS and len(UNMASKED_FIELDS) < 12
 
 
 def test_a_key_in_one_text_does_not_take_the_path_beside_it_along() -> None:

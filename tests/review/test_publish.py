@@ -17,7 +17,7 @@ from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.github import GitHub, GitHubClient
 from gitmem.review.forges.location import forge_of
-from gitmem.review.publish import describe
+from gitmem.review.publish import pull_description
 from tests import fake_detectors
 from tests.actions.remote import GitServer
 from tests.actions.rest import RestServer
@@ -76,7 +76,7 @@ def test_links_are_encoded_and_show_lines_as_text() -> None:
 def test_a_source_of_one_line_is_named_by_one_number() -> None:
     text = "- a fact <!-- mem src=memory/2026-02-05.md#L5-L5@1a2b3c4d5e6f src=memory/2026-02-06.md#L5-L6@1a2b3c4d5e6f -->\n"
     (fact,) = parse(text.encode()).facts
-    body = describe([FactChange(Op.ADDED, "MEMORY.md", None, fact)], GitHub("https://x", "", "a/b"), "abc")
+    body = pull_description([FactChange(Op.ADDED, "MEMORY.md", None, fact)], GitHub("https://x", "", "a/b"), "abc")
     assert "[`memory/2026-02-05.md#L5`](" in body and "[`memory/2026-02-06.md#L5-L6`](" in body
 
 
@@ -314,11 +314,11 @@ def test_what_a_body_does_not_list_is_counted_and_a_note_is_no_log() -> None:
     ]
     log = FactChange(Op.ADDED, "memory/2026-02-05.md", new=facts[0])
     forge = GitHub("https://github.com", "https://api.github.com", "team/memory")
-    body = describe([*changes, log], forge, "a" * 40, ["the end"])
+    body = pull_description([*changes, log], forge, "a" * 40, ["the end"])
     assert "240 facts: 120 to add, 120 to remove." in body and body.count("- [ ] ") == 200
     assert "Not listed: 20 to add, 20 to remove." in body and body.endswith("the end\n")
     long = [FactChange(Op.ADDED, "MEMORY.md", new=Fact("x" * 9_000, f"{n:012}", n)) for n in range(1, 20)]
-    body = describe(long, forge, "a" * 40, ["the end"])
+    body = pull_description(long, forge, "a" * 40, ["the end"])
     assert len(body) < 65_536 and "19 facts" in body and "Not listed: 12 to add." in body and "(cut)" not in body
 
 

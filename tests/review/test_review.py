@@ -16,10 +16,10 @@ from gitmem.hosts.registry import all_hosts
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import parse
 from gitmem.paths import agents_read
-from gitmem.review.fact_diff import FactChange, Op, compare
+from gitmem.review.fact_diff import FactChange, Op, compare_facts
 from gitmem.review.forges.github import GitHub
 from gitmem.review.review import MaskedLine, Review, suggestions
-from gitmem.review.settings_changes import decides
+from gitmem.review.settings_changes import decides_checks
 from gitmem.review.warnings.broken_claims import BrokenClaims
 from gitmem.review.warnings.rival_facts import find_rivals
 from tests.harness import Repo
@@ -109,7 +109,7 @@ def test_contradictions_and_repeats_are_named_once(repo: Repo) -> None:
     new = {
         "MEMORY.md": list(parse("- 결제 서버는 서울 리전에 둔다.\n- 결제 서버는 서울 리전에 둔다!\n".encode()).facts)
     }
-    changes = compare(old, new, date(2026, 1, 1))
+    changes = compare_facts(old, new, date(2026, 1, 1))
     assert [c.op for c in changes] == [Op.ADDED]
     found_rivals = find_rivals(changes, [("MEMORY.md", fact) for fact in new["MEMORY.md"]], date(2026, 1, 1))
     assert [(r.contradicts, r.other_line) for r in found_rivals] == [(False, 1)]
@@ -354,7 +354,7 @@ def test_what_the_host_of_an_agent_starts_is_named_first(repo: Repo) -> None:
     assert [row["path"] for row in value["settings"]] == [".forgejo/workflows/ci.yml", "sub/.claude/settings.json"]
     for host in all_hosts():
         for path in host.paths:
-            assert path.startswith("~/") or decides(path) or agents_read(path), f"{host.name} reads {path}"
+            assert path.startswith("~/") or decides_checks(path) or agents_read(path), f"{host.name} reads {path}"
 
 
 def test_no_name_of_a_person_and_no_source_shows_a_secret(repo: Repo) -> None:

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from gitmem.cli.changed_facts import change_lines
 from gitmem.memory.facts import parse
-from gitmem.review.fact_diff import FactChange, Op, compare
+from gitmem.review.fact_diff import FactChange, Op, compare_facts
 from gitmem.review.markup import difference
-from gitmem.review.statement_diff import apart, statement_diff, text_diff
+from gitmem.review.statement_diff import has_nothing_common, statement_diff, text_diff
 from gitmem.review.word_diff import readable_diff
 from gitmem.ui.pages.compare import row_of
 
 
 def change(old: str, new: str) -> FactChange:
     before, after = (parse(f"- {text}\n".encode()).facts for text in (old, new))
-    (found,) = compare({"MEMORY.md": before}, {"MEMORY.md": after}, date(2026, 3, 1))
+    (found,) = compare_facts({"MEMORY.md": before}, {"MEMORY.md": after}, date(2026, 3, 1))
     return found
 
 
@@ -62,7 +62,7 @@ def test_keys_that_differ_have_both_values_and_repeated_ones_stand_together() ->
 
 def test_two_texts_with_little_in_common_stand_one_after_the_other_everywhere() -> None:
     pieces = text_diff("all of it", "something else now")
-    assert apart(pieces) and [piece.text for piece in pieces] == ["all of it", "something else now"]
+    assert has_nothing_common(pieces) and [piece.text for piece in pieces] == ["all of it", "something else now"]
 
 
 @given(st.text(), st.text())
@@ -70,4 +70,4 @@ def test_the_difference_is_the_readable_one_or_both_texts_whole(old: str, new: s
     pieces = text_diff(old, new)
     assert "".join(piece.text for piece in pieces if piece.sign != "+") == old
     if old != new:
-        assert apart(pieces) == (not readable_diff(old, new))
+        assert has_nothing_common(pieces) == (not readable_diff(old, new))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem.memory import facts
-from gitmem.review.fact_diff import Op, longest_rising, placements
+from gitmem.review.fact_diff import Op, longest_rising, moved_facts
 from gitmem.review.text_changes import TextOp, line_changes
 
 
@@ -53,7 +53,7 @@ def test_any_bytes_are_lines() -> None:
 def test_a_fact_below_another_heading_moved_and_one_in_another_order_is_reordered() -> None:
     old = facts.parse(b"## A\n\n- one\n- two\n- three\n\n## B\n\n- four\n").facts
     new = facts.parse(b"## A\n\n- two\n- three\n- one\n- four\n\n## B\n").facts
-    assert [(row.op, row.fact.text) for row in placements("M.md", old, new)] == [
+    assert [(row.op, row.fact.text) for row in moved_facts("M.md", old, new)] == [
         (Op.REORDERED, "one"), (Op.MOVED, "four"),
     ]  # fmt: skip
-    assert placements("M.md", old, old) == []
+    assert moved_facts("M.md", old, old) == []

@@ -16,7 +16,7 @@ from gitmem.git.ranges import touched
 from gitmem.memory import rivals
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.writing import MAX_LINE
-from gitmem.review.fact_diff import compare
+from gitmem.review.fact_diff import compare_facts
 from gitmem.review.warnings.rival_facts import find_rivals
 from tests.harness import Repo
 
@@ -105,7 +105,7 @@ def test_a54_a_change_of_thousands_of_alike_facts_is_compared_in_steps_that_grow
         asked += 1
 
     monkeypatch.setattr(rivals, "rival_of", counted)
-    changes = compare({"MEMORY.md": facts(1000, 0)}, {"MEMORY.md": facts(1000, 1)}, date(2026, 2, 5))
+    changes = compare_facts({"MEMORY.md": facts(1000, 0)}, {"MEMORY.md": facts(1000, 1)}, date(2026, 2, 5))
     assert len(changes) == 1000
     find_rivals(changes, [("MEMORY.md", fact) for fact in facts(1000, 1)], date(2026, 2, 5))
     assert 0 < asked <= 1000 * rivals.MAX_JUDGED_FACTS

@@ -58,7 +58,7 @@ from gitmem.gate.scan import scan, without_repeats
 from gitmem.gate.tree_policies import range_policy
 from gitmem.index.indexer import cache_key
 from gitmem.review import comment_commands, proposals
-from gitmem.review.comment import as_comment
+from gitmem.review.comment import comment_markdown
 from gitmem.review.forges.github import GitHubClient
 from gitmem.review.rendering import as_markdown
 from gitmem.review.review import as_report
@@ -183,10 +183,10 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     if json_file:
         write_report(json_file, json.dumps(as_value(review, forge), ensure_ascii=True, indent=1) + "\n")
     link = link_to_run(markdown)
-    text = as_comment(review, forge, elsewhere=link)
+    text = comment_markdown(review, forge, elsewhere=link)
     comment = put_comment(client, event, text)
     put_suggestions(client, event, review)
-    append_summary(as_comment(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=link, size=utf8_length))
+    append_summary(comment_markdown(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=link, size=utf8_length))
     if in_gitlab() and not comment:
         write(escape(whole))
     put_check(client, "memory review", review.head, findings, text, review.failed)
@@ -212,7 +212,7 @@ def comment_command() -> int:
         write_outputs(result="ignored")
         return Exit.DONE
     run = comment_commands.CommandRun(repo, config, client, os.environ, now().date())
-    done = comment_commands.carry_out(run, event.number, event.comment)
+    done = comment_commands.run_command(run, event.number, event.comment)
     say(escape(f"git mem: {done.state}: {done.words}", ""))
     if done.state is not comment_commands.State.IGNORED:
         refused = done.state is comment_commands.State.REFUSED

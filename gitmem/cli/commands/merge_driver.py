@@ -19,9 +19,9 @@ from gitmem.git.worktree import write_atomic
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
 from gitmem.regular_file import read_regular
-from gitmem.review.merge.fact_merge import merge
-from gitmem.review.merge.line_merge import MARK, Labels, with_base
-from gitmem.review.merge.rival_confirms import settled
+from gitmem.review.merge.fact_merge import merge_memory
+from gitmem.review.merge.line_merge import MARK, Labels, resolve_to_base
+from gitmem.review.merge.rival_confirms import without_rival_citations
 
 if TYPE_CHECKING:
     from gitmem.git.encryption import GitCrypt
@@ -58,7 +58,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
         if clean:
             conflicts = 0
     else:
-        done = merge(
+        done = merge_memory(
             versions[0], versions[1], versions[2], path,
             lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels, _daily(path),
         )  # fmt: skip
@@ -66,7 +66,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
         if b" code=" in merged and not conflicts and marker < MIN_VIRTUAL_MARKER:
             merged = _settled(merged, versions)
     if marker >= MIN_VIRTUAL_MARKER:
-        merged, conflicts = with_base(merged, labels), 0
+        merged, conflicts = resolve_to_base(merged, labels), 0
     merged = _stored_as(merged, versions, stored, path)
     real = ours.resolve()
     write_atomic(real.parent, real.name, merged)  # no transaction: OURS is a temporary file of Git, not memory
@@ -137,7 +137,7 @@ def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
         return merge_text(os.environ, repo.read(ours_oid), repo.read(base_oid), repo.read(theirs_oid), marker=7)[0]
 
     try:
-        return settled(merged, versions[0], versions[1], versions[2], contents)
+        return without_rival_citations(merged, versions[0], versions[1], versions[2], contents)
     finally:
         repo.close()
 

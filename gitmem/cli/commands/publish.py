@@ -44,7 +44,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
         raise GitMemError("no branch is checked out here", "git switch -c memory/proposal")
     forge = forge_of(publish.remote_url(repo, remote), os.environ)
     if base:
-        publish.need_base(repo, remote, base)
+        publish.ensure_base_exists(repo, remote, base)
     client = None
     if forge:
         client = forge_client(forge)

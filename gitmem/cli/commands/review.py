@@ -18,7 +18,7 @@ from gitmem.gate.reports.sarif import as_sarif
 from gitmem.git.opening import Repository
 from gitmem.git.revision import split_range
 from gitmem.memory.snapshot import layout_at
-from gitmem.review.comment import as_comment
+from gitmem.review.comment import comment_markdown
 from gitmem.review.forges.forge import Forge
 from gitmem.review.forges.location import forge_of
 from gitmem.review.publish import remote_url
@@ -57,7 +57,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
         case "json":
             write_json(as_value(result, _forge(repo)))
         case "comment":
-            page(as_comment(result, _forge(repo)))
+            page(comment_markdown(result, _forge(repo)))
         case "sarif":
             page(as_sarif(as_report(result), __version__))
         case "github":

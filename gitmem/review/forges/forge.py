@@ -17,7 +17,7 @@ from typing import Protocol
 from gitmem import fences
 from gitmem.errors import GitMemError
 from gitmem.json_values import json_keys
-from gitmem.review.marked_text import marked, updated
+from gitmem.review.marked_text import update_description, with_markers
 
 MAX_SUGGESTIONS = 20  # written in one run, since forges throttle clients that write many comments at once
 
@@ -200,7 +200,9 @@ class Client(ABC):
         for known in self.pulls(head=head, base=base):
             return self._update(known, title, body)
         try:
-            made = self.create_pull(head=head, base=base, title=title, body=marked(title, body, self.forge.body_limit))
+            made = self.create_pull(
+                head=head, base=base, title=title, body=with_markers(title, body, self.forge.body_limit)
+            )
         except ForgeError as error:
             if error.status in (409, 422):  # somebody opened it between the two calls
                 for known in self.pulls(head=head, base=base):
@@ -209,7 +211,7 @@ class Client(ABC):
         return replace(made, created=True)
 
     def _update(self, known: Pull, title: str, body: str) -> Pull:
-        new_title, new_body = updated(known.title, known.body, title, body, self.forge.body_limit)
+        new_title, new_body = update_description(known.title, known.body, title, body, self.forge.body_limit)
         return self.edit_pull(known.number, title=new_title, body=new_body)
 
     def put_comment(self, number: int, marker: str, body: str) -> int:

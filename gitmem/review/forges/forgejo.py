@@ -6,7 +6,7 @@ once. It has no user type for programs; the user of its own Actions has a fixed 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -51,7 +51,7 @@ class ForgejoClient(GitHubClient):
     line_comments = Client.line_comments
     add_line_comment = Client.add_line_comment
 
-    def _headers(self, token: str) -> dict[str, str]:
+    def _headers(self, token: str) -> Mapping[str, str]:
         return {"Accept": "application/json", "Authorization": f"token {token}"}
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:

@@ -5,16 +5,17 @@ reviewing need. The adapter for Forgejo builds on it, since the two APIs mostly 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from gitmem.review.forges.event import oid_of
-from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
+from gitmem.review.forges.forge import Comment, ForgeError, Pull
 from gitmem.review.forges.response import member_object, number_of, object_of
-from gitmem.review.forges.rest import Connection, ForgeText
+from gitmem.review.forges.rest import ForgeText
+from gitmem.review.forges.rest_client import RestClient
 
 VERSION = "2022-11-28"
 BODY_LIMIT = 65_536  # GitHub's limit for the characters of a comment or a description
@@ -98,44 +99,22 @@ class GitHub:
         return f"{self.server}/{self.repository}/{self.file_route}/{commit}/{where}?{self.file_query}#{span}"
 
 
-class GitHubClient(Client):
+class GitHubClient(RestClient):
     """GitHub's API for one repository. `wait`: sleeps for a number of seconds; passed in so that tests need not
     wait."""
 
     text: ClassVar[ForgeText] = GITHUB
-    page_size_parameter: ClassVar[str] = "per_page"
-    max_page_size: ClassVar[int] = 100
+    login_field: ClassVar[str] = "login"
 
     def __init__(self, forge: GitHub, token: str, wait: Callable[[float], None]) -> None:
-        self._forge, self._token = forge, token
-        root = f"{forge.api}/repos/{quote(forge.repository, safe='/')}"
-        self.connection = Connection(
-            self.text, root, self._headers(token), wait, self.page_size_parameter, self.max_page_size
-        )
+        super().__init__(forge, token, wait, f"{forge.api}/repos/{quote(forge.repository, safe='/')}")
 
-    def _headers(self, token: str) -> dict[str, str]:
+    def _headers(self, token: str) -> Mapping[str, str]:
         return {
             "Accept": "application/vnd.github+json",
             "Authorization": f"Bearer {token}",
             "X-GitHub-Api-Version": VERSION,
         }
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.forge!r})"
-
-    @property
-    def forge(self) -> GitHub:
-        return self._forge
-
-    @property
-    def token(self) -> str:
-        return self._token
-
-    def default_branch(self) -> str:
-        name = object_of(self.connection.call("GET", ""), self.text.name).get("default_branch")
-        if not isinstance(name, str) or not name:
-            raise ForgeError(f"{self.text.name}'s answer names no default branch")
-        return name
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
         query = {"state": state}
@@ -251,27 +230,12 @@ class GitHubClient(Client):
             raise ForgeError(f"{self.text.name}'s answer has no 'errors'")
         return [f"line {row.get('line')}: {row.get('kind')}" for row in errors if isinstance(row, dict)]
 
-    def login(self) -> str:
-        """The user name of the token's owner; "" for the token of a workflow or an app, which may not ask."""
-        user = Connection(self.text, self.forge.api, self.connection.headers, self.connection.wait)
-        try:
-            return str(object_of(user.call("GET", "/user"), self.text.name).get("login", ""))
-        except ForgeError as error:
-            if error.status in (401, 403, 404):
-                return ""
-            raise
-
     def may_write(self, login: str) -> bool:
-        path = f"/collaborators/{quote(login, safe='')}/permission"
-        try:
-            permission = object_of(self.connection.call("GET", path), self.text.name)
-        except ForgeError as error:
-            if error.status == 404:
-                return False  # no such user, or no collaborator
-            raise
-        return permission.get("permission") in WRITE_PERMISSIONS
+        permission = self._object_if_found(f"/collaborators/{quote(login, safe='')}/permission")
+        return permission is not None and permission.get("permission") in WRITE_PERMISSIONS
 
     def _comment(self, row: dict[str, Any]) -> Comment:
+        """The comment of one object of a response."""
         user = member_object(row, "user")
         return Comment(
             id=number_of(row, "id", self.text.name),
@@ -283,6 +247,7 @@ class GitHubClient(Client):
         )
 
     def _pull(self, value: Any) -> Pull:
+        """The pull request of one object of a response."""
         row = object_of(value, self.text.name)
         head, base = member_object(row, "head"), member_object(row, "base")
         return Pull(

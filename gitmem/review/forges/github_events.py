@@ -45,6 +45,7 @@ def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
 
 
 def _get(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The object under a key; {} for a missing key or another value."""
     inner = value.get(key)
     if not isinstance(inner, Mapping):
         return {}
@@ -52,6 +53,7 @@ def _get(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _number(value: Mapping[str, Any], key: str) -> int:
+    """The positive integer under a key; 0 for any other value."""
     number = value.get(key)
     if isinstance(number, int) and not isinstance(number, bool) and number > 0:
         return number

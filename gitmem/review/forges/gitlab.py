@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from gitmem.review.forges.event import oid_of
-from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
+from gitmem.review.forges.forge import Comment, ForgeError, Pull
 from gitmem.review.forges.response import member_object, number_of, object_of
-from gitmem.review.forges.rest import Connection, ForgeText
+from gitmem.review.forges.rest import ForgeText
+from gitmem.review.forges.rest_client import RestClient
 
 BODY_LIMIT = 1_000_000  # GitLab's limit for the characters of a note; a description may have a few more
 DEVELOPER = 30  # the lowest access level that may push, see docs.gitlab.com/api/access_requests/#valid-access-levels
@@ -64,31 +65,14 @@ class GitLab:
         return url
 
 
-class GitLabClient(Client):
+class GitLabClient(RestClient):
     """GitLab's API for one project. `wait`: sleeps for a number of seconds; passed in so that tests need not wait."""
 
+    text: ClassVar[ForgeText] = GITLAB
+    login_field: ClassVar[str] = "username"  # a project access token has a user of its own
+
     def __init__(self, forge: GitLab, token: str, wait: Callable[[float], None]) -> None:
-        self._forge, self._token = forge, token
-        headers = {"Accept": "application/json", "Authorization": f"Bearer {token}"}
-        self.connection = Connection(GITLAB, f"{forge.api}/projects/{quote(forge.repository, safe='')}", headers, wait)
-        self.whole = Connection(GITLAB, forge.api, headers, wait)
-
-    def __repr__(self) -> str:
-        return f"GitLabClient({self.forge!r})"
-
-    @property
-    def forge(self) -> GitLab:
-        return self._forge
-
-    @property
-    def token(self) -> str:
-        return self._token
-
-    def default_branch(self) -> str:
-        name = object_of(self.connection.call("GET", ""), "GitLab").get("default_branch")
-        if not isinstance(name, str) or not name:
-            raise ForgeError("GitLab's answer names no default branch")
-        return name
+        super().__init__(forge, token, wait, f"{forge.api}/projects/{quote(forge.repository, safe='')}")
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
         query = {"state": STATE_QUERIES[state], "order_by": "created_at", "sort": "desc"}
@@ -152,31 +136,19 @@ class GitLabClient(Client):
         value = {"body": body, "position": position}
         self.connection.call("POST", f"/merge_requests/{number}/discussions", value)
 
-    def login(self) -> str:
-        """The user name of the token's owner; a project access token has its own user."""
-        try:
-            return str(object_of(self.whole.call("GET", "/user"), "GitLab").get("username", ""))
-        except ForgeError as error:
-            if error.status in (401, 403, 404):
-                return ""
-            raise
-
     def may_write(self, login: str) -> bool:
         """Whether the user is an active member, directly or through a group, with the role Developer or higher."""
-        for row in self.whole.list_all("/users", {"username": login}):
+        for row in self.server_connection.list_all("/users", {"username": login}):
             if str(row.get("username", "")).casefold() == login.casefold():
-                path = f"/members/all/{number_of(row, 'id', 'GitLab')}"
-                try:
-                    member = object_of(self.connection.call("GET", path), "GitLab")
-                except ForgeError as error:
-                    if error.status == 404:
-                        return False  # no member
-                    raise
+                member = self._object_if_found(f"/members/all/{number_of(row, 'id', 'GitLab')}")
+                if member is None:
+                    return False
                 level = member.get("access_level")
                 return member.get("state") == "active" and isinstance(level, int) and level >= DEVELOPER
         return False
 
     def _pull(self, value: Any) -> Pull:
+        """The merge request of one object of a response."""
         row = object_of(value, "GitLab")
         ends = member_object(row, "diff_refs")
         source, target = row.get("source_project_id"), row.get("target_project_id")

@@ -28,12 +28,12 @@ from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import Entry, Memory
 from gitmem.memory.statements import Form
 from gitmem.paths import is_daily
-from gitmem.review.fact_diff import Op, pair, same_facts
-from gitmem.review.merge.line_merge import MARK, Labels, Merged, TextMerge, join, merge_lines, merge_text, split
+from gitmem.review.fact_diff import Op, pair_edited, same_facts
+from gitmem.review.merge.line_merge import MARK, Labels, MergeResult, TextMerge, join, merge_lines, merge_text, split
 from gitmem.review.merge.unit_merge import HEADING, TOKEN, Hunk
 
 
-def merge(
+def merge_memory(
     base: bytes,
     ours: bytes,
     theirs: bytes,
@@ -41,7 +41,7 @@ def merge(
     text_merge: TextMerge,
     labels: Labels | None = None,
     daily: Sequence[str] = (),
-) -> Merged:
+) -> MergeResult:
     """Merge three versions of the memory file at `path`; `base` is b"" when both sides added the file.
 
     `text_merge`: a text merge whose conflict marks have MARK characters. `daily`: path patterns of daily logs, besides
@@ -49,9 +49,9 @@ def merge(
     """
     labels = labels or Labels()
     if ours == theirs or theirs == base:
-        return Merged(ours, 0)
+        return MergeResult(ours, 0)
     if ours == base:
-        return Merged(theirs, 0)
+        return MergeResult(theirs, 0)
     joined = b"\n".join((base, ours, theirs))
     if any(mark * MARK in joined for mark in (b"<", b">", b"=", b"|")):
         return merge_text(base, ours, theirs, text_merge, labels, False)
@@ -62,7 +62,7 @@ def merge(
         number += 1
     before, mine, yours = (_whole(facts.parse(join(split(data)))) for data in (base, ours, theirs))
     lines, conflicts = _ItemMerge(before, mine, yours, labels, f"{TOKEN}{number}:", text_merge).merge()
-    return Merged(join(lines), conflicts)
+    return MergeResult(join(lines), conflicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class _ItemMerge:
         rest = [entry for entry in items if id(entry) not in matched]
         removed = {id(fact): number for number, fact in enumerate(old) if number not in kept}
         added = {id(entry.fact): entry for entry in rest}
-        for change in pair("", [old[number] for number in removed.values()], [entry.fact for entry in rest]):
+        for change in pair_edited("", [old[number] for number in removed.values()], [entry.fact for entry in rest]):
             assert change.op is Op.CHANGED and change.old and change.new
             kept[removed[id(change.old)]] = added.pop(id(change.new))
         return _Side(version, kept, list(added.values()))
@@ -188,12 +188,12 @@ class _ItemMerge:
         if before:
             base, base_below = self.base.own_lines(before), self.base.below(before)
         our_lines, their_lines = ours.own_lines(mine), theirs.own_lines(yours)
-        own = _chosen(base, our_lines, their_lines) or _combined(base, our_lines, their_lines)
+        own = _changed_side(base, our_lines, their_lines) or _combine_edits(base, our_lines, their_lines)
         if own is None:
             self.conflicts += 1
             own = self.labels.block(our_lines, base, their_lines)
         our_below, their_below = ours.below(mine), theirs.below(yours)
-        below = _chosen(base_below.lines, our_below.lines, their_below.lines)
+        below = _changed_side(base_below.lines, our_below.lines, their_below.lines)
         if below is None:
             nested = _ItemMerge(base_below, our_below, their_below, self.labels, self.token, self.text_merge)
             below, conflicts = nested.merge()
@@ -337,7 +337,7 @@ def _line_mapping(side: Sequence[str], merged: Sequence[str]) -> list[int]:
     return list(accumulate(indices, max))
 
 
-def _chosen(base: list[str], mine: list[str], yours: list[str]) -> list[str] | None:
+def _changed_side(base: list[str], mine: list[str], yours: list[str]) -> list[str] | None:
     """The lines of the side that changed them, or of both when they are equal; None when the sides changed them
     differently."""
     if mine == yours or yours == base:
@@ -347,7 +347,7 @@ def _chosen(base: list[str], mine: list[str], yours: list[str]) -> list[str] | N
     return None
 
 
-def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> list[str] | None:
+def _combine_edits(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> list[str] | None:
     """One item from two edits that do not conflict: at most one side changed the text, and the comments merge (see
     `_combined_meta`). None when they conflict."""
     old, ours, theirs = (facts.parse_lines(lines) for lines in (base, mine, yours))
@@ -364,7 +364,7 @@ def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) ->
         chosen = theirs
     else:
         return None
-    meta = _combined_meta(old_meta, our_fact.meta, their_fact.meta)
+    meta = _combine_comments(old_meta, our_fact.meta, their_fact.meta)
     if meta is None:
         return None
     return list(facts.with_comment(chosen, chosen.entries[0], meta).lines)
@@ -373,7 +373,7 @@ def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) ->
 REPEATED_KEYS = ("src", "supersedes", "beside", "code")
 
 
-def _combined_meta(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
+def _combine_comments(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
     """The comment merged key by key; None when both sides changed a key in different ways that do not combine.
 
     Repeated keys keep the values of both sides but for removed ones. Tags are united, the higher importance wins, and a

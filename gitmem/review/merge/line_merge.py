@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from gitmem.fences import open_after
-from gitmem.review.merge.unit_merge import HEADING, Hunk, fence_of, settled
+from gitmem.review.merge.unit_merge import HEADING, Hunk, fence_of, merge_hunk
 
 TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]  # (base, ours, theirs) -> (merged, is clean)
-MARK = 47  # length of the text merge's conflict marks; `fact_merge.merge` makes sure that no file has such a line
+# Length of the text merge's conflict marks; `fact_merge.merge_memory` makes sure that no file has such a line.
+MARK = 47
 _TIME = re.compile(r"##[ \t]+(\d{1,2}):(\d{2})(?:[ \t]*([AaPp])\.?[Mm])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """The merged bytes. `conflicts`: how many conflicts stand in them between marks."""
 
     data: bytes
@@ -45,7 +46,7 @@ class Labels:
         ]  # fmt: skip
 
 
-def with_base(data: bytes, labels: Labels) -> bytes:
+def resolve_to_base(data: bytes, labels: Labels) -> bytes:
     """The merged bytes with each conflict replaced by the text of the base."""
     bars, middle = f"{'|' * labels.size} {labels.base}\n", f"{'=' * labels.size}\n"
     start, end = f"{'<' * labels.size} {labels.ours}\n", f"{'>' * labels.size} {labels.theirs}\n"
@@ -61,7 +62,9 @@ def with_base(data: bytes, labels: Labels) -> bytes:
     return join(kept)
 
 
-def merge_text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool) -> Merged:
+def merge_text(
+    base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool
+) -> MergeResult:
     """Merge the files as text. `log`: keep what both sides appended instead of a conflict."""
     lines: list[str] = []
     conflicts = 0
@@ -73,7 +76,7 @@ def merge_text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, l
         else:
             conflicts += 1
             lines += labels.block(part.ours, part.base, part.theirs)
-    return Merged(join(lines), conflicts)
+    return MergeResult(join(lines), conflicts)
 
 
 def split(data: bytes) -> list[str]:
@@ -105,7 +108,7 @@ def merge_lines(
             sides.append([])
         elif sides and line.startswith(">" * MARK):
             hunk = Hunk(tuple(sides[0]), tuple(sides[1]), tuple(sides[2]))
-            out += [hunk] if fence else settled(hunk)
+            out += [hunk] if fence else merge_hunk(hunk)
             for base_line in hunk.base:
                 fence = _fence_after(fence, base_line)
             sides = []

@@ -15,7 +15,7 @@ from gitmem.memory import facts
 Contents = Callable[[str], bytes | None]  # path of a code file -> its merged bytes, None when they are not known
 
 
-def settled(merged: bytes, base: bytes, ours: bytes, theirs: bytes, contents: Contents) -> bytes:
+def without_rival_citations(merged: bytes, base: bytes, ours: bytes, theirs: bytes, contents: Contents) -> bytes:
     """The merged memory file without the citations that lose against the other side's."""
     base_values, our_values, their_values = (_citations(data) for data in (base, ours, theirs))
     only_ours, only_theirs = our_values - base_values - their_values, their_values - base_values - our_values

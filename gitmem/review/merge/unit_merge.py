@@ -42,7 +42,7 @@ class _Change:
     lines: tuple[str, ...]
 
 
-def settled(hunk: Hunk) -> list[str | Hunk]:
+def merge_hunk(hunk: Hunk) -> list[str | Hunk]:
     """The merged lines of `hunk`, with a smaller hunk for each unit that both sides changed; [hunk] when nothing can be
     merged."""
     sides = (hunk.ours, hunk.base, hunk.theirs)

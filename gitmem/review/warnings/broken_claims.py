@@ -18,9 +18,9 @@ from gitmem.claims.transition import became_false, by_cause
 from gitmem.gate.reports.markdown import code
 from gitmem.plural import counted
 from gitmem.review.forges.forge import Suggestion
-from gitmem.review.markup import Links, flat, plain
+from gitmem.review.markup import Links, escaped_message, printable
 from gitmem.review.page import Row
-from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, ReviewWarning
 
 MAX_CAUSES = 10  # causes of one review, and lines of one cause; the others are counted
 MAX_MENDS_PER_CAUSE = 5  # mended lines shown for one cause
@@ -44,12 +44,12 @@ class BrokenClaims(ReviewWarning):
     def points(self) -> int:
         return len({one.cause for one in self.found})
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[CheckRow]:
         if self.looked_at:
             words = "none made false"
             if self.found:
                 words = f"{counted(len(self.found), 'line')} of it false now"
-            yield Checked(not self.found, f"{counted(self.looked_at, 'claim')} about the code", words)
+            yield CheckRow(not self.found, f"{counted(self.looked_at, 'claim')} about the code", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         causes, left = by_cause(self.found, MAX_CAUSES)
@@ -58,15 +58,15 @@ class BrokenClaims(ReviewWarning):
             word = first.state.value
             if first.state is State.CHANGED:
                 word = "please look"
-            text = f"**{word}**: {plain(first.evidence)}"
+            text = f"**{word}**: {escaped_message(first.evidence)}"
             if first.commit:
                 text += f" ({first.commit[:12]})"
-            lines = [f"{links.file(row.path)} line {row.line} says {code(flat(row.claim))}" for row in listed]
+            lines = [f"{links.file(row.path)} line {row.line} says {code(printable(row.claim))}" for row in listed]
             text += f". {'; '.join(lines)}"
             if len(findings) > MAX_CAUSES:
                 text += f" and {len(findings) - MAX_CAUSES} more"
             if first.renamed_to:
-                text += f"; put {code(flat(first.renamed_to))} there"
+                text += f"; put {code(printable(first.renamed_to))} there"
             places = {(row.path, row.line) for row in listed}
             mends = [mend for mend in self.mends if (mend.path, mend.line) in places][:MAX_MENDS_PER_CAUSE]
             yield Row(text + "".join(map(_difference, mends)), short=text)
@@ -89,7 +89,7 @@ class BrokenClaims(ReviewWarning):
 
 def _difference(mend: MendedLine) -> str:
     """A line and its mended form as a diff. Forges take suggestions only for changed lines; this is for all others."""
-    old, new = flat(mend.old), flat(mend.text)
+    old, new = printable(mend.old), printable(mend.text)
     fence = fences.around(old, new)
     return f"\n  {fence}diff\n  -{old}\n  +{new}\n  {fence}"
 

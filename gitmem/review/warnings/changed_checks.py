@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gitmem.plural import counted
-from gitmem.review.markup import Links, plain
+from gitmem.review.markup import Links, escaped_message
 from gitmem.review.page import Row
 from gitmem.review.settings_changes import SettingsChange, settings_changes
-from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, ReviewWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,19 @@ class ChangedChecks(ReviewWarning):
     def points(self) -> int:
         return len(self.found)
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[CheckRow]:
         words = "unchanged"
         if self.found:
             words = f"{counted(len(self.found), 'file')} changed"
         if any(change.loosened for change in self.found):
             words += ", **loosened**"
-        yield Checked(not self.found, "Settings, exceptions, hooks, workflows, owners, hosts", words)
+        yield CheckRow(not self.found, "Settings, exceptions, hooks, workflows, owners, hosts", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         for change in self.found:
             file = links.file(change.path)
             if change.loosened:
-                yield Row(f"**loosened** {file}: {plain(change.loosened)}")
+                yield Row(f"**loosened** {file}: {escaped_message(change.loosened)}")
             else:
                 yield Row(f"{change.what} {file}")
 

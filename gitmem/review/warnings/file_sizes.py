@@ -10,9 +10,9 @@ from gitmem.gate.reports.markdown import code
 from gitmem.git.objects import REGULAR
 from gitmem.json_values import json_keys
 from gitmem.memory.document import blob_lines
-from gitmem.review.markup import Links, flat
+from gitmem.review.markup import Links, printable
 from gitmem.review.page import Row
-from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, ReviewWarning
 
 HOST_BYTES = 25_000  # bytes of MEMORY.md that an agent's host loads
 
@@ -50,10 +50,10 @@ class FileSizes(ReviewWarning):
     def old_points(self) -> int:
         return sum(size.over and size.over_before for size in self.found)
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[CheckRow]:
         for size in self.found:
             words = f"{size.lines} of {size.budget} lines, {size.bytes:,} of {HOST_BYTES:,} bytes"
-            yield Checked(not size.over or size.over_before, f"Size of {code(flat(size.path))}", words)
+            yield CheckRow(not size.over or size.over_before, f"Size of {code(printable(size.path))}", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         for size in self.found:
@@ -62,7 +62,7 @@ class FileSizes(ReviewWarning):
                 since = ""
                 if size.over_before:
                     since = ", as before"
-                yield Row(f"{code(flat(size.path))}: {numbers} **over budget**{since}: hosts read less")
+                yield Row(f"{code(printable(size.path))}: {numbers} **over budget**{since}: hosts read less")
 
     def remarks(self) -> Iterator[Remark]:
         for size in self.found:
@@ -81,6 +81,7 @@ def check(commits: Range) -> FileSizes:
 
 
 def _sizes(commits: Range, commit: str) -> list[Size]:
+    """The sizes of the MEMORY.md files at a commit."""
     sizes = []
     for entry in commits.repo.entries(commit, ["MEMORY.md", ".claude/MEMORY.md"]):
         if entry.mode == REGULAR:

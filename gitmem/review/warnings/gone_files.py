@@ -10,17 +10,17 @@ from typing import ClassVar
 from gitmem.gate.reports.markdown import code
 from gitmem.json_values import json_keys
 from gitmem.paths import INSTRUCTIONS
-from gitmem.review.markup import Links, flat
+from gitmem.review.markup import Links, printable
 from gitmem.review.page import Row
 from gitmem.review.renames import renames
-from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, ReviewWarning
 
 LOADED = ("MEMORY.md", ".claude/MEMORY.md", *INSTRUCTIONS, "CLAUDE.md")
 
 
 @json_keys("path=old_path now=path?")
 @dataclass(frozen=True, slots=True)
-class Gone:
+class GoneFile:
     """A removed file. `old_path`: its path at the base. `path`: its new path when it was renamed, else ""."""
 
     old_path: str
@@ -35,22 +35,22 @@ class GoneFiles(ReviewWarning):
     title: ClassVar[str] = "Files that hosts load no more"
     noun: ClassVar[str] = "file"
     place: ClassVar[Place] = Place.FIRST
-    found: tuple[Gone, ...] = ()
+    found: tuple[GoneFile, ...] = ()
 
     def points(self) -> int:
         return len(self.found)
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[CheckRow]:
         if self.found:
-            names = ", ".join(code(flat(file.old_path)) for file in self.found)
-            yield Checked(False, "Files that hosts load by their name", f"**gone**: {names}")
+            names = ", ".join(code(printable(file.old_path)) for file in self.found)
+            yield CheckRow(False, "Files that hosts load by their name", f"**gone**: {names}")
 
     def rows(self, links: Links) -> Iterator[Row]:
         for file in self.found:
             now = "is gone"
             if file.path:
                 now = f"is {links.file(file.path)} now"
-            yield Row(f"{code(flat(file.old_path))} {now}: agents' hosts no longer load it")
+            yield Row(f"{code(printable(file.old_path))} {now}: agents' hosts no longer load it")
 
     def remarks(self) -> Iterator[Remark]:
         for file in self.found:
@@ -66,4 +66,4 @@ def check(commits: Range) -> GoneFiles:
     if not removed:
         return GoneFiles()
     new_path_of = {old: new for new, old in renames(commits.repo, commits.base, commits.head, files).items()}
-    return GoneFiles(found=tuple(Gone(path, new_path_of.get(path, "")) for path in removed))
+    return GoneFiles(found=tuple(GoneFile(path, new_path_of.get(path, "")) for path in removed))

@@ -14,9 +14,9 @@ from gitmem.json_values import json_keys
 from gitmem.memory.document import blob_lines
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
-from gitmem.review.markup import Links, quoted, shown
+from gitmem.review.markup import Links, cut_as_code, text_as_code
 from gitmem.review.page import Row
-from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
+from gitmem.review.warnings.warning import CheckRow, Range, Remark, ReviewWarning
 
 TESTS = "memory/tests.jsonl"
 MAX_LOST_LINES = 5  # shown for one question that is no longer answered
@@ -60,24 +60,24 @@ class LostAnswers(ReviewWarning):
     def points(self) -> int:
         return len(self.lost)
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[CheckRow]:
         if self.questions:
             words = f"hit@5 {self.before:.3f} → {self.after:.3f}, {counted(len(self.lost), 'question')} lost"
-            yield Checked(not self.lost, f"Search: {counted(self.questions, 'question')}", words)
+            yield CheckRow(not self.lost, f"Search: {counted(self.questions, 'question')}", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         for question in self.lost:
-            parts = [f"**lost**: {quoted(question)}"]
+            parts = [f"**lost**: {text_as_code(question)}"]
             for line in self.lost_lines:
                 if line.question == question:
                     now = "it is gone"
                     if line.now:
                         now = f"it stands at {links.line(line.path, line.now)}"
                     there = links.line(line.path, line.line, links.base)
-                    parts.append(f"  - answered by {shown(line.text)[0]} ({there}); {now}")
+                    parts.append(f"  - answered by {cut_as_code(line.text)[0]} ({there}); {now}")
             yield Row("\n".join(parts), short=parts[0])
         for question in self.gained:
-            yield Row(f"gained: {quoted(question)}")
+            yield Row(f"gained: {text_as_code(question)}")
 
     def remarks(self) -> Iterator[Remark]:
         if self.lost:

@@ -16,9 +16,9 @@ from gitmem.memory.facts import fact_date
 from gitmem.paths import kind, passes
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange
-from gitmem.review.markup import MAX_UNFOLDED_CHARACTERS, Links, shown
+from gitmem.review.markup import MAX_UNFOLDED_CHARACTERS, Links, cut_as_code
 from gitmem.review.page import Row, place_list
-from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
+from gitmem.review.warnings.warning import CheckRow, Range, Remark, ReviewWarning
 
 MAX_SHORT_CHARS = 100  # of each of the two facts in the short form of a row
 VERBS = {"same": "repeats", "replaces": "may replace", "ends": "may end", "conflicts": "may contradict"}
@@ -81,7 +81,7 @@ class RivalFacts(ReviewWarning):
     def points(self) -> int:
         return len(self.found)
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[CheckRow]:
         verbs = Counter(pair.verb for pair in self.found)
         counts = []
         for verb, count in sorted(verbs.items()):
@@ -91,7 +91,7 @@ class RivalFacts(ReviewWarning):
         words = ", ".join(counts) or "none"
         if any(pair.contradicts for pair in self.found):
             words += "; `git mem settle`, or the comment `/mem settle PLACE later`, says which one holds"
-        yield Checked(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
+        yield CheckRow(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         """One row for each pair; pairs with equal text and the same other fact share a row. Long texts are cut."""
@@ -106,7 +106,8 @@ class RivalFacts(ReviewWarning):
             places = place_list([links.line(row.path, row.line) for row in pairs])
             other_place = links.line(pair.other_path, pair.other_line)
             long, short = (
-                f"{shown(pair.text, limit)[0]} ({places}) {verb} {shown(pair.other_text, limit)[0]} ({other_place})"
+                f"{cut_as_code(pair.text, limit)[0]} ({places}) {verb} "
+                f"{cut_as_code(pair.other_text, limit)[0]} ({other_place})"
                 for limit in (MAX_UNFOLDED_CHARACTERS, MAX_SHORT_CHARS)
             )
             yield Row(long, short=short, count=len(pairs))

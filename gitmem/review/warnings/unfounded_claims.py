@@ -14,10 +14,10 @@ from gitmem.gate.policy import MESSAGE
 from gitmem.gate.reports.markdown import code
 from gitmem.plural import counted
 from gitmem.provenance.ledger import Claim, unfounded_claims
-from gitmem.review.commit_diff import revisions
+from gitmem.review.commit_diff import range_revisions
 from gitmem.review.markup import Links
 from gitmem.review.page import Row
-from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, ReviewWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class UnfoundedClaims(ReviewWarning):
     def points(self) -> int:
         return len(self.found)
 
-    def checked(self) -> Iterator[Checked]:
+    def checked(self) -> Iterator[CheckRow]:
         if self.found:
             words = f"**{counted(len(self.found), 'claim')}** of messages without effect"
-            yield Checked(False, "What messages record, against what their commits do", words)
+            yield CheckRow(False, "What messages record, against what their commits do", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         for claim in self.found:
@@ -50,5 +50,5 @@ class UnfoundedClaims(ReviewWarning):
 
 def check(commits: Range) -> UnfoundedClaims:
     """Look for unfounded trailers in the messages of the range."""
-    found = unfounded_claims(commits.repo, revisions(commits.base, commits.head))
+    found = unfounded_claims(commits.repo, range_revisions(commits.base, commits.head))
     return UnfoundedClaims(found=found, fails=any(claim.forged for claim in found))

@@ -49,7 +49,7 @@ class Range:
     clock: Clock
 
 
-class Checked(NamedTuple):
+class CheckRow(NamedTuple):
     """A row of the table of checks, in Markdown. `good`: there is nothing to look at. `what`: what was examined."""
 
     good: bool
@@ -97,7 +97,7 @@ class ReviewWarning(ABC):
         return 0
 
     @abstractmethod
-    def checked(self) -> Iterable[Checked]:
+    def checked(self) -> Iterable[CheckRow]:
         """Its rows in the table of checks; none when nothing was examined."""
 
     @abstractmethod

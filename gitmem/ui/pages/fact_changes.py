@@ -25,7 +25,7 @@ from gitmem.memory.files import memory_paths
 from gitmem.provenance import corrections, erasure, lifetimes
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
-from gitmem.review.fact_diff import compare
+from gitmem.review.fact_diff import compare_facts
 from gitmem.sessions.working_memory import delete_containing
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import OID, View
@@ -247,7 +247,7 @@ def _current_form(view: View, form: Form, was: PresentFact | None) -> PresentFac
     if same is not None or was is None or not rows:
         return same
     path, before = rows[0].path, memory_facts.parse(view.repo.read(was.blob)).facts
-    changes = compare({path: before}, {path: [row.fact for row in rows]}, view.today)
+    changes = compare_facts({path: before}, {path: [row.fact for row in rows]}, view.today)
     new = next((change.new for change in changes if change.old and change.old.line == was.fact.line), None)
     if new is None:  # an entirely different text: the only added fact with the same comment
         added = [change.new for change in changes if not change.old and change.new]

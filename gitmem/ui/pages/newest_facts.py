@@ -17,7 +17,7 @@ from gitmem.paths import kind
 from gitmem.provenance.cited_sources import SourceReader
 from gitmem.provenance.present_facts import KINDS
 from gitmem.provenance.writers import Writer, writers
-from gitmem.review.fact_diff import FactChange, Op, archives
+from gitmem.review.fact_diff import FactChange, Op, is_archiving
 from gitmem.ui.view import View
 
 
@@ -66,7 +66,7 @@ def learned(changes: Sequence[FactChange], known: Mapping[str, Writer], within: 
     """The changes that added a fact whose text was first written by one of the commits `within`."""
     new = []
     for change in changes:
-        is_added = change.op in (Op.ADDED, Op.PROMOTED) and kind(change.path) in KINDS and not archives(change)
+        is_added = change.op in (Op.ADDED, Op.PROMOTED) and kind(change.path) in KINDS and not is_archiving(change)
         writer = known.get(change.fact.id)
         if is_added and writer and writer.commit.oid in within:
             new.append(change)

@@ -15,8 +15,8 @@ from gitmem.memory.document import parse_lines_only
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
 from gitmem.provenance.writers import Writer, writers
-from gitmem.review.commit_diff import fact_changes, revisions, without_forgotten
-from gitmem.review.fact_diff import Op, archives
+from gitmem.review.commit_diff import fact_changes, range_revisions, without_forgotten
+from gitmem.review.fact_diff import Op, is_archiving
 from gitmem.ui.pages.compare import Row, rows_of, without_logs
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
@@ -94,7 +94,7 @@ def page(view: View) -> Response:
     return view.render(
         "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
         episodes=fitting(episodes[:MAX_ROWS], lambda entry: entry.text, MAX_EPISODE_BYTES), ended=len(episodes),
-        became=facts[:MAX_FACTS], came=len(facts), changes=changes, archives=archives,
+        became=facts[:MAX_FACTS], came=len(facts), changes=changes, archives=is_archiving,
         former=max((other for other in days if other < day), default=None),
         later=min((other for other in days if other > day), default=None),
     )  # fmt: skip
@@ -166,6 +166,6 @@ def _committed(view: View, day: date) -> Committed:
     added = [row.change.fact for row in rows if row.change.op in (Op.ADDED, Op.PROMOTED)]
     earlier = dict(writers(view.repo, head, added))
     if earlier:
-        within = {commit.oid for commit in view.repo.log(revisions(base, head))}
+        within = {commit.oid for commit in view.repo.log(range_revisions(base, head))}
         earlier = {ident: writer for ident, writer in earlier.items() if writer.commit.oid not in within}
     return Committed(rows, len(lasting), base, head, earlier)

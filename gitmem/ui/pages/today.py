@@ -20,8 +20,8 @@ from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import KINDS, LONG_TERM_KINDS, PresentFact, uncommitted_facts
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.provenance.writers import Writer
-from gitmem.review.commit_diff import fact_changes, revisions, without_forgotten
-from gitmem.review.fact_diff import FactChange, Op, archives
+from gitmem.review.commit_diff import fact_changes, range_revisions, without_forgotten
+from gitmem.review.fact_diff import FactChange, Op, is_archiving
 from gitmem.ui.pages.first_steps import first_steps
 from gitmem.ui.pages.last_week import last_week, latest_sessions, receipts_here
 from gitmem.ui.pages.newest_facts import by_writer, learned, newest, writers_of
@@ -100,7 +100,7 @@ def _learned(
     """The changes that added facts which a commit of the range was the first to write."""
     if not any(change.op in (Op.ADDED, Op.PROMOTED) for change in changes):
         return []
-    within = {commit.oid for commit in view.repo.log(revisions(base, head))}
+    within = {commit.oid for commit in view.repo.log(range_revisions(base, head))}
     return learned(changes, known, within)
 
 
@@ -115,7 +115,7 @@ def _ending(view: View) -> list[tuple[str, PresentFact]]:
 def _group_of(view: View, change: FactChange) -> str:
     """The title of the group of a change. A fact that was archived or expired was not forgotten, and neither was one
     that another file still has."""
-    if change.op is Op.EXPIRED or archives(change):
+    if change.op is Op.EXPIRED or is_archiving(change):
         return RETIRED
     if change.op in (Op.ADDED, Op.PROMOTED):
         return BACK
@@ -129,7 +129,7 @@ def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) ->
     if not head or base == head:
         return []
     changed = {change.old.id for change in changes if change.old}
-    ledger = read_ledger(view.repo, revisions(base, head))
+    ledger = read_ledger(view.repo, range_revisions(base, head))
     reverted = {old for _, old in ledger.reverts}
     return [
         Refused(link.source, record.commit, next(iter(values(memory_trailers(record.commit.message), REASON)), ""))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gitmem.git.merge_file import merge_text
 from gitmem.memory import facts
-from gitmem.review.merge.fact_merge import merge
-from gitmem.review.merge.line_merge import MARK, Merged
+from gitmem.review.merge.fact_merge import merge_memory
+from gitmem.review.merge.line_merge import MARK, MergeResult
 from tests.harness import Repo
 
 BASE = """# Memory
@@ -36,8 +36,8 @@ def text_merge(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
     return merge_text(os.environ, ours, base, theirs, marker=MARK)
 
 
-def merged(base: str, ours: str, theirs: str, path: str = "MEMORY.md") -> Merged:
-    return merge(base.encode(), ours.encode(), theirs.encode(), path, text_merge)
+def merged(base: str, ours: str, theirs: str, path: str = "MEMORY.md") -> MergeResult:
+    return merge_memory(base.encode(), ours.encode(), theirs.encode(), path, text_merge)
 
 
 def clean(base: str, ours: str, theirs: str, path: str = "MEMORY.md") -> str:
@@ -315,7 +315,7 @@ def visible(data: bytes) -> set[str]:
     return {line.split(" <!--")[0].strip() for line in data.decode().split("\n") if line.strip()} - {""}
 
 
-def words(found: Merged) -> set[str]:
+def words(found: MergeResult) -> set[str]:
     return {t for t in visible(found.data) if not t.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>"))}
 
 
@@ -345,7 +345,7 @@ def test_any_merge_is_symmetric_loses_nothing_and_stays_a_memory_file(
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=60), st.binary(max_size=60), st.binary(max_size=60))
 def test_any_bytes_merge_without_an_error(a: bytes, b: bytes, c: bytes) -> None:
-    merge(a.replace(b"\0", b""), b.replace(b"\0", b""), c.replace(b"\0", b""), "MEMORY.md", text_merge)
+    merge_memory(a.replace(b"\0", b""), b.replace(b"\0", b""), c.replace(b"\0", b""), "MEMORY.md", text_merge)
 
 
 def set_up(repo: Repo) -> None:
@@ -429,7 +429,7 @@ SETTINGS = '[memory]\ndaily = ["Daily notes/YYYY-MM-DD.md", "일지/YYYY.MM.DD.m
 def test_daily_notes_of_other_programs_merge_as_logs() -> None:
     daily = ("journals/YYYY_MM_DD.md",)
     ours, theirs = (f"- 아침 회의\n- {who} 적었다\n\t- 자세히\n" for who in ("노트북에서", "전화에서"))
-    found = merge(b"- \xec\x95\x84\xec\xb9\xa8 \xed\x9a\x8c\xec\x9d\x98\n", ours.encode(), theirs.encode(),
+    found = merge_memory(b"- \xec\x95\x84\xec\xb9\xa8 \xed\x9a\x8c\xec\x9d\x98\n", ours.encode(), theirs.encode(),
                   "journals/2026_02_05.md", text_merge, None, daily)  # fmt: skip
     assert found.conflicts == 0
     assert found.data.decode() == "- 아침 회의\n- 노트북에서 적었다\n\t- 자세히\n- 전화에서 적었다\n\t- 자세히\n"
