@@ -27,7 +27,6 @@ from gitmem.git.worktree import SCRATCH_PREFIX, content, flushed_file, read_byte
 from gitmem.messages import Message
 
 LATE = "late"  # prefix of files in the state folder: replaced files whose new lines could not be added to the new file
-MAX_ADD_TRIES = 5  # to add lines to a file that others change at the same moment
 _SCRATCH_NAME = re.compile(re.escape(SCRATCH_PREFIX) + "[a-z0-9_]{8}~?")
 
 log = logging.getLogger(__name__)
@@ -52,27 +51,19 @@ class Replacement:
         Raises Changed if the file does not hold `before`, and leaves it as somebody saved it. Raises GitMemError if the
         file cannot be written, OutsideRepository if the path leads through a symbolic link.
         """
+        self._write_scratch_file(self.after)
         try:
-            target = self._target()
-            self._scratch = flushed_file(_folder_for_scratch(self._scratch_folder, target), target, self.after or b"")
-            # The loop of editors that rename needs this comparison beside the one below: an editor that reads our text
-            # in the moment until it is taken back would save it over the text of somebody else.
+            # The loop of editors that rename needs this comparison beside the one of `_switch`: an editor that reads
+            # our text in the moment until it is taken back would save it over the text of somebody else.
             if self.before is not None and content(self._root, self.path) != self.before:
                 raise self._changed()
-            self._change_places(self._scratch)
-            if self.before is not None and not _holds(self._scratch, self.before):
-                self._change_places(self._scratch)
-                raise self._changed()
+            self._switch()
         except OSError as error:
             raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
 
     def resume(self) -> None:
         """Take over a change that a killed process applied, so that it can be undone. Raises as `apply`."""
-        try:
-            target = self._target()
-            self._scratch = flushed_file(_folder_for_scratch(self._scratch_folder, target), target, self.before or b"")
-        except OSError as error:
-            raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
+        self._write_scratch_file(self.before)
         self._applied = True
 
     def undo(self) -> bool:
@@ -80,12 +71,12 @@ class Replacement:
 
         A file that somebody changed since is left alone. Raises OSError if the old file cannot be put back.
         """
-        if not self._applied or self._scratch is None:
+        if not self._applied:
             return True
         current = content(self._root, self.path)
         if current == self.after:
             with suppress(Changed):
-                self._change_places(self._scratch)
+                self._switch()
                 return True
         return current == self.before
 
@@ -93,8 +84,8 @@ class Replacement:
         """Remove the scratch file, after the lines that a program added to it are added to the file in its place.
 
         The loops of editors that hold the file open, or that empty it and write it later, need this: such a program
-        writes to the file that was taken out. If the lines cannot be added (a full disk, or a folder is there now), the
-        file that was taken out is kept in the state folder, and a warning names it.
+        writes to the file that was taken out. If the lines cannot be added (a full disk, a folder is there now,
+        somebody saves at this moment), the file that was taken out is kept in the state folder, and a warning names it.
         """
         if self._scratch is None:
             return
@@ -112,23 +103,41 @@ class Replacement:
         with suppress(OSError):
             self._scratch.unlink(missing_ok=True)
 
+    def _write_scratch_file(self, data: bytes | None) -> None:
+        """Write the text that is to be put in place, or an empty file if the file is to be removed."""
+        try:
+            target = self._target()
+            self._scratch = flushed_file(_folder_for_scratch(self._scratch_folder, target), target, data or b"")
+        except OSError as error:
+            raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
+
     def _target(self) -> Path:
         """The place of the file; its folder is made. Raises OutsideRepository if a part of it is a symbolic link."""
         resolve(self._root, self.path).parent.mkdir(parents=True, exist_ok=True)
         return resolve(self._root, self.path)
 
-    def _change_places(self, scratch: Path) -> None:
-        """Let the scratch file and the file change places: apply the change, or take it back if it was applied.
+    def _switch(self) -> None:
+        """Apply the change, or take it back if it was applied.
 
-        Raises Changed if somebody created or removed the file since it was read.
+        Raises Changed if somebody saved the file since it was read, and leaves it as it was saved. The loop of editors
+        that take a line out needs the comparison.
         """
-        taken_out, put_in = self.before, self.after
+        assert self._scratch is not None
+        scratch, taken_out, put_in = self._scratch, self.before, self.after
         if self._applied:
             taken_out, put_in = self.after, self.before
+        self._change_places(scratch, taken_out, put_in)
+        if taken_out is not None and not _holds(scratch, taken_out):
+            self._change_places(scratch, put_in, taken_out)
+            raise self._changed()
+
+    def _change_places(self, scratch: Path, taken_out: bytes | None, put_in: bytes | None) -> None:
+        """Let the scratch file and the file change places. Raises Changed if somebody created or removed the file."""
         target = self._target()
         try:
             if taken_out is None:
-                _move_to_free_place(scratch, target)
+                _link(scratch, target)
+                scratch.unlink(missing_ok=True)
             elif put_in is None:
                 os.replace(target, scratch)
             else:
@@ -145,20 +154,15 @@ class Replacement:
 
     def _add_lines(self, before: bytes, theirs: bytes) -> None:
         """Add the lines that `theirs` added to `before` to the file in place. Raises GitMemError if that fails."""
-        for attempt in range(MAX_ADD_TRIES):
-            current = content(self._root, self.path)
-            new = with_added_lines(before, theirs, current or b"")
-            if new == (current or b""):
-                return
-            addition = Replacement(self._root, self.path, current, new, self._scratch_folder)
-            try:
-                addition.apply()
-                break
-            except Changed:
-                if attempt + 1 == MAX_ADD_TRIES:
-                    raise
-            finally:
-                addition.close()
+        current = content(self._root, self.path)
+        new = with_added_lines(before, theirs, current or b"")
+        if new == (current or b""):
+            return
+        addition = Replacement(self._root, self.path, current, new, self._scratch_folder)
+        try:
+            addition.apply()
+        finally:
+            addition.close()
         log.warning(
             "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
             "git diff -- %s shows them", self.path, shlex.quote(self.path),
@@ -224,11 +228,13 @@ def _holds(scratch: Path, data: bytes) -> bool:
     return False
 
 
-def _move_to_free_place(file: Path, target: Path) -> None:
-    """Move a file. Raises FileExistsError if there is a file already (checked by a hard link where there are some)."""
+def _link(file: Path, target: Path) -> None:
+    """Give `file` the name `target` as well. Raises FileExistsError if there is a file of that name.
+
+    On a file system without hard links the file is moved.
+    """
     try:
         os.link(file, target, follow_symlinks=False)
-        os.unlink(file)
     except OSError as error:
         if error.errno not in system.NOT_SUPPORTED or target.exists():
             raise
@@ -244,11 +250,6 @@ def _exchange(scratch: Path, target: Path) -> None:
     if system.exchange(scratch, target):
         return
     old = scratch.with_name(scratch.name + "~")
-    try:
-        os.link(target, old)
-    except OSError as error:
-        if error.errno not in system.NOT_SUPPORTED:
-            raise
-        os.rename(target, old)
+    _link(target, old)
     os.replace(scratch, target)
     os.rename(old, scratch)

@@ -359,7 +359,8 @@ def _put_back(repo: Repository, files: Sequence[Replacement], *, committed: bool
     for file in reversed(files):
         try:
             if committed and _is_blob(repo, oids.get(file.path), file.after):
-                # A git that was killed after it moved HEAD left its index with the old text.
+                # A git that was killed after it moved HEAD left its index with the old text (the loop of kills of all
+                # processes): the next commit would bring it back.
                 unstage(repo, file.path, keep=file.after, drop=file.before)
             else:
                 if file.undo():

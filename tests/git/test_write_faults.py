@@ -64,6 +64,8 @@ CHANGES = (
 WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "kilo", "lima",
          "mike", "november", "oscar", "papa")  # fmt: skip
 
+UNTOUCHED = "We rely on papa in place 15"
+
 
 # -- the commands --------------------------------------------------------------------------------------------
 
@@ -290,7 +292,8 @@ Actions = dict[int, Callable[[str], None]]  # number of a step -> what the test 
 
 class Run:
     """One run of a command in a child process that stops at each step. `saved`: lines that somebody else saved
-    meanwhile. `committed`: facts that somebody else committed meanwhile. `steps`: the names of the steps so far."""
+    meanwhile. `committed`: facts that somebody else committed meanwhile. `removed`: facts that somebody else took out
+    meanwhile. `steps`: the names of the steps so far."""
 
     def __init__(self, prepared: Prepared, repo: Repo) -> None:
         self.prepared, self.repo = prepared, repo
@@ -298,6 +301,7 @@ class Run:
         self.target = repo.path / prepared.target
         self.saved: set[str] = set()
         self.committed: set[str] = set()
+        self.removed: set[str] = set()
         self.steps: list[str] = []
         self.child = 0
         self._answer = b"go\n"
@@ -457,6 +461,15 @@ def save_new_file(run: Run, step: str) -> None:
         run.saved.add(text)
 
 
+def take_line_out(run: Run, step: str) -> None:
+    """Write a new file without a line that no command is about, and put it in the place of the old one."""
+    text = run.repo.read("MEMORY.md")
+    new = run.repo.path / ".git/new-file"
+    new.write_text(text.replace(f"- {UNTOUCHED}\n", ""), encoding="utf-8")
+    os.replace(new, run.repo.path / "MEMORY.md")
+    run.removed.add(UNTOUCHED)
+
+
 def save_in_place(run: Run, step: str) -> None:
     """Write the changed text into the file."""
     text = line_of(run, "Saved in the middle")
@@ -542,6 +555,13 @@ def fault_editor_that_renames(run: Run, at: int, dice: random.Random) -> Actions
     """An editor that writes a new file and puts it in the place of the old one."""
     steps = {at, at + 1, at + 1 + dice.randrange(8)}
     return dict.fromkeys(steps, partial(save_new_file, run))
+
+
+def fault_editor_that_removes(run: Run, at: int, dice: random.Random) -> Actions:
+    """An editor that takes a line out, by a new file."""
+    if run.prepared.target != "MEMORY.md" or run.command in MERGES:
+        return {}
+    return {at: partial(take_line_out, run)}
 
 
 def fault_editor_that_truncates(run: Run, at: int, dice: random.Random) -> Actions:
@@ -630,7 +650,7 @@ def fault_switch(run: Run, at: int, dice: random.Random) -> Actions:
 
 FAULTS = (
     fault_nothing, fault_kill, fault_kill_all, fault_interrupt, fault_error, fault_disk, fault_editor, fault_editor_in_place,
-    fault_editor_that_renames, fault_editor_that_truncates, fault_held_open, fault_commit, fault_commit_of_staged, fault_switch,
+    fault_editor_that_renames, fault_editor_that_removes, fault_editor_that_truncates, fault_held_open, fault_commit, fault_commit_of_staged, fault_switch,
 )  # fmt: skip
 
 
@@ -703,8 +723,9 @@ def check(run: Run) -> None:
     now, head = facts_here(repo), facts_at(repo, "HEAD")
     memory = facts.parse(repo.read("MEMORY.md").encode()).facts
     replaced = {value for fact in memory for key, value in fact.meta if key == "supersedes"}
-    lost = {text for text in before - now - may_go if fact_id(text) not in replaced}
+    lost = {text for text in before - now - may_go - run.removed if fact_id(text) not in replaced}
     assert not lost, (run, lost)
+    assert not run.removed & now, (run, "came back")
     if run.command not in MERGES:  # Git's own checkout: what is saved between its look and its write is gone
         written = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".md")
         unsaved = {text for text in run.saved if f"- {text}\n" not in written}
@@ -743,7 +764,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Commands:
 def rounds_of(commands: Commands, number: int | None, dice: random.Random) -> Iterator[tuple[Prepared, int]]:
     """(command, step): `number` of them spread over the commands, or all steps of all commands for None.
 
-    In every fourth round the hooks refuse.
+    In every fourth round the hooks refuse. Every second step is in a hook: Git is in the middle of its work there.
     """
     if number is None:
         for command in COMMANDS:
@@ -754,7 +775,9 @@ def rounds_of(commands: Commands, number: int | None, dice: random.Random) -> It
         return
     for round_ in range(number):
         prepared = commands.prepared(COMMANDS[round_ % len(COMMANDS)], round_ % 4 == 3)
-        yield prepared, dice.randrange(len(prepared.steps))
+        steps = range(len(prepared.steps))
+        hooks = [step for step in steps if prepared.steps[step].startswith("hook ")]
+        yield prepared, dice.choice(hooks if hooks and round_ % 2 else steps)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__.removeprefix("fault_"))
