@@ -47,12 +47,13 @@ def read_event() -> Event:
 
 
 def commits_of(repo: Repository, event: Event) -> CommitRange:
-    """The commits that the event brings, with the settings of the branch that they go to; base "" for all of history.
+    """The commits that the event adds, and the commit whose settings hold for them, that of the branch they go to. Base
+    "" stands for all of history.
 
-    GITMEM_BASE and GITMEM_HEAD (the inputs `base` and `head`) take precedence over the event. If the event names no
-    base (a new branch), or one that a force-push removed, the range begins where the branch left the default branch. On
-    the default branch, or without a branch, it is all of history; it is never empty. Raises GitMemError if the clone
-    lacks a named commit; the scan checks whether a shallow clone has the whole range.
+    GITMEM_BASE and GITMEM_HEAD (the inputs `base` and `head`) come before the event. If the event names no base (a new
+    branch), or one that a force-push removed, the range begins where the branch left the default branch. On the default
+    branch, or without a branch, it is all of history; the range is never empty. Raises GitMemError if the clone lacks a
+    named commit. Whether a shallow clone has the whole range is checked by the scan.
     """
     head = os.environ.get("GITMEM_HEAD") or event.head or "HEAD"
     tip = resolve_commit(repo, head)

@@ -37,12 +37,12 @@ from gitmem.errors import (
     UsageError,
 )
 from gitmem.messages import Message
-from gitmem.ui.change_events import events
+from gitmem.ui.change_events import event_stream
 from gitmem.ui.page_snapshot import Snapshot, snapshot
 from gitmem.ui.pages import CHANGES, PAGES, Change
-from gitmem.ui.rendering import STATIC, Unmasked, rendered
+from gitmem.ui.rendering import STATIC, Unmasked, render_template
 from gitmem.ui.security import Guard, Refusal, checked_form
-from gitmem.ui.translation import language_of, translate, translated
+from gitmem.ui.translation import language_of, translate_message, translate_phrase
 from gitmem.ui.view import Site, View
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
     routes += [Route(f"/{path}", _change(site, path, change), methods=["POST"]) for path, change in CHANGES.items()]
     routes += [Route("/preview/{key}", _preview(site), name="preview")]
     routes += [Route("/", _first_page(site)), Route("/static/{name}", _static)]
-    routes += [Route("/live", events(site, ending or threading.Event()))]
+    routes += [Route("/live", event_stream(site, ending or threading.Event()))]
     app = Starlette(
         routes=[Mount(site.keys.base, routes=routes)],
         exception_handlers={404: _unknown_page(site), 405: _unknown_page(site), Refusal: _refused},
@@ -75,6 +75,8 @@ def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
 
 
 def _page(site: Site, name: str, show: Callable[[View], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint (function of a request) of a page."""
+
     async def answer(request: Request) -> Response:
         return await to_thread.run_sync(_call_page, site, name, request, show)
 
@@ -82,10 +84,13 @@ def _page(site: Site, name: str, show: Callable[[View], Response]) -> Callable[[
 
 
 def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint of a change. The first request of a change in PREVIEWED is redirected to the URL of its preview, and
+    a later one makes the change. Changes run one after the other."""
+
     async def answer(request: Request) -> Response:
         form = await checked_form(request, site.keys)
         if change.confirmed_by is not None and not any(form.get(field) for field in change.confirmed_by):
-            url = f"{site.keys.base}/preview/{site.preview_forms.keep(name, form)}"
+            url = f"{site.keys.base}/preview/{site.preview_forms.add(name, form)}"
             if at := request.query_params.get("at"):
                 url += f"?{urlencode({'at': at})}"
             return RedirectResponse(url, 303)
@@ -99,7 +104,8 @@ def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaita
 
 
 def _preview(site: Site) -> Callable[[Request], Awaitable[Response]]:
-    """The page that shows what a form would change. It is requested by GET and never makes the change."""
+    """The endpoint of previews: a page that shows what a form would change. It answers GET requests and never makes the
+    change."""
 
     async def answer(request: Request) -> Response:
         return await to_thread.run_sync(show_preview, request)
@@ -138,6 +144,7 @@ def _call_page(site: Site, name: str, request: Request, show: Callable[[View], R
 
 @contextmanager
 def _view_of(site: Site, name: str, request: Request) -> Iterator[View]:
+    """Lend the repository for one request, as the request's View."""
     with site.pool.lend_open() as opened:
         moment = now()
         shown = snapshot(opened.repo, request.query_params.get("at", "") or site.at, moment)
@@ -162,15 +169,18 @@ def _error_page(site: Site, name: str, request: Request, error: Exception) -> Re
             return view.render("error.html", status, title=title, hint=view.t(hint), stopped=status == 422)
     except (GitMemError, OSError):  # the repository cannot be read at all
         language = language_of(request.headers.get("accept-language", ""))
-        title, again = (Unmasked(translate(language, text)) for text in ("The repository cannot be read", "Try again"))
-        text = rendered(
-            "bare.html", language=language, title=title, hint=_one_line(translated(language, words)), again=again,
+        phrases = ("The repository cannot be read", "Try again")
+        title, again = (Unmasked(translate_phrase(language, phrase)) for phrase in phrases)
+        hint = _one_line(translate_message(language, words))
+        text = render_template(
+            "bare.html", language=language, title=title, hint=hint, again=again,
             base=Unmasked(site.keys.base), nonce=Unmasked(request.state.nonce),
         )  # fmt: skip
         return HTMLResponse(text, 503)
 
 
 def _one_line(text: str) -> str:
+    """The text with its lines joined by spaces."""
     if "\n" not in text:
         return text
     return " ".join(text.split())
@@ -193,6 +203,8 @@ def _error_words(site: Site, error: Exception) -> tuple[int, str, str]:
 
 
 def _unknown_page(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """The handler of requests for URLs without a page: an error page with status 404."""
+
     async def answer(request: Request, _: Exception) -> Response:
         unknown = MissingFile("There is no such page", "choose one above")
         return await to_thread.run_sync(_error_page, site, "", request, unknown)
@@ -201,12 +213,15 @@ def _unknown_page(site: Site) -> Callable[[Request, Exception], Awaitable[Respon
 
 
 async def _refused(request: Request, refusal: Exception) -> Response:
+    """The response to a request that the Guard or a form's check refused: its reason as plain text."""
     assert isinstance(refusal, Refusal)
     language = language_of(request.headers.get("accept-language", ""))
-    return PlainTextResponse(translated(language, refusal.words) + "\n", refusal.status)
+    return PlainTextResponse(translate_message(language, refusal.words) + "\n", refusal.status)
 
 
 def _first_page(site: Site) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint of the URL without a page: it redirects to the page Today."""
+
     async def answer(request: Request) -> Response:
         return Response(status_code=303, headers={"location": f"{site.keys.base}/today"})
 

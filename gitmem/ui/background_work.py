@@ -24,6 +24,9 @@ class Progress:
 
 @dataclass
 class _Job:
+    """A job and its progress. `key`: what the job was started for. `ended`: is set when the job is done or has failed.
+    `error`: the exception that the job raised, None for none."""
+
     key: object
     work: Callable[[Progress], None]
     progress: Progress = field(default_factory=Progress)
@@ -69,6 +72,7 @@ class BackgroundWork:
         return None
 
     def _work(self) -> None:
+        """The body of the background thread: run the jobs of the queue, one after the other."""
         while True:
             with self._lock:
                 if not self._queue:

@@ -16,8 +16,8 @@ from starlette.responses import Response, StreamingResponse
 
 from gitmem.environment import now
 from gitmem.errors import GitMemError
-from gitmem.ui.page_snapshot import state
-from gitmem.ui.translation import language_of, translate
+from gitmem.ui.page_snapshot import memory_key
+from gitmem.ui.translation import language_of, translate_phrase
 from gitmem.ui.view import Site
 
 CHECK_SECONDS = 2.0  # between two checks for changes
@@ -25,7 +25,7 @@ POLL_SECONDS = 0.25  # between two checks for the end of the server
 MAX_STREAMS = 24  # open pages with a stream; further ones get none
 
 
-def events(site: Site, ending: threading.Event) -> Callable[[Request], Awaitable[Response]]:
+def event_stream(site: Site, ending: threading.Event) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint of the event stream, which goes on until the reader leaves or `ending` is set."""
     streams: set[object] = set()
 
@@ -40,7 +40,8 @@ def events(site: Site, ending: threading.Event) -> Callable[[Request], Awaitable
 
 
 async def _counted(stream: AsyncIterator[str], streams: set[object]) -> AsyncIterator[str]:
-    """The stream, which is in `streams` while it is open."""
+    """The same stream; while it is open, the set `streams` has an entry for it, so that the open streams can be
+    counted."""
     streams.add(stream)
     try:
         async for text in stream:
@@ -50,7 +51,8 @@ async def _counted(stream: AsyncIterator[str], streams: set[object]) -> AsyncIte
 
 
 async def _events_since(site: Site, ending: threading.Event, since: str, language: str) -> AsyncIterator[str]:
-    """One event for each change after the state `since`."""
+    """A server-sent event for each change of memory after the state with the key `since` (`page_snapshot.memory_key`),
+    with a line of text in `language`."""
     current, facts = await to_thread.run_sync(_current_state, site, "")
     before = None
     if current == since:
@@ -68,11 +70,11 @@ async def _events_since(site: Site, ending: threading.Event, since: str, languag
 
 
 def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
-    """(the current state, the ids of all facts, or None when the state is `last`). (`last`, None) when the repository
-    cannot be read."""
+    """(key of the current state of memory, ids of all its facts). The ids are None if the key is `last`, or if the
+    repository cannot be read; the key is then `last`."""
     try:
         with site.pool.lend_open() as opened:
-            current = state(opened.repo, opened.config)
+            current = memory_key(opened.repo, opened.config)
             if current == last:
                 return current, None
             commit = ""
@@ -85,7 +87,8 @@ def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
 
 
 def _words(language: str, before: frozenset[str] | None, after: frozenset[str] | None) -> str:
-    """The line for a change: the number of new fact ids, when both sets are known and there are any."""
+    """The line of text for a change: how many facts are new, or only that memory changed if an argument is None or no
+    fact is new. `before`, `after`: the ids of all facts."""
     if before is not None and after is not None and (count := len(after - before)):
-        return translate(language, "{count} new facts", count=count)
-    return translate(language, "Memory changed")
+        return translate_phrase(language, "{count} new facts", count=count)
+    return translate_phrase(language, "Memory changed")

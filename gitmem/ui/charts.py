@@ -27,9 +27,9 @@ class Piece:
     shade: int
 
 
-def stacked(values: Mapping[str, float], whole: float, order: Sequence[str] = ()) -> list[Piece]:
-    """The positive values as pieces of one bar, which is 100 wide for the value `whole`. `order`: names with a fixed
-    fill each."""
+def stacked_bar(values: Mapping[str, float], whole: float, order: Sequence[str] = ()) -> list[Piece]:
+    """The positive values, in their order, as the pieces of one bar; a value of `whole` would fill the bar. `order`:
+    names that always get the same fill, whichever of them are there."""
     pieces, start = [], 0.0
     shades = {name: number for number, name in enumerate(order)}
     positive = [(name, value) for name, value in values.items() if value > 0]
@@ -44,7 +44,8 @@ def stacked(values: Mapping[str, float], whole: float, order: Sequence[str] = ()
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `x`: its left edge. `parts`: (top, height, fill) of each part from the bottom up."""
+    """One column of a chart. `x`: its left edge. `parts`: (upper edge, height, number of the fill) of each part, from
+    the bottom up."""
 
     x: float
     width: float
@@ -53,9 +54,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart with columns or lines. `lines`: the points of each line as SVG writes them. `dots`: (x, y) of each point.
-    `ticks`: (y, label) of the scale. `labels`: (x, label, whether a phone shows it) below. `numbers`: (x, y, label)
-    above columns or points."""
+    """A chart with columns or lines; lengths are in units of the SVG. `lines`: the points of each line in the syntax of
+    SVG. `dots`: (x, y) of each point. `ticks`: (y, label) of each line of the scale. `labels`: (x, label, whether a
+    narrow screen shows it) under the chart. `numbers`: (x, y, label) of the values that are written over columns or
+    points."""
 
     columns: tuple[Column, ...]
     lines: tuple[str, ...]
@@ -65,10 +67,10 @@ class Chart:
     numbers: tuple[tuple[float, float, str], ...]
 
 
-def columns(names: Sequence[str], rows: Sequence[Sequence[float]], most: float = 0) -> Chart:
+def column_chart(names: Sequence[str], rows: Sequence[Sequence[float]], most: float = 0) -> Chart:
     """A column chart. `names`: the label of each column. `rows`: the values of each column's parts. `most`: the end of
     the scale, 0 to compute it."""
-    top = most or nice(max((sum(row) for row in rows), default=0))
+    top = most or scale_end(max((sum(row) for row in rows), default=0))
     if top == 5:  # half of it is a label of the scale, and there are no half facts
         top = 6
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
@@ -84,10 +86,10 @@ def columns(names: Sequence[str], rows: Sequence[Sequence[float]], most: float =
     return Chart(tuple(drawn), (), (), _ticks(top), _labels(names, step), _numbers(tops))
 
 
-def line(names: Sequence[str], values: Sequence[float | None], most: float = 0) -> Chart:
+def line_chart(names: Sequence[str], values: Sequence[float | None], most: float = 0) -> Chart:
     """A line chart: one point for each name whose value is not None, and lines between neighbours. `most`: the end of
     the scale, 0 to compute it."""
-    top = most or nice(max((value for value in values if value is not None), default=0))
+    top = most or scale_end(max((value for value in values if value is not None), default=0))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     runs: list[list[tuple[float, float]]] = [[]]
     tops = []
@@ -103,7 +105,7 @@ def line(names: Sequence[str], values: Sequence[float | None], most: float = 0) 
     return Chart((), lines, dots, _ticks(top), _labels(names, step), _numbers(tops))
 
 
-def nice(value: float) -> float:
+def scale_end(value: float) -> float:
     """The end of a scale for values up to `value`: the least number of 1, 2 or 5 times a power of ten that is not below
     it; 1 for zero and less."""
     size = 1.0
@@ -122,6 +124,7 @@ def _height(value: float, top: float) -> float:
 
 
 def _ticks(top: float) -> tuple[tuple[float, str], ...]:
+    """(y, label) of each line of a scale that ends at `top`."""
     shares: Sequence[float] = (0, 0.5, 1)
     if top <= 1:  # half of one fact is not a number of facts
         shares = (0, 1)

@@ -16,7 +16,8 @@ MAX_FILES = 4096  # the least recently used file is dropped first
 
 
 class FileFindings:
-    """The findings of blobs under the last policy that was used. Thread-safe."""
+    """The findings of the gate in each blob (one version of a file), under the policy that was used last.
+    Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,7 +43,7 @@ class FileFindings:
         return findings
 
     def unread(self, contents: Contents) -> int:
-        """How many bytes of `contents` are not cached, so that a scan would read them."""
+        """How many bytes of `contents` a scan would have to read, since their findings are not cached."""
         with self._lock:
             is_current = self._policy == contents.policy
             blobs = [blob for blob in contents.blobs if not (is_current and _key(blob) in self._findings)]

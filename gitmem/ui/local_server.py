@@ -20,7 +20,7 @@ from gitmem.ui.page_snapshot import snapshot
 from gitmem.ui.pages import TABS
 from gitmem.ui.security import Keys
 from gitmem.ui.view import Site
-from gitmem.ui.visits import Visit, keep, last_visit
+from gitmem.ui.visits import Visit, last_visit, record_visit
 
 CrashLog = Callable[[BaseException], str]
 LOOPBACK = "127.0.0.1"
@@ -28,7 +28,7 @@ WARM_UP_DELAY_SECONDS = 0.3  # so that the first page comes first
 SHUTDOWN_SECONDS = 2  # to wait for open responses at the end
 
 
-def bound(port: int) -> socket.socket:
+def bind_socket(port: int) -> socket.socket:
     """A socket bound to a port of the loopback address; 0 takes any free port. Raises GitMemError when the port cannot
     be used."""
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -45,12 +45,14 @@ def bound(port: int) -> socket.socket:
     return server
 
 
-def site_of(
+def open_site(
     folder: Path, port: int, *, read_only: bool = False, at: str = "", crash_log: CrashLog = lambda _: ""
 ) -> Site:
-    """The site of the repository that contains `folder`. Records this visit, unless the site is read-only.
+    """The `Site` (what all requests share) of the repository that contains `folder`. Records this visit, unless
+    `read_only`. `at`: the revision that pages show, "" for the work tree. `crash_log`: writes an unexpected exception
+    to a file and returns the file's path.
 
-    Raises NotARepository, BadConfig, and UnknownRevision when `at` names no revision.
+    Raises NotARepository, BadConfig, and UnknownRevision if there is no revision `at`.
     """
     pool = RepositoryPool(folder)
     with pool.lend() as (repo, _):
@@ -60,7 +62,7 @@ def site_of(
             if (repo.git_dir / RECORD).exists():  # finish what a killed run began, since it would block every change
                 with suppress(GitMemError), writer(repo):
                     pass
-            keep(repo.common_dir, Visit(repo.head() or "", now()))
+            record_visit(repo.common_dir, Visit(repo.head() or "", now()))
     return Site(Keys(port), pool, read_only, at, visit, TABS, crash_log=crash_log)
 
 
@@ -77,7 +79,7 @@ class _Server(uvicorn.Server):
 
 
 def _warm(site: Site) -> None:
-    """Read the facts in advance, while the reader looks at the first page."""
+    """Read the facts into the cache, while the reader looks at the first page."""
     with suppress(GitMemError, OSError), site.pool.lend() as (repo, config):
         shown = snapshot(repo, site.at, now())
         site.facts.facts_of(repo, config, shown.commit, (shown.when or now()).date())

@@ -112,7 +112,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
 
 
 def _page(view: ExportView) -> bytes:
-    """The HTML of a page, or an error page when the snapshot lacks what the page is about."""
+    """The HTML of a page. An error page if the snapshot does not have what the page is about."""
     try:
         return bytes(PAGES[view.page].show(view).body)
     except (MissingFile, OutsideRepository) as error:

@@ -24,7 +24,8 @@ class Snapshot:
 
     @property
     def past(self) -> bool:
-        """Whether it is a commit, so that nothing can be changed. A bare repository only has such snapshots."""
+        """Whether the snapshot is a commit, so that its page cannot make changes. In a bare repository every snapshot
+        is one."""
         return bool(self.commit)
 
 
@@ -41,7 +42,7 @@ def snapshot(repo: Repository, named: str, now: datetime) -> Snapshot:
     return Snapshot(named, commit, repo.commit(commit).commit_date)
 
 
-def state(repo: Repository, config: Config) -> str:
+def memory_key(repo: Repository, config: Config) -> str:
     """A key for the current memory, which is equal for equal commits and memory files."""
     scan = ""
     if repo.root is not None:

@@ -20,8 +20,8 @@ class PreviewForms:
         self._lock = threading.Lock()
         self._forms: dict[str, tuple[str, Mapping[str, str]]] = {}
 
-    def keep(self, address: str, form: Mapping[str, str]) -> str:
-        """Keep the form of the change at `address` and return its key."""
+    def add(self, address: str, form: Mapping[str, str]) -> str:
+        """Keep the form of a change and return a random key for it. `address`: the URL of the change."""
         key = secrets.token_urlsafe(16)
         with self._lock:
             self._forms[key] = (address, dict(form))

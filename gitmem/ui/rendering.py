@@ -93,7 +93,7 @@ def environment() -> jinja2.Environment:
     or change a text before it is masked are removed."""
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, finalize=_written, auto_reload=False,
+        trim_blocks=True, lstrip_blocks=True, finalize=_template_value, auto_reload=False,
     )  # fmt: skip
     for unsafe in ("truncate", "safe", "wordwrap", "striptags", "urlize", "xmlattr", "tojson", "pprint"):
         del templates.filters[unsafe]
@@ -106,7 +106,7 @@ def environment() -> jinja2.Environment:
     return templates
 
 
-def rendered(template: str, **values: object) -> str:
+def render_template(template: str, **values: object) -> str:
     """The HTML of a template; every value is masked, and escaped."""
     page = _Page()
     token = _PAGE.set(page)
@@ -116,7 +116,7 @@ def rendered(template: str, **values: object) -> str:
         _PAGE.reset(token)
 
 
-def _written(value: Any) -> Any:
+def _template_value(value: Any) -> Any:
     """What a template writes for a value: a placeholder for a text that must be masked, else the value itself."""
     if isinstance(value, PageText):
         return _PAGE.get().placeholder(value)
@@ -127,15 +127,15 @@ def _written(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def masked_word(text: str) -> str:
-    """A part of a URL, with its secrets masked."""
+    """A text for a part of a URL, with the secrets in it masked."""
     texts = Texts()
     texts.collect(text)
     texts.mask(Policy(), frozenset(PERSONAL))
     return texts.masked(text)
 
 
-def fitting(values: Sequence[T], text_of: Callable[[T], str], max_bytes: int) -> Sequence[T]:
-    """The first values whose texts together have at most `max_bytes` bytes as HTML; at least one."""
+def first_that_fit(values: Sequence[T], text_of: Callable[[T], str], max_bytes: int) -> Sequence[T]:
+    """The first values, as many as have texts of at most `max_bytes` bytes as HTML together; at least one value."""
     size = 0
     for number, value in enumerate(values):
         size += len(escape(text_of(value)).encode("utf-8", "replace"))
@@ -254,6 +254,7 @@ def inline(text: str) -> Markup:
 
 
 def _count_of_rest(text: str) -> Markup:
+    """The HTML that says how many characters of a text beyond MAX_MARKDOWN_CHARACTERS are not shown; empty for none."""
     left = len(text) - MAX_MARKDOWN_CHARACTERS
     if left > 0:
         return Markup(' <span class="quiet">... {}</span>').format(f"{left:,}")

@@ -29,7 +29,7 @@ from gitmem.promotion.archiving import ArchivableFact, archivable_facts
 from gitmem.promotion.promote import Outcome, Request
 from gitmem.promotion.proposal_review import RecordedModel, Review, offers_of
 from gitmem.ui.background_work import Progress
-from gitmem.ui.page_snapshot import state
+from gitmem.ui.page_snapshot import memory_key
 from gitmem.ui.view import View
 
 MAX_BYTES_AT_ONCE = 64_000  # of memory files whose parts are computed while the page waits: a fraction of a second
@@ -46,22 +46,22 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the queue. `title`: of its tab. `phrase`: says how many items wait, by the number that `count`
-    returns for its value. `reads`: says what the computation does. `key`: everything that its value depends on.
-    `made`: computes its value."""
+    """One part of the queue. `title`: of its tab. `phrase`: says how many items wait, with the number that `count`
+    returns for the part's value. `reads`: what the computation is doing, for the page that shows its progress. `key`:
+    everything that the value depends on; the value is computed again when it changes. `compute`: returns the value."""
 
     title: str
     phrase: str
     reads: str
     key: Callable[[View], object]
-    made: Callable[[View, Progress], Any]
+    compute: Callable[[View, Progress], Any]
     count: Callable[[Any], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """The tab of a part. `count`: how many items wait, None when it is unknown. `pending`: the part is being
-    computed."""
+    """The tab of a part. `count`: how many items wait, None if that is not known. `pending`: the part is being computed
+    now."""
 
     name: str
     title: str
@@ -70,9 +70,9 @@ class Tab:
     pending: bool = False
 
 
-def value(view: View, name: str) -> Any:
-    """The value of a part, or the Progress of its computation when `patience` is over. Raises what the computation
-    raises."""
+def part_value(view: View, name: str) -> Any:
+    """The value of a part, or its Progress if the computation takes longer than a page waits (`Site.patience`). Raises
+    what the computation raises."""
     key = PARTS[name].key(view)
     if not view.site.cache.has(name, key) and _memory_bytes(view) > MAX_BYTES_AT_ONCE:
         progress = _in_background(view, name, key, time.monotonic() + view.site.patience, first=True)
@@ -81,13 +81,15 @@ def value(view: View, name: str) -> Any:
     return _computed(view, name, key)
 
 
-def at_once(view: View, name: str) -> Any:
-    """The value of a part, however long it takes. A decision needs it."""
+def part_value_now(view: View, name: str) -> Any:
+    """The value of a part, however long its computation takes, as a decision needs it. Raises what the computation
+    raises."""
     return _computed(view, name, PARTS[name].key(view))
 
 
 def _computed(view: View, name: str, key: object) -> Any:
-    return view.site.cache.get(name, key, lambda: PARTS[name].made(view, Progress()))
+    """The cached value of a part for `key`, which is computed if it is not cached."""
+    return view.site.cache.get(name, key, lambda: PARTS[name].compute(view, Progress()))
 
 
 def tabs(view: View) -> list[Tab]:
@@ -111,13 +113,13 @@ def _tab(view: View, name: str, until: float) -> Tab:
 
 
 def _in_background(view: View, name: str, key: object, until: float, *, first: bool = False) -> Progress | None:
-    """Compute a part in the background and wait for it until `until` (`time.monotonic`). None when its value is cached,
-    else its progress. `first`: before all other parts."""
+    """Compute a part in the background and wait for it until `until` (`time.monotonic`). Returns None if the value is
+    cached, else the progress of the computation. `first`: compute it before all other parts."""
 
     def work(progress: Progress) -> None:
         with view.site.pool.lend_open() as opened:
             own_view = replace(view, opened=opened)
-            view.site.cache.get(name, key, lambda: PARTS[name].made(own_view, progress))
+            view.site.cache.get(name, key, lambda: PARTS[name].compute(own_view, progress))
 
     return view.site.work.wait_for(name, key, work, until, first=first)
 
@@ -153,8 +155,8 @@ def _offer(view: View, progress: Progress) -> Offer | None:
 
 
 def _state_folder(view: View) -> Path | None:
-    """The folder in which this server may cache results; None for a read-only server and when there is no such
-    folder."""
+    """The folder in which this server may cache results; None for a read-only server and if the folder does not
+    exist."""
     if view.site.read_only:
         return None
     try:
@@ -173,7 +175,7 @@ def _findings_key(view: View) -> object:
     files = []
     if view.repo.root:
         files = [_file_state(view.repo.root / name) for name in (".gitmem-allow.toml", ".gitmem.toml")]
-    return state(view.repo, view.config), view.config, view.now.date(), tuple(files)
+    return memory_key(view.repo, view.config), view.config, view.now.date(), tuple(files)
 
 
 def _file_state(path: Path) -> tuple[int, int, int] | None:
@@ -203,7 +205,7 @@ def report_of(view: View, read: Contents, progress: Progress | None = None) -> R
 
 
 def _pairs_key(view: View) -> object:
-    return state(view.repo, view.config), view.snapshot.commit, view.config, view.today
+    return memory_key(view.repo, view.config), view.snapshot.commit, view.config, view.today
 
 
 def _pairs(view: View, progress: Progress) -> Sequence[Rival]:
@@ -228,7 +230,7 @@ def _branch_count(found: Sequence[OpenBranch]) -> int:
 
 
 def _archive_key(view: View) -> object:
-    return state(view.repo, view.config), view.now.date(), view.config.memory_lines
+    return memory_key(view.repo, view.config), view.now.date(), view.config.memory_lines
 
 
 def _archive(view: View, _: Progress) -> Sequence[ArchivableFact]:

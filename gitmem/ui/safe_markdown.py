@@ -42,6 +42,7 @@ class _Safe(RendererHTML):
 
 
 def _host(target: str) -> str:
+    """The host of a URL; "" if it has none or is invalid."""
     try:
         return urlsplit(target).hostname or ""
     except ValueError:

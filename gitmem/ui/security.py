@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gitmem.ui.translation import language_of, translated
+from gitmem.ui.translation import language_of, translate_message
 
 SAFE_METHODS = ("GET", "HEAD")
 MAX_FORM_BYTES = 1 << 18  # the longest field is a fact, of 4,000 characters at nine bytes each
@@ -65,8 +65,8 @@ class Refusal(Exception):
 
 
 class Guard:
-    """An ASGI application that checks each request and passes it on to `app`. It adds the headers of `policy` to every
-    response and puts their nonce into `scope["state"]`."""
+    """An ASGI application that checks each request and passes it on to `app`. It adds `response_headers` to every
+    response, and puts their nonce (a random word that scripts and styles must carry) into `scope["state"]`."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self.app, self.keys = app, keys
@@ -79,18 +79,19 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(policy(nonce))
+                MutableHeaders(scope=message).update(response_headers(nonce))
             await send(message)
 
         try:
             answer = self._checked(scope)
         except Refusal as refusal:
             language = language_of(Headers(scope=scope).get("accept-language", ""))
-            answer = PlainTextResponse(translated(language, refusal.words) + "\n", refusal.status)
+            answer = PlainTextResponse(translate_message(language, refusal.words) + "\n", refusal.status)
         await (answer or self.app)(scope, receive, with_headers)
 
     def _checked(self, scope: Scope) -> Response | None:
-        """None for a request that may pass, the response that sets the cookie for a first request. Raises Refusal."""
+        """None for a request that may pass; for the first request of a browser, the response that sets its cookie.
+        Raises Refusal."""
         headers, keys = Headers(scope=scope), self.keys
         if headers.get("host", "") not in keys.hosts:
             raise Refusal(421, "This server answers to 127.0.0.1 and localhost only.")
@@ -124,7 +125,7 @@ def _cookie(headers: Headers, name: str) -> str:
     return jar[name].value
 
 
-def policy(nonce: str) -> dict[str, str]:
+def response_headers(nonce: str) -> dict[str, str]:
     """The security headers of every response: a page loads nothing from elsewhere, and only scripts and styles with the
     nonce run."""
     rules = (

@@ -57,7 +57,7 @@ def is_phrase(text: str) -> bool:
     return bool(text) and (catalog(KOREAN).gettext(text) != text or text in SINGULARS)
 
 
-def translate(language: str, phrase: str, **values: object) -> str:
+def translate_phrase(language: str, phrase: str, **values: object) -> str:
     """The phrase in `language`, with the value of each `{name}` filled in. A phrase of SINGULARS has other words for
     the `count` 1."""
     words = ""
@@ -72,22 +72,22 @@ def translate(language: str, phrase: str, **values: object) -> str:
     return words
 
 
-def translated(language: str, text: str) -> str:
+def translate_message(language: str, text: str) -> str:
     """A message of `git mem` in `language`, translated line by line. The values of a Message are translated too. A line
     that the catalog does not have, as a command or memory text, stays as it is."""
     if language == ENGLISH or not text:
         return text
     if isinstance(text, Message):
-        values = [translated(language, str(value)) for value in text.values]
+        values = [translate_message(language, str(value)) for value in text.values]
         return _sentence(language, text.template).format(*values)
     if "\n" in text:
-        return "\n".join(translated(language, line) for line in text.split("\n"))
+        return "\n".join(translate_message(language, line) for line in text.split("\n"))
     return _sentence(language, text)
 
 
 def _sentence(language: str, text: str) -> str:
-    """The translation of a sentence, or of each sentence of a text that joins several; unknown ones stay as they
-    are."""
+    """The translation of a sentence, or of each sentence of a text that joins several of them. A sentence that the
+    catalog does not have stays as it is."""
     if len(text) > MAX_SENTENCE_CHARS:
         return text
     if (words := catalog(language).gettext(text)) != text:

@@ -29,11 +29,11 @@ from gitmem.review.masking import mask_strings
 from gitmem.ui.background_work import BackgroundWork
 from gitmem.ui.file_findings import FileFindings
 from gitmem.ui.page_cache import PageCache
-from gitmem.ui.page_snapshot import Snapshot, branches, state
+from gitmem.ui.page_snapshot import Snapshot, branches, memory_key
 from gitmem.ui.preview_forms import PreviewForms
-from gitmem.ui.rendering import Unmasked, masked_word, rendered
+from gitmem.ui.rendering import Unmasked, masked_word, render_template
 from gitmem.ui.security import Keys
-from gitmem.ui.translation import is_phrase, translate, translated
+from gitmem.ui.translation import is_phrase, translate_message, translate_phrase
 from gitmem.ui.visits import Visit
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class View:
             return False
 
     def number(self, name: str, default: int = 0) -> int:
-        """A field of the query as a number; `default` when it is no whole number of at most MAX_DIGITS digits."""
+        """A field of the query as a whole number; `default` if it is not one, or has more than MAX_DIGITS digits."""
         text = self.fields.get(name, "")
         if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS:
             return int(text)
@@ -166,12 +166,13 @@ class View:
 
     @property
     def start(self) -> int:
-        """How many rows of a list earlier pages show. The link `and N more` sets it."""
+        """The index of the first row of a list that this page shows; earlier pages show the rows before it."""
         return self.number("start")
 
     @property
     def origin(self) -> str:
-        """For the response to a form, the URL of the page that the form belongs to; "" for any other page."""
+        """The URL of the page to go back to from the response to a form; "" on a page that is not the response to a
+        form."""
         if self.page and "/" not in self.page:
             return ""
         section = self.page.partition("/")[0]
@@ -220,7 +221,8 @@ class View:
         return author_words(change)
 
     def longest(self, rows: Sequence[PresentFact]) -> int:
-        """How many characters of each fact a list of `rows` shows: fewer when they are many and long."""
+        """The number of characters of each fact that a list of `rows` shows: fewer if there are many rows with long
+        texts."""
         size = sum(len(escape(row.fact.text[:MAX_FACT_CHARS])) for row in rows)
         if size <= MAX_LIST_CHARS:
             return MAX_FACT_CHARS
@@ -230,8 +232,8 @@ class View:
         """A phrase of a page or a message of git-mem in the reader's language. The page masks it unless it is a phrase
         whose values are all numbers."""
         if isinstance(phrase, Message) or not is_phrase(phrase):
-            return translated(self.language, phrase)
-        words = translate(self.language, phrase, **values)
+            return translate_message(self.language, phrase)
+        words = translate_phrase(self.language, phrase, **values)
         if all(isinstance(value, int) for value in values.values()):
             return Unmasked(words)
         return words
@@ -265,7 +267,7 @@ class View:
 
     def render(self, template: str, status: int = 200, **values: object) -> Response:
         """The response with a rendered template, which gets `values`, `view`, `t`, `url` and `navigation`."""
-        text = rendered(template, view=self, t=self.t, url=self.url, navigation=self.site.tabs, **values)
+        text = render_template(template, view=self, t=self.t, url=self.url, navigation=self.site.tabs, **values)
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def redirect(self, page: str, /, *parts: str, **fields: object) -> Response:
@@ -277,7 +279,7 @@ class View:
         """The URL of the event stream that reports changes after this page; "" for a page of the past."""
         if self.snapshot.past:
             return ""
-        return Unmasked(f"{self.site.keys.base}/live?since={state(self.repo, self.config)}")
+        return Unmasked(f"{self.site.keys.base}/live?since={memory_key(self.repo, self.config)}")
 
     @cached_property
     def branches(self) -> Sequence[str]:

@@ -15,14 +15,15 @@ MAX_FILE_BYTES = 4096
 
 
 class Visit(NamedTuple):
-    """A visit. `commit`: the oid of HEAD then. Before the first visit, `commit` is "" and `at` is None."""
+    """One visit to the pages. `commit`: the oid of HEAD at that time. Before the first visit, `commit` is "" and `at`
+    is None."""
 
     commit: str = ""
     at: datetime | None = None
 
 
 def last_visit(common_dir: Path) -> Visit:
-    """The last recorded visit; an empty one when there is none or the file is damaged."""
+    """The last recorded visit; `Visit()` if there is none or its file is damaged."""
     try:
         value = json.loads(read_bytes(common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         return Visit(str(value["commit"]), datetime.fromisoformat(value["at"]).astimezone())
@@ -30,7 +31,7 @@ def last_visit(common_dir: Path) -> Visit:
         return Visit()
 
 
-def keep(common_dir: Path, visit: Visit) -> None:
+def record_visit(common_dir: Path, visit: Visit) -> None:
     """Record a visit. Does nothing when the file cannot be written."""
     if visit.at is None:
         return

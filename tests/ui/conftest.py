@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.ui.app import application
-from gitmem.ui.local_server import site_of
+from gitmem.ui.local_server import open_site
 from gitmem.ui.view import Site
 from tests.harness import Repo
 
@@ -65,7 +65,7 @@ def browse() -> Iterator[Browse]:
 
     def opened(repo: Repo | Path, *, read_only: bool = False, at: str = "") -> Browser:
         folder = repo.path if isinstance(repo, Repo) else repo
-        site = site_of(folder, PORT, read_only=read_only, at=at, crash_log=_bug)
+        site = open_site(folder, PORT, read_only=read_only, at=at, crash_log=_bug)
         sites.append(replace(site, patience=PATIENCE))
         return Browser(sites[-1])
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gitmem.ui import change_events
-from gitmem.ui.page_snapshot import state
+from gitmem.ui.page_snapshot import memory_key
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 from tests.ui.test_local_server import opened, running
@@ -18,7 +18,7 @@ def test_the_state_changes_with_files_and_with_commits(memory: Repo, browse: Bro
 
     def now() -> str:
         with site.pool.lend_open() as there:
-            return state(there.repo, there.config)
+            return memory_key(there.repo, there.config)
 
     first = now()
     assert now() == first

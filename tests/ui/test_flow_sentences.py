@@ -25,7 +25,7 @@ from gitmem.hosts.registry import all_hosts
 from gitmem.memory.fact import ORIGINS
 from gitmem.messages import Message, joined
 from gitmem.provenance.grounding import CHECKS
-from gitmem.ui.translation import translated
+from gitmem.ui.translation import translate_message
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 from tests.ui.korean import FUZZY, WORDS
@@ -173,7 +173,7 @@ def test_every_finding_is_told_in_korean(detector: str) -> None:
         for raw in rule.flag
         for match in load(detector)(Text(raw, "memory/notes.md"))
     }
-    assert told and [words for words in told if not re.search("[가-힣]", translated("ko", words))] == []
+    assert told and [words for words in told if not re.search("[가-힣]", translate_message("ko", words))] == []
 
 
 def test_both_languages_have_the_same_values() -> None:
@@ -193,28 +193,30 @@ def test_no_translation_waits_for_a_person() -> None:
 
 
 def test_why_a_source_does_not_say_a_fact_is_told_in_korean() -> None:
-    assert all(re.search("[가-힣]", translated("ko", words)) for _, words in CHECKS)
+    assert all(re.search("[가-힣]", translate_message("ko", words)) for _, words in CHECKS)
 
 
 def test_what_stands_in_progress_is_named_in_korean() -> None:
-    assert all(re.search("[가-힣]", translated("ko", what)) for what, _ in IN_PROGRESS.values())
+    assert all(re.search("[가-힣]", translate_message("ko", what)) for what, _ in IN_PROGRESS.values())
 
 
 def test_a_message_within_a_message_and_its_values_are_told() -> None:
     inner = Message("there is no commit '{}' here", "x")
     told = "여기에 'x' 커밋이 없습니다. 아무것도 커밋하지 않았습니다"
-    assert translated("ko", Message("{}; nothing was committed", inner)) == told
-    assert translated("ko", Message("{}; nothing was committed", UsageError(inner))) == told
+    assert translate_message("ko", Message("{}; nothing was committed", inner)) == told
+    assert translate_message("ko", Message("{}; nothing was committed", UsageError(inner))) == told
     assert str(Message("{}; nothing was committed", inner)) == "there is no commit 'x' here; nothing was committed"
-    assert translated("en", inner) == inner and translated("ko", "git mem scan") == "git mem scan"
-    assert translated("ko", "run it again\nlook at it as it is now") == "다시 시도하세요\n현재 내용을 확인하세요"
-    assert translated("ko", "there is no commit 'x' here") == "there is no commit 'x' here"  # a text is no message
+    assert translate_message("en", inner) == inner and translate_message("ko", "git mem scan") == "git mem scan"
+    assert translate_message("ko", "run it again\nlook at it as it is now") == "다시 시도하세요\n현재 내용을 확인하세요"
+    assert (
+        translate_message("ko", "there is no commit 'x' here") == "there is no commit 'x' here"
+    )  # a text is no message
 
 
 def test_braces_of_a_value_stay_as_they_are() -> None:
     odd = Message("there is no commit '{}' here", "{0} {x} {{}}")
     assert odd == "there is no commit '{0} {x} {{}}' here"
-    assert translated("ko", odd) == "여기에 '{0} {x} {{}}' 커밋이 없습니다"
+    assert translate_message("ko", odd) == "여기에 '{0} {x} {{}}' 커밋이 없습니다"
     assert joined("; ", [odd, "{}"]) == odd + "; {}"
     assert pickle.loads(pickle.dumps(odd)).template == odd.template
 
@@ -241,5 +243,5 @@ def test_an_error_and_a_refusal_are_told_in_the_language_of_the_browser(memory: 
     ],
 )  # fmt: skip
 def test_what_pages_show_beside_errors_is_told_in_korean(sentence: str) -> None:
-    told = translated("ko", sentence)
+    told = translate_message("ko", sentence)
     assert re.search("[가-힣]", told) and not re.search("left out|more|pinned:|force|edited|installed|time:", told)

@@ -12,7 +12,7 @@ import pytest
 from gitmem.memory.fact import fact_id
 from gitmem.provenance import trends
 from gitmem.sessions import receipts
-from gitmem.ui.charts import columns, line, nice, stacked
+from gitmem.ui.charts import column_chart, line_chart, scale_end, stacked_bar
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 
@@ -146,19 +146,19 @@ def test_pages_of_the_past_keep_the_snapshot(history: Repo, browse: Browse) -> N
 
 
 def test_a_scale_ends_at_a_round_number() -> None:
-    assert [nice(value) for value in (0, 0.3, 1, 3, 14, 57, 1201)] == [1, 0.5, 1, 5, 20, 100, 2000]
+    assert [scale_end(value) for value in (0, 0.3, 1, 3, 14, 57, 1201)] == [1, 0.5, 1, 5, 20, 100, 2000]
 
 
 def test_pieces_of_a_bar_follow_one_another() -> None:
-    pieces = stacked({"a": 30, "b": 0, "c": 20}, 100, ("c", "a"))
+    pieces = stacked_bar({"a": 30, "b": 0, "c": 20}, 100, ("c", "a"))
     assert [(p.name, p.start, p.width, p.shade) for p in pieces] == [("a", 0, 30, 1), ("c", 30, 20, 0)]
-    assert stacked({"a": 1}, 0)[0].width == 0
+    assert stacked_bar({"a": 1}, 0)[0].width == 0
 
 
 def test_what_has_no_value_interrupts_a_line() -> None:
-    chart = line(["a", "b", "c", "d"], [1, None, 2, 3])
+    chart = line_chart(["a", "b", "c", "d"], [1, None, 2, 3])
     assert len(chart.dots) == 3 and len(chart.lines) == 1
-    assert columns([], []).columns == () and line([], []).dots == ()
+    assert column_chart([], []).columns == () and line_chart([], []).dots == ()
 
 
 def test_the_id_of_a_commit_leads_to_what_it_did(history: Repo, browse: Browse) -> None:

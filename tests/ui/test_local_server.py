@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.memory.fact import fact_id
-from gitmem.ui.local_server import bound
+from gitmem.ui.local_server import bind_socket
 from tests.harness import Repo
 from tests.ui.conftest import Browse  # noqa: F401 - the fixtures of this folder
 
@@ -73,7 +73,7 @@ def test_it_listens_on_the_loopback_address_only(memory: Repo) -> None:
 
 
 def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
-    with bound(0) as listening:
+    with bind_socket(0) as listening:
         listening.listen()
         with socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

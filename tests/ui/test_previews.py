@@ -49,7 +49,7 @@ def test_a_preview_never_makes_the_change_whatever_its_form_says(memory: Repo, b
     browser, head = browse(memory), memory.git("rev-parse", "HEAD")
     asked = edit(browser)
     shown = form(browser, asked.send(browser, text="Deploy at noon", reason="x"), "fact/edit")
-    key = browser.site.preview_forms.keep("fact/edit", {**shown.fields, token: shown.fields["shown"]})
+    key = browser.site.preview_forms.add("fact/edit", {**shown.fields, token: shown.fields["shown"]})
     browser.get(f"preview/{key}")
     assert memory.git("rev-parse", "HEAD") == head
 
@@ -65,7 +65,7 @@ def test_a_preview_that_is_kept_no_longer_says_so(memory: Repo, browse: Browse) 
     asked = edit(browser)
     first = address_of_preview(browser, asked, text="one", reason="x")
     for number in range(MAX_FORMS):
-        browser.site.preview_forms.keep("fact/edit", {"text": str(number)})
+        browser.site.preview_forms.add("fact/edit", {"text": str(number)})
     assert "This preview is over" in browser.get(first, 404)
     assert "더 이상 남아 있지 않습니다" in browser.get(first, 404, **{"accept-language": "ko"})
     browser.get("preview/nothing", 404)
@@ -73,13 +73,13 @@ def test_a_preview_that_is_kept_no_longer_says_so(memory: Repo, browse: Browse) 
 
 def test_nothing_is_shown_to_be_changed_where_nothing_can_be(memory: Repo, browse: Browse) -> None:
     browser = browse(memory, read_only=True)
-    key = browser.site.preview_forms.keep("archive/move", {"fact-0": "yes"})
+    key = browser.site.preview_forms.add("archive/move", {"fact-0": "yes"})
     page = browser.get(f"preview/{key}", 403)
     assert "Nothing can be changed" in page and not forms(browser, page)
 
 
 def test_the_forms_that_are_kept_are_the_last_ones() -> None:
     kept = PreviewForms()
-    keys = [kept.keep("a", {"n": str(number)}) for number in range(MAX_FORMS + 2)]
+    keys = [kept.add("a", {"n": str(number)}) for number in range(MAX_FORMS + 2)]
     assert kept.get(keys[0]) is None and kept.get(keys[1]) is None
     assert kept.get(keys[2]) == ("a", {"n": "2"}) and len(set(keys)) == MAX_FORMS + 2

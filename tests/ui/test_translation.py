@@ -16,7 +16,7 @@ from gitmem.ui.pages import TABS
 from gitmem.ui.pages.facts import FILTERS, PARTS
 from gitmem.ui.pages.today import GROUPS
 from gitmem.ui.rendering import HERE
-from gitmem.ui.translation import SINGULARS, language_of, translate
+from gitmem.ui.translation import SINGULARS, language_of, translate_phrase
 from tests.harness import SOURCE
 from tests.ui.korean import WORDS
 
@@ -44,9 +44,10 @@ def test_every_phrase_has_its_korean_words() -> None:
 
 def test_one_of_a_thing_has_words_of_its_own_in_english() -> None:
     assert (
-        translate("en", "{count} facts", count=1) == "1 fact" and translate("en", "{count} facts", count=2) == "2 facts"
+        translate_phrase("en", "{count} facts", count=1) == "1 fact"
+        and translate_phrase("en", "{count} facts", count=2) == "2 facts"
     )
-    assert translate("ko", "{count} facts", count=1) == "사실 1개"
+    assert translate_phrase("ko", "{count} facts", count=1) == "사실 1개"
     assert set(SINGULARS) <= set(WORDS)
 
 

@@ -48,19 +48,19 @@ def command(port: int, no_browser: bool, read_only: bool, at: str, folder: Path 
     if any(find_spec(name) is None for name in PACKAGES):
         raise GitMemError("the inspector needs the packages of the extra 'ui'", "pip install 'git-mem[ui]'")
     repo, _ = open_here()
-    from gitmem.ui.local_server import bound, serve, site_of
+    from gitmem.ui.local_server import bind_socket, open_site, serve
 
     place = Path(repo.root or repo.git_dir)
     if folder is not None:
         from gitmem.ui.page_export import export
 
-        site = site_of(place, 0, read_only=True, at=at)
+        site = open_site(place, 0, read_only=True, at=at)
         count = export(site, folder, now(), _language())
         write(escape(f"{folder / 'index.html'}\n"))
         say(f"{counted(count, 'page')} of {at or 'HEAD'}")
         return
-    with bound(port) as listening:
-        site = site_of(
+    with bind_socket(port) as listening:
+        site = open_site(
             place,
             listening.getsockname()[1],
             read_only=read_only,

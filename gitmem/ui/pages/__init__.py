@@ -66,7 +66,7 @@ def _previewed(module: str, name: str, confirmed_by: tuple[str, ...] = ("shown",
 
 
 def _settlement(answer: str) -> Change:
-    """The change of one of ANSWERS."""
+    """The change that gives one of ANSWERS to a pair of facts."""
     return Change(lambda view, form: _lazily("alike", "settle")(view, form, answer), ("shown",))
 
 

@@ -99,6 +99,7 @@ def _last_day(text: str, today: date) -> date:
 
 
 def _beside(typed: Form) -> Sequence[str]:
+    """The facts of the field `beside`: ids of facts that the person saw and keeps beside the new one."""
     idents = [ident for ident in typed["beside"].split(",") if _ID.fullmatch(ident)]
     return list(dict.fromkeys(idents))[:MAX_BESIDE]
 

@@ -16,7 +16,7 @@ from gitmem.provenance.preview import Preview, commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
-from gitmem.ui.rendering import file_key, fitting
+from gitmem.ui.rendering import file_key, first_that_fit
 from gitmem.ui.view import View
 
 MAX_PAIRS = 20  # on one page
@@ -33,7 +33,8 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One statement of a pair. `day`: its date, "" for none. `is_fact`: it has its own page."""
+    """One of the two statements of a pair. `day`: its date, "" if it has none. `is_fact`: whether the statement has a
+    page of its own."""
 
     path: str
     line: int
@@ -45,11 +46,13 @@ class Side:
 
 def page(view: View) -> Response:
     """The pairs, contradictions first, each with its earlier statement on the left."""
-    found = review_queue.value(view, "alike")
+    found = review_queue.part_value(view, "alike")
     if isinstance(found, Progress):
         return work_in_progress.page(view, "alike", found)
     rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[view.start : view.start + MAX_PAIRS]]
-    shown = fitting(rows, lambda row: "".join(side.text[:MAX_FACT_CHARACTERS] for side in row[1]), MAX_TEXT_BYTES)
+    shown = first_that_fit(
+        rows, lambda row: "".join(side.text[:MAX_FACT_CHARACTERS] for side in row[1]), MAX_TEXT_BYTES
+    )
     pairs = [(kind, *view.mask(sides), *sides) for kind, sides in shown]
     return view.render(
         "alike.html",
@@ -71,7 +74,7 @@ def settle(view: View, form: dict[str, str], answer_name: str) -> Response:
     answer = Answer(answer_name)
     fields = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
     key = (form.get("earlier"), form.get("later"))
-    pair = next((pair for pair in review_queue.at_once(view, "alike") if _key(pair) == key), None)
+    pair = next((pair for pair in review_queue.part_value_now(view, "alike") if _key(pair) == key), None)
     if pair is None:
         return _change_page(view, answer, fields, None, 409)
     plan = settlement.committed_plan(view.config, pair, answer, view.now.date(), fields["reason"])

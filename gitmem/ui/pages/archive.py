@@ -25,9 +25,10 @@ def page(view: View) -> Response:
 
 
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
+    """The page, with the reason `problem` why the last choice was refused."""
     rows: Sequence[ArchivableFact] = ()
     if not view.snapshot.past:
-        rows = review_queue.at_once(view, "archive")
+        rows = review_queue.part_value_now(view, "archive")
     return view.render(
         "archive.html", status, rows=rows[view.start : view.start + MAX_FACTS], count=len(rows), problem=problem,
         field=FIELD, tabs=review_queue.tabs(view),

@@ -40,7 +40,7 @@ from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.pages.fact_changes import refusal_status
-from gitmem.ui.pages.findings import decision_of, without_fingerprints
+from gitmem.ui.pages.findings import read_decision, without_fingerprints
 from gitmem.ui.view import OID, View
 
 MAX_RIVALS = 10  # new pairs of rival facts that the page lists
@@ -56,8 +56,9 @@ OWN_TEXT = "own"  # the choice of a text that a person writes instead of a side'
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """A conflict as the page shows it. The three texts include the comments only if those differ. `fact`: both sides
-    are a single fact, so that a person may write another text."""
+    """A conflict of a merge, as the page shows it. `old_text`: of the common base. The three texts include the facts'
+    comments only if the comments differ. `fact`: whether both sides are a single fact, so that a person may write
+    another text."""
 
     number: int
     path: str
@@ -68,7 +69,7 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowing:
+class AllowForm:
     """The form that allows a finding. `fields`: the merge and the choices made so far. `until`: the proposed last day
     of the exception."""
 
@@ -96,7 +97,7 @@ def page(view: View) -> Response:
         return _unfinished_page(view)
     rows: Sequence[OpenBranch] | Progress = ()
     if not view.snapshot.past:
-        rows = review_queue.value(view, "branches")
+        rows = review_queue.part_value(view, "branches")
     if isinstance(rows, Progress):
         return work_in_progress.page(view, "branches", rows)
     return view.render("branches.html", branches=rows, closed=_closed(view), tabs=review_queue.tabs(view))
@@ -170,10 +171,8 @@ def _merge_page(
 
 
 def _takeover(view: View, request: MergeRequest) -> Takeover | None:
-    """The commit by which a person took the facts of the branch over (`exchange/taken_over`), for its current tip.
-
-    None if there is none, or if a merge of the branch has begun.
-    """
+    """The commit by which a person took over the facts of the branch at its current tip (`exchange/taken_over`). None
+    if there is none, or if a merge of the branch has begun."""
     if request.address != "branches/merge":
         return None
     return takeovers(view.repo, {request.shown.tip}).get(request.shown.tip)
@@ -215,11 +214,11 @@ def _choices(fields: Mapping[str, str]) -> dict[str, str]:
     return {key: visible(value) for key, value in fields.items() if key.startswith(CHOICE_FIELDS)}
 
 
-def _allowing(view: View, request: MergeRequest, form: Mapping[str, str]) -> Allowing | None:
+def _allowing(view: View, request: MergeRequest, form: Mapping[str, str]) -> AllowForm | None:
     """The form that allows a finding; None when it cannot be used, as during a merge that was begun in a terminal."""
     if request.address != "branches/merge" or not view.changes or view.merging:
         return None
-    return Allowing({**request.fields, **_choices(form)}, (view.now.date() + EXCEPTION_LIFETIME).isoformat())
+    return AllowForm({**request.fields, **_choices(form)}, (view.now.date() + EXCEPTION_LIFETIME).isoformat())
 
 
 def _sides(conflict: Conflict) -> Sides:
@@ -234,7 +233,7 @@ def _sides(conflict: Conflict) -> Sides:
 
 
 def _words(side: Sides, text: str) -> Sequence[Piece]:
-    """The words of one side's text (masked already), with signs at those that the base does not have."""
+    """The words of one side's text, which is masked already; words that the base does not have are marked."""
     if not text:
         return []
     return [piece for piece in pieces_of(side.old_text, text) if piece.sign != "-"]
@@ -297,17 +296,18 @@ def _merge(
 
 
 def _has_moved(request: MergeRequest, form: Mapping[str, str]) -> bool:
-    """Whether the merge is no longer the one that the form was shown."""
+    """Whether a branch of the merge has changed since the page with the form was shown."""
     return any(form.get(name) != value for name, value in request.fields.items())
 
 
 def _moved_page(view: View, request: MergeRequest, form: Mapping[str, str]) -> Response:
+    """The page of the merge as it is now, with the reason that it has changed since the form was shown."""
     words = view.t("One of the branches moved meanwhile: this is what it is now")
     return _merge_page(view, request, 409, words, form)
 
 
 def _line_choices(form: Mapping[str, str]) -> dict[str, Choice]:
-    """The choices for lines with a finding of the gate, by `GateLine.key`."""
+    """The choice for each line with a finding of the gate, by `GateLine.key`."""
     return {
         key.removeprefix(GATE_FIELD): Choice(value)
         for key, value in form.items()
@@ -321,7 +321,8 @@ Outcome = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> (bytes befo
 def _settled_page(
     view: View, request: MergeRequest, after: Outcome, form: Mapping[str, str], refused: GitMemError | None = None
 ) -> Response:
-    """What the merge makes of every file, and the gate's findings there; status 422 after the refusal `refused`."""
+    """What the merge makes of every file, and the gate's findings in that. `refused`: why the commit was refused, with
+    status 422."""
     fields = {key: visible(value) for key, value in form.items() if not key.startswith(GATE_FIELD)} | {"shown": "yes"}
     files = [FileDiff(path, tuple(diff_lines(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
     differs: list[str] = []
@@ -343,6 +344,7 @@ def _is_blocked(request: MergeRequest, found: Sequence[GateLine], choices: Mappi
 
 
 def _found(view: View, after: Outcome) -> list[GateLine]:
+    """The gate's findings in what the merge makes of the files."""
     return gate_lines(view.repo, after, view.now.date())
 
 
@@ -389,11 +391,14 @@ def allow(view: View, form: dict[str, str]) -> Response:
     if row is None:
         return _merge_page(view, request, 409, view.t("This finding is not as it was shown any more"), form)
     try:
-        decision = decision_of(view, form)
+        decision = read_decision(view, form)
         plan = allow_line_plan(view.repo, view.config, after[row.path][1] or b"", row, decision)
         if not form.get("shown"):
             shown = preview(view.repo, plan)
-            fields = {key: visible(value) for key, value in form.items()} | {"salt": decision[3], "shown": shown.token}
+            fields = {key: visible(value) for key, value in form.items()} | {
+                "salt": decision.salt,
+                "shown": shown.token,
+            }
             return view.render(
                 "decision.html", title="Allow this finding", address="branches/allow", fields=fields, back=request.back,
                 shown=view.mask(without_fingerprints(shown)),

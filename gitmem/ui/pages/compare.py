@@ -20,7 +20,7 @@ from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.statement_diff import statement_diff, text_diff
 from gitmem.review.word_diff import Piece
-from gitmem.ui.rendering import fitting
+from gitmem.ui.rendering import first_that_fit
 from gitmem.ui.view import View
 
 MAX_FACTS = 50  # on one page, divided among its groups
@@ -40,7 +40,7 @@ GROUPS = (  # (title, operations)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A change with its differences, as in `StatementDiff`."""
+    """A changed fact with the differences of its text (`pieces`) and of its comment (`keys`), as in `StatementDiff`."""
 
     change: FactChange
     pieces: tuple[Piece, ...]
@@ -123,7 +123,7 @@ def rows_of(view: View, changes: Sequence[FactChange], group_count: int = 2) -> 
     """The rows of the first changes of a group, as many as fit on a page with `group_count` groups; at least one."""
     share = max(1, group_count)
     rows = [row_of(change) for change in view.mask(changes[: max(FEWEST, MAX_FACTS // share)])]
-    return fitting(rows, lambda row: "".join(piece.text for piece in row.pieces), MAX_TEXT_BYTES // share)
+    return first_that_fit(rows, lambda row: "".join(piece.text for piece in row.pieces), MAX_TEXT_BYTES // share)
 
 
 def row_of(change: FactChange) -> Row:
@@ -166,7 +166,8 @@ def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _ways(view: View) -> list[tuple[str, str, str]]:
-    """(words, from, to) of each suggested comparison: the other branches, the last commit, the last week."""
+    """(name, from, to) of each comparison that the page suggests: with the other branches, the last commit, and the
+    last week."""
     here = view.repo.branch() or ""
     ways = [(f"{here} -> {name}", here, name) for name in view.branches if here and name != here][:8]
     head = view.snapshot.commit or view.repo.head()

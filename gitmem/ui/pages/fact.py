@@ -48,11 +48,12 @@ class Recalls:
 
 
 def page(view: View) -> Response:
-    """The page of the fact that the URL names (see `chosen`). The URL of an edited fact redirects to its new id."""
+    """The page of the fact that the URL names (`fact_of_url`). The URL of a fact that was edited redirects to the id
+    that the fact has now."""
     try:
-        row = chosen(view)
+        row = fact_of_url(view)
     except MissingFile:
-        successor = _edited_form(view, view.parts.get("id", ""))
+        successor = _current_version(view, view.parts.get("id", ""))
         if successor is None:
             raise
         return view.redirect("fact", successor.fact.id, path=successor.path)
@@ -68,15 +69,15 @@ def page(view: View) -> Response:
     replaced = [other for _, other in older if other]
     return view.render(
         "fact.html", row=row, was=_former_text(view, row, answer), answer=answer, quotes=quotes, older=older, code=code,
-        newer=newer, amended_by=_not_among(answer.links.amended_by, newer),
-        amends=_not_among(answer.links.supersedes, replaced), alike=[other for other in equal if other != row],
+        newer=newer, amended_by=_without_shown(answer.links.amended_by, newer),
+        amends=_without_shown(answer.links.supersedes, replaced), alike=[other for other in equal if other != row],
         listed=row in equal, recalls=_recalls(view, row.fact.id), promotions=_promotions(view, answer),
         legible=view.mask(row).fact.text == row.fact.text,
     )  # fmt: skip
 
 
-def _not_among(amendments: Sequence[Amendment], rows: Sequence[PresentFact]) -> list[Amendment]:
-    """The amendments whose statement is none of `rows`, which the page shows as replacements already."""
+def _without_shown(amendments: Sequence[Amendment], rows: Sequence[PresentFact]) -> list[Amendment]:
+    """The amendments without those by a statement in `rows`, since the page shows these as replacements."""
     return [
         end
         for end in amendments
@@ -116,7 +117,7 @@ def _former_text(view: View, row: PresentFact, answer: why.Answer) -> str:
     return text
 
 
-def _edited_form(view: View, ident: str) -> PresentFact | None:
+def _current_version(view: View, ident: str) -> PresentFact | None:
     """The present fact that the fact `ident` became by edits, followed through the commits that name its text; None
     when there is none."""
     head = view.snapshot.commit or view.repo.head()
@@ -159,7 +160,7 @@ def _promotions(view: View, answer: why.Answer) -> list[Promotion]:
     ]
 
 
-def chosen(view: View) -> PresentFact:
+def fact_of_url(view: View) -> PresentFact:
     """The fact whose id the URL names, in the file `path` if it has it, else the first. Raises MissingFile when the
     snapshot has no such fact."""
     ident, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
@@ -193,6 +194,7 @@ def with_context(lines: Sequence[str], first: int, last: int) -> tuple[Line, ...
 
 
 def _numbered(quoted: CodeExcerpt) -> tuple[Line, ...]:
+    """The lines of a quoted file, with their numbers."""
     return tuple(Line(number, text, True) for number, text in enumerate(quoted.lines, quoted.first))
 
 

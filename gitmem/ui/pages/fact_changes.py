@@ -121,7 +121,8 @@ def change(view: View, form: Form, name: str) -> Response:
 
 
 def refusal_status(error: GitMemError) -> int:
-    """The HTTP status for a change that was refused: 400 for wrong input, 422 for a refusal by the gate or a hook."""
+    """The HTTP status of the response to a change that was refused: 400 for a wrong input, 422 if the gate or a hook
+    refused."""
     if isinstance(error, UsageError):
         return 400
     return 422
@@ -208,8 +209,8 @@ def _preview_page(view: View, name: str, form: Form, shown: Preview, status: int
 
 def _conflict_page(view: View, name: str, form: Form) -> Response:
     """The fact as the person saw it and as it is now, with the change applied to the latter; status 409."""
-    was = _fact_in_form(view, form)
-    now = _current_form(view, form, was)
+    was = _fact_as_shown(view, form)
+    now = _current_version(view, form, was)
     values = {"was": view.mask(was), "now": view.mask(now), "gone": now is None}
     if now is not None:
         fresh = form | {"id": now.fact.id, "line": str(now.fact.line), "blob": now.blob, "file": file_key(now.path)}
@@ -223,11 +224,9 @@ def _conflict_page(view: View, name: str, form: Form) -> Response:
     )
 
 
-def _fact_in_form(view: View, form: Form) -> PresentFact | None:
-    """The fact at the line and blob that the form names, without path, state, trust and date.
-
-    None when the form names none, Git lacks the blob, or the line has no fact.
-    """
+def _fact_as_shown(view: View, form: Form) -> PresentFact | None:
+    """The fact at the line and blob that the form names; its path, state, trust and date are not filled in. None if the
+    form names no line, if Git does not have the blob, or if there is no fact at the line."""
     blob, line = form.get("blob", ""), form.get("line", "")
     if not (OID.fullmatch(blob) and line.isascii() and line.isdigit() and len(line) < 8):
         return None
@@ -240,7 +239,7 @@ def _fact_in_form(view: View, form: Form) -> PresentFact | None:
     return PresentFact("", blob, entry.fact, entry.end, "", "", "")
 
 
-def _current_form(view: View, form: Form, was: PresentFact | None) -> PresentFact | None:
+def _current_version(view: View, form: Form, was: PresentFact | None) -> PresentFact | None:
     """The fact as it is in its file now: with the same text, else as it was edited; None when it was removed."""
     rows = _rows_of_file(view, form)
     same = next((row for row in rows if row.fact.id == form.get("id")), None)

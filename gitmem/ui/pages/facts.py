@@ -80,7 +80,8 @@ def page(view: View) -> Response:
 
 
 def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
-    """(filter, (value, number of facts with it, 0 for unknown) of each value in use)."""
+    """(name of a filter, (value, number of facts with that value) of each value in use), for each filter. The number is
+    0 if it is not known."""
     counts = view.facts.counts
 
     def in_use(name: str, values: Sequence[str]) -> tuple[str, list[tuple[str, int]]]:

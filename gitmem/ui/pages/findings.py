@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.responses import Response
 
@@ -38,12 +38,13 @@ def page(view: View) -> Response:
 
 
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
+    """The page, with the reason `problem` why the last decision was refused."""
     if view.snapshot.past:
         return view.render(
             "findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=(),
             tabs=review_queue.tabs(view),
         )  # fmt: skip
-    if status == 200 and isinstance(found := review_queue.value(view, "findings"), Progress):
+    if status == 200 and isinstance(found := review_queue.part_value(view, "findings"), Progress):
         return work_in_progress.page(view, "findings", found)
     read = contents(view.repo, view.now.date())
     report = review_queue.report_of(view, read)
@@ -80,25 +81,35 @@ def mask(view: View, form: dict[str, str]) -> Response:
 def allow(view: View, form: dict[str, str]) -> Response:
     """Allow one finding until a day."""
     path = _path(view, form)
-    reason, until, today, salt = decision_of(view, form)
+    decision = read_decision(view, form)
     fingerprint = form.get("fingerprint", "")
     if not FINGERPRINT.fullmatch(fingerprint):
         raise UsageError(view.t("This is no fingerprint"))
-    plan = allow_plan(view.repo, view.config, (fingerprint, path), reason, until, today, salt)
-    form = {**form, "reason": reason, "salt": salt}
+    plan = allow_plan(view.repo, view.config, (fingerprint, path), *decision)
+    form = {**form, "reason": decision.reason, "salt": decision.salt}
     return _preview_or_commit(view, form, "findings/allow", "Allow this finding", plan)
 
 
-def decision_of(view: View, form: Mapping[str, str]) -> tuple[str, date, date, str]:
-    """(reason, last day, today, salt for a new exceptions file) of a form that allows a finding. Raises UsageError for
-    a missing reason and for an invalid day."""
+class Decision(NamedTuple):
+    """A person's decision to allow a finding. `until`: the last day of the exception. `salt`: of a new exceptions file;
+    a salt keeps texts from being guessed by the fingerprints there."""
+
+    reason: str
+    until: date
+    today: date
+    salt: str
+
+
+def read_decision(view: View, form: Mapping[str, str]) -> Decision:
+    """The decision in a form that allows a finding; a salt that the form lacks is made. Raises UsageError for a missing
+    reason and for an invalid day."""
     reason = visible(" ".join(form.get("reason", "").split()))
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
     salt = form.get("salt", "")
     if not SALT.fullmatch(salt):
         salt = secrets.token_hex(16)
-    return reason, exceptions.parse_date(form.get("until", "")), view.now.date(), salt
+    return Decision(reason, exceptions.parse_date(form.get("until", "")), view.now.date(), salt)
 
 
 def without_fingerprints(shown: Preview) -> Preview:

@@ -34,7 +34,7 @@ State = Literal["good", "quiet", "note", "bad"]  # fine; nothing to check; to be
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """One row: what was checked and the result. `hint`: what to type, "" for nothing."""
+    """One row of the page: what was checked, and the result in words. `hint`: the command to type, "" for none."""
 
     name: str
     words: str
@@ -73,7 +73,8 @@ def _line_page(view: View) -> Response:
 
 
 def _rows(view: View, title: str, check: PartCheck, whole: bool) -> tuple[Health, ...] | None:
-    """The rows of a part; a part that cannot be checked has one row that says why. None when it is left for later."""
+    """The rows of a part; a part that cannot be checked has one row with the reason. None if the part is to be loaded
+    later."""
     try:
         if (rows := check(view, whole)) is None:
             return None
@@ -112,7 +113,8 @@ def _state(*, bad: bool, note: bool) -> State:
 
 
 def gate(view: View, whole: bool) -> list[Health] | None:
-    """The gate's findings in the work tree, and the last commit that the gate refused."""
+    """The gate's findings in the work tree, and the last commit that the gate refused. None, to be loaded later, if
+    there is much to scan and `whole` is False; [] in a bare repository."""
     from gitmem.gate import last_refusal
     from gitmem.ui.review_queue import report_of
 
@@ -154,7 +156,8 @@ def _row(name: str, words: Sequence[str], state: State, hint: str) -> Health:
 
 
 def sources(view: View, whole: bool) -> list[Health] | None:
-    """The result of `git mem verify` for all facts."""
+    """How many facts their sources support, as `git mem verify` tells. None, to be loaded later, if there are many
+    facts and `whole` is False."""
     from gitmem.provenance.grounding import WORDS, Support
     from gitmem.provenance.verify import verify
 

@@ -25,8 +25,8 @@ MAX_BAR_HEIGHT = 24  # in SVG units, of the day with the most facts
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day. `facts`: how many were written. `files`: of logs and episodes. `tokens`: that sessions got. `height`: of
-    its bar."""
+    """One day. `facts`: how many facts were written. `files`: how many logs and episodes there are. `tokens`: how many
+    tokens sessions were given. `height`: of the day's bar, at most MAX_BAR_HEIGHT."""
 
     day: date
     facts: int
@@ -37,8 +37,9 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """The seven days up to the day of the snapshot. `before`: facts of the seven days before. `logged`: days with a log
-    or an episode. `sessions`: with a receipt. `asked`: contexts and searches."""
+    """The seven days up to the day of the snapshot. `facts`: how many were written; `before`: how many in the seven
+    days before. `logged`: the number of days with a log or an episode. `sessions`: the number of sessions with a
+    receipt. `asked`: the number of contexts and searches."""
 
     days: tuple[Day, ...]
     facts: int

@@ -30,8 +30,8 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A fact with the time of its writer's commit. `quote`: its source, None when it cites none."""
+class WrittenFact:
+    """A fact, and the time of the commit that first wrote it. `quote`: its first source, None if it cites none."""
 
     path: str
     fact: Fact
@@ -41,13 +41,13 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class ByWriter:
-    """The newest facts of one writer, newest first. `agent`: the writer is an agent. `count`: the number of all its
-    facts, including those not shown."""
+    """The newest facts of one writer, newest first. `agent`: whether the writer is an agent. `count`: the number of all
+    of the writer's new facts, also of those that are not in `rows`."""
 
     name: str
     agent: bool
     count: int
-    rows: tuple[Written, ...]
+    rows: tuple[WrittenFact, ...]
 
 
 def writers_of(view: View, head: str, changes: Sequence[FactChange]) -> Mapping[str, Writer]:
@@ -62,8 +62,11 @@ def writers_of(view: View, head: str, changes: Sequence[FactChange]) -> Mapping[
     return known
 
 
-def learned(changes: Sequence[FactChange], known: Mapping[str, Writer], within: Collection[str]) -> list[FactChange]:
-    """The changes that added a fact whose text was first written by one of the commits `within`."""
+def first_written(
+    changes: Sequence[FactChange], known: Mapping[str, Writer], within: Collection[str]
+) -> list[FactChange]:
+    """Of the changes, those that added a fact which one of the commits `within` was the first to write. `known`: the
+    writer of each fact, by fact id."""
     new = []
     for change in changes:
         is_added = change.op in (Op.ADDED, Op.PROMOTED) and kind(change.path) in KINDS and not is_archiving(change)
@@ -73,9 +76,11 @@ def learned(changes: Sequence[FactChange], known: Mapping[str, Writer], within: 
     return new
 
 
-def newest(view: View, known: Mapping[str, Writer], without: Collection[str], most: int) -> list[tuple[str, Fact]]:
-    """(path, fact) of the `most` facts that were written last. Facts with an id in `without` and archived or replaced
-    facts are left out."""
+def newest_facts(
+    view: View, known: Mapping[str, Writer], without: Collection[str], most: int
+) -> list[tuple[str, Fact]]:
+    """(path, fact) of the `most` facts that were written last, newest first. Facts with an id in `without`, and
+    archived or replaced facts, are left out. `known`: the writer of each fact, by fact id."""
     rows = [
         (known[row.fact.id].commit.commit_date.timestamp(), row)
         for row in view.facts.rows
@@ -94,11 +99,11 @@ def by_writer(
     counts = Counter(_writer_key(known[fact.id]) for _, fact in facts)
     latest = sorted(facts, key=lambda row: -known[row[1].id].commit.commit_date.timestamp())[:most]
     reader = SourceReader(view.repo, head, view.config.memory_paths)
-    rows: dict[tuple[str, bool], list[Written]] = defaultdict(list)
+    rows: dict[tuple[str, bool], list[WrittenFact]] = defaultdict(list)
     for path, fact in latest:
         writer = known[fact.id]
         rows[_writer_key(writer)].append(
-            Written(path, fact, writer.commit.author_date, _quote(view, reader, fact))
+            WrittenFact(path, fact, writer.commit.author_date, _quote(view, reader, fact))
         )  # fmt: skip
     return [ByWriter(name, agent, counts[name, agent], tuple(own)) for (name, agent), own in rows.items()]
 

@@ -16,7 +16,7 @@ from gitmem.memory.document import parse
 from gitmem.memory.files import memory_paths
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import log_date
-from gitmem.ui.page_snapshot import state
+from gitmem.ui.page_snapshot import memory_key
 from gitmem.ui.view import View
 
 MAX_FILES = 100  # on one page
@@ -75,7 +75,7 @@ def file_paths(view: View) -> Sequence[str]:
 
 def _all_titles(view: View, paths: Sequence[str]) -> Mapping[str, str]:
     """As `titles`, cached while memory does not change."""
-    key = view.snapshot.commit or state(view.repo, view.config), view.config, tuple(paths)
+    key = view.snapshot.commit or memory_key(view.repo, view.config), view.config, tuple(paths)
     return view.site.cache.get("titles", key, lambda: titles(view, paths))
 
 

@@ -14,7 +14,7 @@ from gitmem.errors import UsageError
 from gitmem.provenance import trends
 from gitmem.provenance.trends import Period
 from gitmem.sessions import receipts
-from gitmem.ui.charts import Chart, columns, line
+from gitmem.ui.charts import Chart, column_chart, line_chart
 from gitmem.ui.rendering import Unmasked
 from gitmem.ui.view import View
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart and its table. `keys`: the names of its fills. `heads`: the columns of the table. `rows`: one for each
-    period."""
+    """A chart, and the table with the same numbers. `keys`: the names of the chart's fills. `heads`: the columns of the
+    table. `rows`: a row of the table for each period."""
 
     name: str
     words: str
@@ -86,17 +86,18 @@ def _growth(view: View, periods: Sequence[Period]) -> list[Picture]:
     tokens = [float(size.tokens) for size in sizes]
     return [
         Picture(
-            "Facts", "Facts at the end of each period, with a source and without one.", columns(names, facts),
+            "Facts", "Facts at the end of each period, with a source and without one.", column_chart(names, facts),
             ("with a source", "without"), ("until", "with a source", "without"),
             tuple((name, _cell(a), _cell(b)) for name, (a, b) in zip(names, facts, strict=True)),
         ),
         Picture(
             "Share with a source", "Of a hundred facts, those that cite the lines they come from.",
-            line(names, shares, 100), (), ("until", "%"),
+            line_chart(names, shares, 100), (), ("until", "%"),
             tuple((n, _cell(share)) for n, share in zip(names, shares, strict=True)),
         ),
         Picture(
-            "Size", "Tokens of all memory files, estimated.", line(names, tokens), (), ("until", "files", "tokens"),
+            "Size", "Tokens of all memory files, estimated.", line_chart(names, tokens), (),
+            ("until", "files", "tokens"),
             tuple((n, _cell(size.files), _cell(size.tokens)) for n, size in zip(names, sizes, strict=True)),
         ),
     ]  # fmt: skip
@@ -118,8 +119,8 @@ def _token_pictures(view: View, periods: Sequence[Period]) -> list[Picture]:
     rows = [(float(counts[period]),) for period in periods]
     return [
         Picture(
-            "Tokens given", "Tokens of memory that sessions were given, by their records.", columns(names, rows), (),
-            ("until", "tokens"), tuple((name, _cell(row[0])) for name, row in zip(names, rows, strict=True)),
+            "Tokens given", "Tokens of memory that sessions were given, by their records.", column_chart(names, rows),
+            (), ("until", "tokens"), tuple((name, _cell(row[0])) for name, row in zip(names, rows, strict=True)),
         )
     ]  # fmt: skip
 
@@ -140,7 +141,7 @@ def _gate(view: View, head: str, periods: Sequence[Period]) -> Picture:
             counts.append((0, 0))
             rows.append((name, "-", "-"))
     return Picture(
-        "Gate findings", "What the gate finds in what each period brought.", columns(names, counts),
+        "Gate findings", "What the gate finds in what each period brought.", column_chart(names, counts),
         ("blocking", "warnings"), ("until", "blocking", "warnings"), tuple(rows),
     )  # fmt: skip
 
@@ -151,7 +152,7 @@ def _recall(view: View, questions: Sequence[LabelledQuestion], periods: Sequence
     measured = [(name, 100 * value) for name, value in zip(_names(periods), values, strict=True) if value is not None]
     return Picture(
         "Recall", "Of a hundred lines that answer the questions, those among the first five hits.",
-        line([name for name, _ in measured], [share for _, share in measured], 100), (), ("until", "recall@5 %"),
+        line_chart([name for name, _ in measured], [share for _, share in measured], 100), (), ("until", "recall@5 %"),
         tuple((name, _cell(share)) for name, share in measured),
     )  # fmt: skip
 

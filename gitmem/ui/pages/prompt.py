@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from gitmem.environment import cache_folder
-from gitmem.ui.charts import stacked
+from gitmem.ui.charts import stacked_bar
 from gitmem.ui.pages.sessions import LAYERS
-from gitmem.ui.rendering import fitting
+from gitmem.ui.rendering import first_that_fit
 from gitmem.ui.view import View
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def page(view: View) -> Response:
     dropped = [_part_row(part, why) for part, why in context.dropped[:MAX_DROPPED_PARTS]]
     return view.render(
         "prompt.html", prompt=prompt, subject=subject, budget=budget, context=context, count=len(parts),
-        pieces=stacked(tokens, max(context.budget, context.tokens), LAYERS),
-        parts=fitting(parts, lambda part: part.text, MAX_TEXT_BYTES),
-        dropped=fitting(dropped, lambda part: part.text, MAX_DROPPED_TEXT_BYTES),
+        pieces=stacked_bar(tokens, max(context.budget, context.tokens), LAYERS),
+        parts=first_that_fit(parts, lambda part: part.text, MAX_TEXT_BYTES),
+        dropped=first_that_fit(dropped, lambda part: part.text, MAX_DROPPED_TEXT_BYTES),
         scopes=[(scope.name, scope.error or scope.note) for scope in context.scopes if scope.error or scope.note],
     )  # fmt: skip
 

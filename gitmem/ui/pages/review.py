@@ -63,14 +63,15 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One proposal. `old_text`: the fact that it replaces, "" for none. `held`: the origin of words that are not a
-    person's, "" for none. `pieces`: the difference to `old_text`, empty until `with_pieces` sets it."""
+    """One proposal of a fact. `old_text`: the text of the fact that it replaces, "" for none. `foreign_origin`: where
+    its words come from if they are not a person's (as "web"), else "". `pieces`: the difference to `old_text`; empty
+    until `with_pieces` computes it."""
 
     token: str
     text: str
     old_text: str
     type: str
-    held: str
+    foreign_origin: str
     until: str
     quotes: tuple[Quote, ...] = ()
     pieces: tuple[Piece, ...] = field(default=())
@@ -82,8 +83,8 @@ def page(view: View) -> Response:
 
 
 def _offer(view: View) -> Offer | None:
-    """The offer of the configured model, for a decision; None when a language model was not asked yet."""
-    offer: Offer | None = review_queue.at_once(view, "review")
+    """What the configured model offers, for a decision. None if it is a language model that nobody has asked yet."""
+    offer: Offer | None = review_queue.part_value_now(view, "review")
     return offer
 
 
@@ -109,7 +110,7 @@ def _page(
             tabs=review_queue.tabs(view), **given,
         )  # fmt: skip
     if status == 200:
-        offer = review_queue.value(view, "review")
+        offer = review_queue.part_value(view, "review")
     else:
         offer = _offer(view)
     if isinstance(offer, Progress):
@@ -171,10 +172,10 @@ def _card(view: View, item: OfferedOperation) -> Card:
     old = ""
     if item.old:
         old = item.old.text
-    held = ""
+    foreign_origin = ""
     if item.needs_acceptance:
-        held = operation.origin or "web"
-    return Card(item.token, operation.text, old, operation.type, held, operation.until, quotes)
+        foreign_origin = operation.origin or "web"
+    return Card(item.token, operation.text, old, operation.type, foreign_origin, operation.until, quotes)
 
 
 def _quote(view: View, path: str, blob: str, first: int, last: int) -> Quote:
@@ -186,14 +187,14 @@ def _quote(view: View, path: str, blob: str, first: int, last: int) -> Quote:
 
 
 def with_pieces(card: Card) -> Card:
-    """A card that is masked already, with the difference to the fact that it replaces."""
+    """A copy of the card, which is masked already, with the difference to the fact that it replaces."""
     if card.old_text:
         return replace(card, pieces=text_diff(card.old_text, card.text))
     return card
 
 
 def _rejected(view: View) -> list[tuple[str, str]]:
-    """(oid, masked reason) of the newest rejections that were not reverted, MAX_REJECTIONS at most."""
+    """(oid, masked reason) of the newest rejections that are still in force, at most MAX_REJECTIONS."""
     ledger = read_ledger(view.repo, ["HEAD"])
     reverted = {old for _, old in ledger.reverts}
     rows = []
@@ -223,6 +224,7 @@ def _proposal_of(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, 
 
 
 def _changed_proposal(view: View) -> Changed:
+    """The error for a proposal that has changed since the form was shown."""
     return Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
 
 
@@ -263,6 +265,7 @@ def edit(view: View, form: dict[str, str]) -> Response:
 
 
 def _with_text(item: OfferedOperation, text: str) -> OfferedOperation:
+    """The proposal with another text."""
     return replace(item, operation=replace(item.operation, text=visible(normalise(text))))
 
 

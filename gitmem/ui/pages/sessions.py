@@ -14,7 +14,7 @@ from gitmem.errors import MissingFile
 from gitmem.provenance.ledger import read_ledger
 from gitmem.sessions import receipts
 from gitmem.sessions.receipts import SEARCH, Receipt
-from gitmem.ui.charts import Piece, stacked
+from gitmem.ui.charts import Piece, stacked_bar
 from gitmem.ui.view import View
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ LAYERS = (
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session by its receipts. `first`, `last`: the times of its receipts, None without any. `milliseconds`: the
-    median time of an answer. `pieces`: its tokens by layer. `path`: of its episode, "" for none."""
+    """One session, summed over its receipts. `first`, `last`: the times of its first and last receipt, None without
+    receipts. `milliseconds`: the median time of an answer. `pieces`: its tokens by layer, as a bar. `path`: of its
+    episode, "" if it has none."""
 
     name: str
     first: datetime | None
@@ -62,7 +63,8 @@ def page(view: View) -> Response:
     silent = [episode for name, episode in reversed(episode_of.items()) if name not in by_session]
     return view.render(
         "sessions.html", rows=sessions[:MAX_SESSIONS], count=len(sessions), total=total, silent=silent[:MAX_SESSIONS],
-        pieces=stacked(_by_size(total.tokens), sum(total.tokens.values()), LAYERS), budget=view.config.context_budget,
+        pieces=stacked_bar(_by_size(total.tokens), sum(total.tokens.values()), LAYERS),
+        budget=view.config.context_budget,
     )  # fmt: skip
 
 
@@ -78,7 +80,7 @@ def _session(name: str, rows: Sequence[Receipt], most: int, episode: EpisodeFile
     return Session(
         name, min(moments, default=None), max(moments, default=None), len(rows) - searches, searches,
         sum(total.tokens.values()), durations[len(durations) // 2],
-        tuple(stacked(_by_size(total.tokens), most, LAYERS)), path,
+        tuple(stacked_bar(_by_size(total.tokens), most, LAYERS)), path,
     )  # fmt: skip
 
 
@@ -101,7 +103,7 @@ def _session_page(view: View, name: str, found: Sequence[Receipt], episode_of: M
     left = {(path, fact.id) for path, fact in facts_from(view.repo, Selector(By.SESSION, name), ledger)}
     return view.render(
         "session.html", session=_session(name, rows, sum(row.total for row in rows), episode_of.get(name)),
-        rows=[(row, tuple(stacked(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-MAX_RECEIPTS:])],
+        rows=[(row, tuple(stacked_bar(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-MAX_RECEIPTS:])],
         count=len(rows), facts=facts[:MAX_FACTS], among=len(facts), parts=len(counts),
         came=[row for row in view.facts.rows if (row.path, row.fact.id) in left][:MAX_FACTS],
     )  # fmt: skip

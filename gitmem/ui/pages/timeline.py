@@ -18,7 +18,7 @@ from gitmem.provenance.writers import Writer, writers
 from gitmem.review.commit_diff import fact_changes, range_revisions, without_forgotten
 from gitmem.review.fact_diff import Op, is_archiving
 from gitmem.ui.pages.compare import Row, rows_of, without_logs
-from gitmem.ui.rendering import fitting
+from gitmem.ui.rendering import first_that_fit
 from gitmem.ui.view import View
 
 MAX_ROWS = 200  # sections, and episodes, on one page
@@ -29,8 +29,8 @@ MAX_EPISODE_BYTES = 6_000  # of all episodes on one page
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A section of a log, or an episode. `time`: as the log writes it. `text`: its Markdown. `line`: its first line
-    (1-based). `agent`: who wrote it, "" when unknown."""
+    """A section of a log, or an episode. `time`: the time of day as the log writes it. `text`: its Markdown. `line`:
+    its first line (1-based). `agent`: who wrote it, "" if that is not known."""
 
     path: str
     time: str
@@ -41,10 +41,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """The changes of facts outside logs by the commits of a day. `rows`: the first of them. `count`: their number.
-    `base`, `head`: the commits before and after. `earlier`: the writer, by fact id, of each added fact that was first
-    written before that day."""
+class DayChanges:
+    """The changes of facts by the commits of a day; facts in logs are left out. `rows`: the first of the changes;
+    `count`: the number of all. `base`, `head`: the last commit before the day and the last one of it. `earlier`: the
+    writer, by fact id, of each added fact that was first written before that day."""
 
     rows: Sequence[Row] = ()
     count: int = 0
@@ -55,8 +55,8 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """The calendar of one month. `days`: (day, number of its files) of each day. `before`, `after`: the nearest days
-    with a log outside the month, None for none."""
+    """The calendar of one month. `days`: (day, number of its files) of each day. `before`, `after`: the last day with a
+    log before the month and the first one after it, None if there is none."""
 
     first: date
     days: tuple[tuple[date, int], ...]
@@ -86,14 +86,14 @@ def page(view: View) -> Response:
     citing = {(path, fact.id) for found_day in found for path, fact in found_day.facts}
     facts = [row for row in view.facts.rows if (row.path, row.fact.id) in citing]
     key = (view.snapshot.commit or view.repo.head(), day, view.config)
-    changes = view.site.cache.get("committed", key, lambda: _committed(view, day))
+    changes = view.site.cache.get("committed", key, lambda: _changes_of_day(view, day))
     first = 0
     if 0 < view.number("from") <= len(entries):
         first = view.number("from") - 1
-    shown = fitting(entries[first : first + MAX_ROWS], lambda entry: entry.text, MAX_SECTION_BYTES)
+    shown = first_that_fit(entries[first : first + MAX_ROWS], lambda entry: entry.text, MAX_SECTION_BYTES)
     return view.render(
         "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
-        episodes=fitting(episodes[:MAX_ROWS], lambda entry: entry.text, MAX_EPISODE_BYTES), ended=len(episodes),
+        episodes=first_that_fit(episodes[:MAX_ROWS], lambda entry: entry.text, MAX_EPISODE_BYTES), ended=len(episodes),
         became=facts[:MAX_FACTS], came=len(facts), changes=changes, archives=is_archiving,
         former=max((other for other in days if other < day), default=None),
         later=min((other for other in days if other > day), default=None),
@@ -101,6 +101,7 @@ def page(view: View) -> Response:
 
 
 def _day(view: View, days: Mapping[date, int]) -> date:
+    """The day that the query names, else the newest day with a log. Raises UsageError for an invalid day."""
     named = view.fields.get("day", "").strip()
     if not named:
         return max((day for day in days if day <= view.today), default=max(days, default=view.today))
@@ -132,7 +133,7 @@ def _body(data: bytes) -> str:
 
 
 def _session(path: str, data: bytes) -> str:
-    """The session of an episode from its front matter, else the name of its file."""
+    """The name of an episode's session, by its front matter, else the name of its file."""
     return str(parse_lines_only(data).front_matter.get("session") or path.rpartition("/")[2])
 
 
@@ -145,11 +146,11 @@ def _month(day: date, days: Mapping[date, int]) -> Month:
     return Month(first, tuple((date, days.get(date, 0)) for date in dates), before, after)
 
 
-def _committed(view: View, day: date) -> Committed:
+def _changes_of_day(view: View, day: date) -> DayChanges:
     """The changes of facts by the commits of one day (on the first-parent history)."""
     tip = view.snapshot.commit or view.repo.head()
     if not tip:
-        return Committed()
+        return DayChanges()
     base = head = ""
     for commit in view.repo.log([tip], first_parent=True):
         commit_day = commit.commit_date.date()
@@ -159,7 +160,7 @@ def _committed(view: View, day: date) -> Committed:
             base = commit.oid
             break
     if not head or head == base:
-        return Committed()
+        return DayChanges()
     changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), day)
     lasting, _ = without_logs(without_forgotten(changes, view.forgotten), view.config.memory_daily)
     rows = rows_of(view, lasting)
@@ -168,4 +169,4 @@ def _committed(view: View, day: date) -> Committed:
     if earlier:
         within = {commit.oid for commit in view.repo.log(range_revisions(base, head))}
         earlier = {ident: writer for ident, writer in earlier.items() if writer.commit.oid not in within}
-    return Committed(rows, len(lasting), base, head, earlier)
+    return DayChanges(rows, len(lasting), base, head, earlier)

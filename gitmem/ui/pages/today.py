@@ -24,7 +24,7 @@ from gitmem.review.commit_diff import fact_changes, range_revisions, without_for
 from gitmem.review.fact_diff import FactChange, Op, is_archiving
 from gitmem.ui.pages.first_steps import first_steps
 from gitmem.ui.pages.last_week import last_week, latest_sessions, receipts_here
-from gitmem.ui.pages.newest_facts import by_writer, learned, newest, writers_of
+from gitmem.ui.pages.newest_facts import by_writer, first_written, newest_facts, writers_of
 from gitmem.ui.view import View
 
 MAX_FACTS_PER_KIND = 20  # listed
@@ -37,7 +37,7 @@ GROUPS = (LEARNED, CHANGED, BACK, FORGOTTEN, RETIRED)
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Lines of a log that somebody rejected as a fact. `reason`: "" for none."""
+    """Lines of a log that somebody rejected as a fact. `reason`: why, "" if none was given."""
 
     source: Span
     commit: Commit
@@ -64,7 +64,7 @@ def page(view: View) -> Response:
         own = [change for change, group in others if group == title]
         groups.append((title, len(own), own[:MAX_FACTS_PER_KIND]))
     written = [(change.path, change.fact) for change in new]
-    older = newest(view, known, {fact.id for _, fact in written}, max(0, MIN_NEWEST - len(written)))
+    older = newest_facts(view, known, {fact.id for _, fact in written}, max(0, MIN_NEWEST - len(written)))
     refused, ending = _refused(view, base, head, changes), _ending(view)
     given = receipts_here(view)
     sessions, session_count = latest_sessions(view, given)
@@ -101,7 +101,7 @@ def _learned(
     if not any(change.op in (Op.ADDED, Op.PROMOTED) for change in changes):
         return []
     within = {commit.oid for commit in view.repo.log(range_revisions(base, head))}
-    return learned(changes, known, within)
+    return first_written(changes, known, within)
 
 
 def _ending(view: View) -> list[tuple[str, PresentFact]]:
@@ -141,7 +141,8 @@ def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) ->
 
 
 def _since(view: View, head: str) -> tuple[str, datetime]:
-    """(the commit to compare with, "" for the empty tree; its time)."""
+    """(the commit to compare with, the time since then). The commit of the last visit if there was one lately, else the
+    last one before DAYS_WITHOUT_VISIT days; "" (the empty tree) if there is none."""
     visit = view.site.visit
     if visit.commit and not view.snapshot.past and visit.at is not None:
         try:

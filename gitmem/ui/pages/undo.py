@@ -46,6 +46,7 @@ def _undo_page(view: View, last: flow.Undo, status: int = 200) -> Response:
 
 
 def _token(last: flow.Undo) -> str:
-    """A digest that identifies a write and the files that its undo would change."""
+    """A digest of a write and of the files that its undo would change. It is another one after any of them has
+    changed."""
     files = [(file.path, digest(file.now), digest(file.then)) for file in last.files]
     return hashlib.sha256(json.dumps([last.at, last.commits, files]).encode("ascii")).hexdigest()
