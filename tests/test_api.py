@@ -11,7 +11,12 @@ import pytest
 
 from gitmem import api
 from gitmem.errors import Incomplete, MissingFile, NotARepository, Refused, UnknownFact, UsageError
+from gitmem.json_schema import keys
 from gitmem.memory.fact import fact_id
+from gitmem.memory.insights import Recorded
+from gitmem.memory.writing import Added
+from gitmem.provenance.corrections import Correction
+from gitmem.sessions.working_memory import Value
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 6, 10, 0, tzinfo=UTC)
@@ -29,6 +34,14 @@ def memory(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
 
 def told(repo: Repo, *args: str) -> Any:
     return json.loads(repo.mem(*args, "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [(api.Added, Added), (api.Corrected, Correction), (api.Insight, Recorded), (api.SessionValue, Value)],
+)
+def test_the_types_of_the_api_have_the_keys_that_commands_print(typed: type, printed: type) -> None:
+    assert [key.name for key in keys(typed)] == [key.name for key in keys(printed)]
 
 
 def test_every_method_returns_what_its_command_prints(memory: Repo) -> None:
