@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gitmem.errors import GitMemError, Refused
 from gitmem.gate.detectors import registry
@@ -23,17 +23,24 @@ from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import one_line
 from gitmem.gate.reports.text import finding_lines
 from gitmem.gate.shell_word import shell_word
-from gitmem.json_values import json_object
+from gitmem.json_values import json_keys, keys_of_class
 from gitmem.messages import Message
 
 MAX_SHOWN_CHARACTERS = 400  # characters of a text that are shown
 
 
+OF_FINDING = " ".join(f"{key.name}=finding.{key.attribute}" for key in keys_of_class(Finding))
+
+
+@json_keys(f"{OF_FINDING} exception passes=ways")
 @dataclass(frozen=True, slots=True)
 class ExplainedFinding:
     """A finding on the line. `exception`: the state of the exception for it as a sentence, "" for none. `passes`:
     whether an exception in force covers it. `ways`: sentences, each with one way to make the finding pass; () when it
-    passes or its exception has ended."""
+    passes or its exception has ended.
+
+    JSON: `exception`: "", `excepted until DAY`, `ended DAY` or a sentence. `passes`: what would make it pass.
+    """
 
     finding: Finding
     exception: str
@@ -55,6 +62,9 @@ class Explanation:
 
     `line`: its number, from 1. `scope`: the value of `Scope` of the file. `scanned`: whether the gate scans the file at
     all. `read`: the texts that the detectors read for the line. `evidence`: the values by which detectors decided.
+
+    JSON: `read`: the line and, if they differ, how it reads without disguise and what is decoded from it; secrets are
+    masked, and each text has at most 400 characters. `evidence`: the detectors' own figures.
     """
 
     path: str
@@ -202,21 +212,6 @@ def _ways(finding: Finding) -> Iterator[str]:
     if finding.rule in registry.EXCEPTED_FOR_FILES:
         place = shell_word(finding.path)
         yield f"except the rule in this file: git mem allow --rule {finding.rule} --file {place} --reason 'why'"
-
-
-def as_value(explanation: Explanation) -> dict[str, Any]:
-    """The JSON of docs/json.md."""
-    return {
-        "path": explanation.path,
-        "line": explanation.line,
-        "scope": explanation.scope,
-        "scanned": explanation.scanned,
-        "read": [{"how": how, "text": text} for how, text in explanation.read],
-        "evidence": [{"rule": each.rule, "values": dict(each.values)} for each in explanation.evidence],
-        "findings": [
-            json_object(each.finding) | json_object(each, "exception passes=ways") for each in explanation.findings
-        ],
-    }
 
 
 def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:

@@ -14,8 +14,9 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.injection import scorer
 from gitmem.gate.examine import examine
 from gitmem.gate.exceptions import Allowlist, Entry
-from gitmem.gate.explanation import as_text, as_value, explain
+from gitmem.gate.explanation import as_text, explain
 from gitmem.gate.policy import Policy
+from gitmem.json_values import json_value
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -62,7 +63,7 @@ def test_no_secret_is_shown_plain_encoded_or_disguised(secret: str) -> None:
     ]
     for number in range(len(lines)):
         found = explain("\n\n".join(lines) + "\n", PATH, 2 * number + 1, POLICY)
-        said = json.dumps(as_value(found)) + as_text(found, str)
+        said = json.dumps(json_value(found)) + as_text(found, str)
         assert found.findings and secret[8:16] not in said, number
 
 

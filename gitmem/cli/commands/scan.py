@@ -239,7 +239,7 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
         more.append(finding_of_non_text(blob, problem, policy))
     explained = explanation.explain(text, blob.path, int(number), policy, more)
     if form == "json":
-        write_json(explanation.as_value(explained))
+        write_json(explained)
     else:
         page(explanation.as_text(explained, escape), wrap=True)
     if explained.blocks:

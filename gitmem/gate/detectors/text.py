@@ -17,6 +17,7 @@ from enum import StrEnum
 from gitmem.gate.detectors import folding
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.key_words import unleet
+from gitmem.json_values import json_keys
 
 __all__ = ["Evidence", "Examples", "Match", "Scope", "Severity", "Text", "mask"]
 
@@ -55,6 +56,7 @@ class Match:
     unread: bool = False
 
 
+@json_keys("rule values=by_name")
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The reason why a rule judges `raw[start:end]` as it does: named values, such as a score and its threshold.
@@ -66,6 +68,10 @@ class Evidence:
     start: int
     end: int
     values: tuple[tuple[str, str | float], ...]
+
+    @property
+    def by_name(self) -> dict[str, str | float]:
+        return dict(self.values)
 
 
 def mask(secret: str) -> str:
