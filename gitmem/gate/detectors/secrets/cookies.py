@@ -76,7 +76,7 @@ def detect(text: Text) -> Iterator[Match]:
 
 def __getattr__(name: str) -> dict[str, Examples]:
     if name == "EXAMPLES":
-        from gitmem.gate.detectors.secrets.examples import session_examples
+        from gitmem.gate.detectors.secrets.examples import table_examples
 
-        return session_examples()
+        return table_examples("cookies")
     raise AttributeError(name)

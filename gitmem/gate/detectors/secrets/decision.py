@@ -1,13 +1,12 @@
 """Decides whether a candidate is a secret, by its features and by the place where it stands.
 
 The finders (`assignments.py`, `passwords.py` and the others) read the text and make a `Candidate` of each value;
-`is_secret` has one test for each kind of place; `outcome` has the severity and the reason of each rule. Nothing here
-searches in a text.
+`is_secret` has one test for each kind of place, `severity` says whether a rule blocks, `REASONS` what the rules have
+found. Nothing here searches in a text.
 """
 
 from __future__ import annotations
 
-import re
 import string
 from base64 import b64decode
 from binascii import Error
@@ -25,14 +24,10 @@ from gitmem.gate.detectors.secrets.features import (
     entropy,
     is_class_name,
     is_code,
-    is_digest,
-    is_no_value,
-    is_pattern,
     is_placeholder,
     is_printed,
     is_readable_base64,
     is_sample,
-    is_server_user,
     is_tangled,
     is_uuid,
     is_varied,
@@ -193,7 +188,7 @@ def _in_login(candidate: Candidate, value: str) -> bool:
     user = candidate.label
     if patterns.login_word.search(user.lower()):
         return False
-    if "@" in user or is_server_user(user):
+    if "@" in user or kind_of(user, "server_user"):
         named = is_coined(value) and patterns.two_names.match(value) is not None
         return is_joined(value, 2) or is_numbered(value) or named
     return candidate.join == " / " and (is_joined(value, 2) or (is_coined(value) and is_odd(value)))
@@ -239,7 +234,7 @@ def _in_password_file(candidate: Candidate, value: str) -> bool:
 def _in_cell(candidate: Candidate, value: str) -> bool:
     if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value.rstrip("*?")):
         return False
-    if is_no_value(value):
+    if kind_of(value, "other_value", "algorithm"):
         return False
     kinds = classes(value)
     if value.isdigit() or kinds >= 3 or (is_coined(value) and "-" not in value):
@@ -248,9 +243,9 @@ def _in_cell(candidate: Candidate, value: str) -> bool:
 
 
 def _in_row(candidate: Candidate, value: str) -> bool:
-    if " " in value or value.startswith(("/", "`/")) or not value.isascii() or is_no_value(value):
+    if " " in value or value.startswith(("/", "`/")) or not value.isascii():
         return False
-    return looks_chosen(value, candidate.known)
+    return not kind_of(value, "other_value", "algorithm") and looks_chosen(value, candidate.known)
 
 
 def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
@@ -264,12 +259,7 @@ def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
         return False
     if value[0] in "#~.-" or (value.endswith("*") and not starred) or patterns.not_in_password.search(value):
         return False
-    if (
-        is_placeholder(value)
-        or not any(map(str.isalpha, value))
-        or patterns.pinned_action.match(value)
-        or patterns.page_anchor.fullmatch(value)
-    ):
+    if kind_of(value, "placeholder", "pinned_action", "page_anchor") or not any(map(str.isalpha, value)):
         return False
     kinds = classes(value)
     if not patterns.password_symbol.search(value, 1):  # `IhqSb1Gg`: only where a login is spoken of
@@ -287,11 +277,9 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
     `after`: the text behind the value. `strength`: 2 for a value behind `=`, `:` or a CJK particle, 1 behind words, 0
     behind a space. `quoted`: whether quotation marks held the value.
     """
-    if not 4 <= len(value) <= MAX_PASSWORD_CHARACTERS or is_placeholder(value) or is_digest(value):
+    if not 4 <= len(value) <= MAX_PASSWORD_CHARACTERS or kind_of(value, *_NEVER_CHOSEN):
         return False
-    if is_no_value(value) or (patterns.path_of_words.fullmatch(value) and patterns.referred_to.match(after)):
-        return False
-    if patterns.date.match(value) or patterns.version_bound.search(value) or patterns.colour.match(value):
+    if patterns.path_of_words.fullmatch(value) and patterns.referred_to.match(after):
         return False
     if value.lower() in _WEAK:
         return strength > 0
@@ -299,19 +287,18 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
         return patterns.counted_unit.match(after) is None and (
             strength > 0 or (len(value) <= 8 and not patterns.year.match(value))
         )
-    if (
-        (quoted or patterns.line_ends.match(after))
-        and (strength == 2 or (strength == 1 and "-" not in value))
-        and is_coined(value)
-    ):
+    if strength == 0:
+        coined = "-" not in value and any(map(str.isdigit, value))
+    else:
+        coined = (quoted or patterns.line_ends.match(after) is not None) and (strength == 2 or "-" not in value)
+    if (coined and is_coined(value)) or (strength == 0 and patterns.swapped_word.fullmatch(value)):
         return True
-    if strength == 0 and "-" not in value and any(map(str.isdigit, value)) and is_coined(value):
-        return True
-    if strength == 0 and patterns.swapped_word.fullmatch(value):
-        return True
-    if not quoted and (is_code(value) or re.search(r"^[\[{(]|\.(?:md|py|js|ts|txt|json|ya?ml|toml|com|io|go)$", value)):
+    if not quoted and kind_of(value, "code", "file_or_bracket"):
         return False
     return _reads_so(value, strength, quoted)
+
+
+_NEVER_CHOSEN = ("placeholder", "digest", "other_value", "algorithm", "date", "version_bound", "colour")
 
 
 def _reads_so(value: str, strength: int, quoted: bool) -> bool:
@@ -328,13 +315,8 @@ def _reads_so(value: str, strength: int, quoted: bool) -> bool:
         return True  # made by a machine
     if strength == 2 and (is_uuid(value) or is_diceware(value, 4)):
         return True
-    if (
-        strength == 2
-        and kinds == 2
-        and len(value) >= 12
-        and len(patterns.cases_meet.findall(value)) >= 4
-        and not is_words(value)
-    ):
+    mixed = kinds == 2 and len(value) >= 12 and len(patterns.cases_meet.findall(value)) >= 4
+    if strength == 2 and mixed and not is_words(value):
         return True  # base64 without a digit
     if strength == 2 and quoted and len(value) >= 6:
         mixed = value.isalpha() and len(value) >= 8 and not value[1:].islower() and not value.isupper()
@@ -357,7 +339,7 @@ def is_random(value: str, least: int, borders: int = 2) -> bool:
     `borders`: how often letters and digits must meet at least; names have few such places, random values many.
     """
     size = len(value)
-    if size < least or not is_varied(value) or is_pattern(value):
+    if size < least or not is_varied(value) or kind_of(value, "regular_expression"):
         return False
     if not value.isalnum() and len(set(patterns.odd_symbol.findall(value))) >= 5 and sum(map(str.isalpha, value)) >= 6:
         return True

@@ -7,13 +7,14 @@ are random to look at and belong to nobody.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 
 from gitmem.gate.detectors.secrets.candidates import candidates
-from gitmem.gate.detectors.secrets.rule_tables import shapes, tokens
+from gitmem.gate.detectors.secrets.rule_tables import rows, shapes, tokens
 from gitmem.gate.detectors.text import Examples
 
 _ALPHABET = {
@@ -142,48 +143,45 @@ def _wallet_key() -> str:
     return text
 
 
-_KEY = fake("<A>{40}")
-_ASSIGNED = {
-    "assigned-secret": Examples(
-        flag=(f'BILLING_API_KEY = "{_KEY}"', f"결제 API 키는 {_KEY} 이다", f"デプロイ用シークレット：{_KEY}", f"支付密钥是{_KEY}。"),
-        allow=('API_KEY = "${BILLING_API_KEY}"', "api_key = os.environ['BILLING_API_KEY']", "결제 API 키는 금고에 있다",
-               f"cache key {fake('<h>{40}')} was evicted", "커밋 키워드: rebase-before-merge-2024", f'"trace_id": "{fake(_UUID)}"'),
-    ),
-    "encoded-login": Examples(
-        flag=("BASIC_AUTH=" + b64encode(b"bot:Maple-4471x").decode(), "_auth=" + b64encode(b"deploy:Maple-4471x").decode(),
-              "시크릿은 이렇다\nkind: Secret\ndata:\n  db-password: " + b64encode(b"Maple-4471x").decode(), 'npmAuthIdent: "' + "bot:Maple-4471x" + '" 를 쓴다'),
-        allow=("BASIC_AUTH=${REGISTRY_AUTH}", "_auth=" + b64encode(b"user:password").decode(), "basic_auth: 사내 계정으로 로그인한다",
-               "kind: Secret\ndata:\n  token: " + b64encode(b"changeme").decode()),
-    ),
-    "bitcoin-key": Examples(
-        flag=(f"wallet import format {_wallet_key()}", f"개인키는{_wallet_key()}이다"),
-        allow=(f"commit {_wallet_key()[:-1]}Q is no key", "비트코인 키는 지갑 안에만 둔다"),
-    ),
-    "vendor-secret": Examples(
-        flag=(f"datadog: {fake('<h>{32}')}", f"카카오 {fake('<h>{32}')} 로 교체"),
-        allow=(f"huggingface_hub-2.0.0-py3-none-any.whl#sha256={fake('<h>{64}')}", f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}",
-               "--model DeepSeek-R1-GGUF/DeepSeek-R1-UD-IQ1_S/DeepSeek-R1-UD-IQ1_S-00001-of-00003.gguf"),
-    ),
-    "handled-secret": Examples(
-        flag=(f"Rotate {fake('<A>{36}')} before Friday.", f"datadog uses {fake('<A>{40}')} for the export", f"{fake('<A>{36}')} 는 금요일에 교체한다"),
-        allow=("Rotate the staging credentials before Friday.", f"auth0 client id {fake('<A>{32}')}", f"배포 커밋은 {fake('<h>{40}')} 이고 금요일에 교체한다"),
-    ),
-}  # fmt: skip
+@cache
+def _made() -> dict[str, str]:
+    """The values of `examples.txt` that have a name."""
+    key = _wallet_key()
+    password = f"Gro{fake('[A-Z]{3}')}#{fake('[1-9]{2}')}"
+    return {"password": password, "wallet key": key, "cut wallet key": key[:-1]}
+
+
+def _value(blank: re.Match[str]) -> str:
+    kind, _, text = blank[1].partition("base64:")
+    if not kind:
+        return b64encode(text.encode()).decode()
+    return _made().get(kind) or fake(kind)
+
+
+@cache
+def table_examples(detector: str) -> dict[str, Examples]:
+    """The examples of `examples.txt` for the rules of a detector."""
+    texts: dict[str, dict[str, list[str]]] = {}
+    for owner, rule, how, text in rows("examples.txt", 4, keys=4):
+        if owner == detector:
+            full = re.sub("⟨(.+?)⟩", _value, text.replace("\\n", "\n"))
+            texts.setdefault(rule, {"flag": [], "allow": []})[how].append(full)
+    return {rule: Examples(tuple(some["flag"]), tuple(some["allow"])) for rule, some in texts.items()}
 
 
 @cache
 def secret_examples() -> dict[str, Examples]:
     """Examples of every rule of the secrets detector."""
-    return {**vendor_examples(), **_ASSIGNED}
+    return {**vendor_examples(), **table_examples("secrets")}
 
 
 def vendor_examples() -> dict[str, Examples]:
     """Examples of every row of both tables."""
-    rows = {
+    beginnings = {
         rule: (starts.split()[0].replace("$", "\\$").replace("|", "\\|"), rest) for rule, _, starts, rest in tokens()
     }
     table = {}
-    for rule, (start, rest) in rows.items():
+    for rule, (start, rest) in beginnings.items():
         token = _fitting(rule, start + rest)
         plain = start.replace("\\", "")[:24]
         table[rule] = Examples(
@@ -198,57 +196,3 @@ def vendor_examples() -> dict[str, Examples]:
             allow=(f"It looks like this: {form} (shortened).", f"형식은 {form} 이다."),
         )
     return table
-
-
-@cache
-def password_examples() -> dict[str, Examples]:
-    """Examples of every rule of the passwords detector."""
-    word = "Gro" + fake("[A-Z]{3}") + "#" + fake("[1-9]{2}")
-    return {
-        "password-note": Examples(
-            flag=(f"The wifi password is {word}.", f"운영 DB 비번은 {word} 이다", f"検証DBのパスワードは{word}です", f"管理员密码：{word}",
-                  f"Root password for the NAS is {word}.", f"현관 비밀번호는 {fake('[1-9]{6}')}", f"배포 서버 접속: ssh deploy@10.0.3.7 (비번 {word})",
-                  'Wifi passphrase is "seven lazy otters drink cocoa".', "archive password: copper ladder monday forty", "root password WALNUT-TANGO-77.",
-                  "비밀번호는 copper-ladder-42 이다", "合言葉は「青い鯨が七頭踊る」", "口令是“蓝鲸七头跳舞”", f"What is the NAS password?\nA: {word}", f"나스 비밀번호가 뭐였지?\n답: {word}", f"The default password ({word}) was kept.", "Alarm code at the warehouse is 774196", "현관 비밀번호: 8402*"),
-            allow=("The password is required for every account.", "비밀번호는 저장소에 적지 않고 금고에 둔다.", "password = os.environ['DB_PASSWORD']",
-                   "パスワードは8文字以上にする", "密码必须包含数字", "password: ${DB_PASSWORD}", "비밀번호는 12자 이상이어야 한다", 'password: "changeme"',
-                   "password: ${{secrets.DEPLOY}}", '<password value="$DbPassword$" />', "Pin to `StreamableHttp` for new code.", "pin 3.2.1, later 3.3.0", 'Steps: "Set password" -> "Complete"',
-                   "Pass it to `Runner2#start` and go on.", "password: stored encrypted with the vault", "パスワードは「8文字以上」にする", "What is the password policy?\nA: twelve characters",
-                   "口令是“至少八个字符，必须包含数字”", "The safe combination of flags is 3, then 4",
-                   'folder = Path(root) / f"pass_{pass_number:02d}"'),
-        ),
-        "user-password-pair": Examples(
-            flag=(f"Jenkins: admin / {word}", f"젠킨스 admin/{word} 로 로그인", f"98.76.54.32(master/{word})"),
-            allow=("Use and/or as you like: read/write.", "배포 이력은 pre-commit/pre-commit-hooks#250 참고", "eval/tool@cd45b7f, origin/main@2024", "see\n  memory/2026-02-06.md#L5\n",
-                   "Memory-Source: memory/2026-02-05.md#L12-L14@<blob> -> MEMORY.md"),
-        ),
-        "password-in-table": Examples(
-            flag=(f"| grafana | admin | {word} |", f"| 서버 | 비밀번호 |\n|---|---|\n| db1 | {word} |"),
-            allow=("| paper | ink | #0B0A10 |", "| 서버 | 비밀번호 |\n|---|---|\n| db1 | 금고 참고 |"),
-        ),
-        "credentials-in-address": Examples(
-            flag=(f"DB: postgres://app:{word}@db.internal:5432/app", f"스테이징 디비 mysql://app:{word}@10.0.0.3/app 사용"),
-            allow=("postgres://app:${DB_PASSWORD}@db/app", "주소는 postgres://app:<password>@db/app 형식이다", "http://localhost:8080/@scope"),
-        ),
-        "password-on-command-line": Examples(
-            flag=(f"sshpass -p '{word}' ssh root@10.0.0.1", f"배포: curl -u deploy:{word} https://ci.internal/job"),
-            allow=('curl -u "$USER:$PASS" https://ci.internal', "배포: mysql -u root -p 입력 후 진행", "curl -u <user:password> https://x"),
-        ),
-    }  # fmt: skip
-
-
-@cache
-def session_examples() -> dict[str, Examples]:
-    """Examples of every rule of the cookies detector."""
-    value = fake("<A>{32}")
-    return {
-        "session-cookie": Examples(
-            flag=(f"Cookie: JSESSIONID={value}; theme=dark", f"로그인 쿠키 NID_SES={value} 를 썼다"),
-            allow=("Set the sessionid cookie to HttpOnly.", "쿠키 JSESSIONID=<세션> 를 지운다", "sessionid=${SESSION_ID}", '"session_id": "5d20b7fa-...",'),
-        ),
-        "authorization-header": Examples(
-            flag=(f'curl -H "Authorization: Bearer {value}" https://api.internal/v1', f"요청 헤더는 `X-Auth-Token: {value}` 이다"),
-            allow=('curl -H "Authorization: Bearer $TOKEN" https://api.internal/v1', "헤더는 Authorization: Bearer <토큰> 형식이다",
-                   "Send the bearer token in the Authorization header."),
-        ),
-    }  # fmt: skip

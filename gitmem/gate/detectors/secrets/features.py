@@ -57,21 +57,8 @@ def is_placeholder(value: str) -> bool:
     return (hinted and patterns.placeholder.search(bare) is not None) or patterns.reference.match(bare) is not None
 
 
-_STEPS = frozenset(
-    [
-        "9a",
-        "90",
-        "za",
-        "z0",
-        "f0",
-        *("".join(pair) for row in ("0123456789", ascii_lowercase) for pair in pairwise(row)),
-    ]
-)
-
-
-def is_published(value: str) -> bool:
-    """Whether a value begins like something public: a public key, an address, a publishable key."""
-    return patterns.published.match(value) is not None
+# The pairs of characters that count upwards, and `9a`, `90`, `za`, `z0`, `f0`, with which a row goes on.
+_STEPS = frozenset(map("".join, [*pairwise("0123456789"), *pairwise(ascii_lowercase), *["9a", "90", "za", "z0", "f0"]]))
 
 
 def is_sequence(value: str) -> bool:
@@ -112,11 +99,6 @@ def is_tangled(value: str) -> bool:
     return bool(open_ones)
 
 
-def is_pattern(value: str) -> bool:
-    """Whether a value is a regular expression that finds secrets: `sk-[A-Za-z0-9]{20,}`."""
-    return patterns.regular_expression.search(value) is not None
-
-
 def is_class_name(value: str) -> bool:
     """Whether a value is the name of a type with a long English word in it: `McpUiResourceCsp`."""
     return patterns.humps.fullmatch(value) is not None and any(
@@ -127,11 +109,6 @@ def is_class_name(value: str) -> bool:
 def is_uuid(value: str) -> bool:
     """Whether a value is a UUID, in its usual notation."""
     return patterns.uuid.match(value) is not None
-
-
-def is_digest(value: str) -> bool:
-    """Whether a value names the algorithm of a checksum: `sha256:...`, `h1:...`."""
-    return patterns.digest.match(value) is not None
 
 
 @lru_cache(maxsize=_MAX_CACHED)
@@ -150,11 +127,9 @@ def is_words(value: str) -> bool:
 
 def _is_name(chunk: str) -> bool:
     numbers = patterns.number.findall(chunk)
-    if (
-        len(numbers) > 1 + len(chunk) // 24
-        or any(len(n) > 4 for n in numbers)
-        or (chunk[0].isdigit() and len(chunk) > 4)
-    ):
+    if len(numbers) > 1 + len(chunk) // 24 or any([len(number) > 4 for number in numbers]):
+        return False
+    if chunk[0].isdigit() and len(chunk) > 4:
         return False
     words = patterns.word_part.findall(chunk)
     odd = sum([len(word) for word in words if not _reads(word.lower())])
@@ -208,21 +183,17 @@ def is_named_id(low: str, start: int, end: int) -> bool:
         return True
     if patterns.hex_id.fullmatch(value) is None:
         return False
-    return (
-        patterns.hex_label_before.search(before) is not None
-        or patterns.hex_label_behind.match(low, end, end + 40) is not None
-    )
+    label = patterns.hex_label_before.search(before) or patterns.hex_label_behind.match(low, end, end + 40)
+    return label is not None
 
 
 def is_of_other_words(low: str, first: int, start: int, end: int) -> bool:
     """Whether the words between a word for a secret, which ends at `first`, and an id of Git are about something
     else."""
     value, between = low[start:end], low[first:start]
-    if (
-        len(value) not in _GIT_LENGTHS
-        or patterns.hex_id.fullmatch(value) is None
-        or patterns.id_assigned.search(between)
-    ):
+    if len(value) not in _GIT_LENGTHS or patterns.hex_id.fullmatch(value) is None:
+        return False
+    if patterns.id_assigned.search(between):
         return False
     return patterns.more_words.search(patterns.own_words.sub("", between)) is not None
 
@@ -237,11 +208,8 @@ def is_printed(rule: str, value: str, line: str) -> bool:
     """Whether a value that a rule of `PRINTED_RULES` found is one that manuals print; `line`: the line around it."""
     if rule == "jwt":
         return _is_sample_token(value)
-    return (
-        any(salt in value for salt in _SALTS)
-        or _has_readable_salt(value)
-        or patterns.form_shown.search(line) is not None
-    )
+    known = any([salt in value for salt in _SALTS]) or _has_readable_salt(value)
+    return known or patterns.form_shown.search(line) is not None
 
 
 def _is_sample_token(value: str) -> bool:
@@ -249,20 +217,19 @@ def _is_sample_token(value: str) -> bool:
 
     head, payload, signature = value.split(".")[:3]
     try:
-        header, body = [urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode() for part in (head, payload)]
+        header, claims = [urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode() for part in (head, payload)]
         signed = urlsafe_b64decode(signature + "=" * (-len(signature) % 4))
     except (Error, ValueError):
         return False
-    if patterns.sample_payload.search(body):
+    if patterns.sample_payload.search(claims):
         return True
     digest = next((name for algorithm, name in _DIGESTS.items() if algorithm in header), None)
     if digest is None:
         return False
     from hmac import compare_digest, new
 
-    return any(
-        compare_digest(new(key.encode(), f"{head}.{payload}".encode(), digest).digest(), signed) for key in _KEYS
-    )
+    body = f"{head}.{payload}".encode()
+    return any(compare_digest(new(key.encode(), body, digest).digest(), signed) for key in _KEYS)
 
 
 def _has_readable_salt(value: str) -> bool:
@@ -296,30 +263,13 @@ def is_sample(value: str) -> bool:
     letters = value.rstrip(_BEHIND)
     behind = value[len(letters) :]
     plain = letters.translate(_LEET_IN_SAMPLES) + behind
-    return (
-        patterns.spoken_password.fullmatch(plain) is not None or patterns.counting_password.fullmatch(plain) is not None
-    )
-
-
-def is_no_value(value: str) -> bool:
-    """Whether a value in the place of a password is something else: a type, an option, a link, an algorithm, a
-    program."""
-    return patterns.other_value.search(value) is not None or patterns.algorithm.match(value) is not None
+    return kind_of(plain, "spoken_password", "counting_password") != ""
 
 
 def classes(value: str) -> int:
     """How many of the four classes lower case, upper case, digits and symbols a value holds."""
-    return (
-        (value.upper() != value)
-        + (value.lower() != value)
-        + any(map(str.isdigit, value))
-        + bool(patterns.password_symbol.search(value))
-    )
-
-
-def is_server_user(name: str) -> bool:
-    """Whether a name is a user that servers have: `root`, `deploy`, `svc-mail`."""
-    return patterns.server_user.fullmatch(name) is not None
+    symbol = patterns.password_symbol.search(value) is not None
+    return (value.upper() != value) + (value.lower() != value) + any(map(str.isdigit, value)) + symbol
 
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -385,11 +335,9 @@ def is_stub(value: str) -> bool:
 
 _COMPUTED: dict[str, Callable[[str], bool]] = {
     "placeholder": is_placeholder,
-    "published": is_published,
     "sequence": is_sequence,
     "code": is_code,
     "uuid": is_uuid,
-    "digest": is_digest,
     "readable_base64": is_readable_base64,
     "stub": is_stub,
 }

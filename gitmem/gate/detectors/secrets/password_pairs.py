@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from gitmem.gate.detectors.prefilter import DIGIT, kinds_table, places, plain, present
 from gitmem.gate.detectors.secrets.candidates import end_of_password
 from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
-from gitmem.gate.detectors.secrets.features import is_server_user
+from gitmem.gate.detectors.secrets.features import kind_of
 from gitmem.gate.detectors.secrets.rule_tables import commands, patterns, word_list
 from gitmem.lazy_patterns import lazy
 
@@ -38,7 +38,7 @@ def pairs(text: str, low: str) -> Finds:
     if dotted:
         for match in patterns.ip_triple.finditer(text):
             candidate = _in_match(Place.LOOK, text, match)
-            if is_server_user(match["user"]) and is_secret(candidate):
+            if kind_of(match["user"], "server_user") and is_secret(candidate):
                 yield "user-password-pair", candidate.start, candidate.end
     if "/" in text or "／" in text:
         yield from _slash_pairs(text, low, digits)
@@ -79,7 +79,9 @@ def _slash_pairs(text: str, low: str, digits: bytes) -> Finds:
             continue
         user = patterns.user_before_slash.search(text[max(0, match.start() - 34) : match.start()])
         if user is not None:
-            known = is_server_user(user["user"]) or patterns.login_word.search(_line(low, start)) is not None
+            known = (
+                kind_of(user["user"], "server_user") != "" or patterns.login_word.search(_line(low, start)) is not None
+            )
             if is_secret(candidate._replace(label=user["user"], known=known)):
                 yield "user-password-pair", start, end
 
@@ -111,7 +113,7 @@ def _colon_pairs(text: str, digits: bytes) -> Finds:
         if not is_secret(candidate) or patterns.at_host.search(text, candidate.start, candidate.end):
             continue
         user = patterns.user_before_colon.search(text[max(0, match.start() - 24) : match.start()])
-        if user and is_server_user(user.group()):
+        if user and kind_of(user.group(), "server_user"):
             yield "user-password-pair", candidate.start, candidate.end
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.secrets.candidates import WORD
 from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
-from gitmem.gate.detectors.secrets.features import is_server_user
+from gitmem.gate.detectors.secrets.features import kind_of
 from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.lazy_patterns import lazy
 
@@ -89,7 +89,7 @@ def _beside_user(text: str, start: int, end: int, cells: list[tuple[int, str]]) 
     if not is_secret(candidate):
         return False
     others = [cell.strip() for _, cell in cells]
-    known = any([is_server_user(other.strip("`")) for other in others])
+    known = any([kind_of(other.strip("`"), "server_user") != "" for other in others])
     return any([patterns.user_cell.match(other) for other in others]) and is_secret(candidate._replace(known=known))
 
 

@@ -313,7 +313,7 @@ def detect(text: Text) -> Iterator[Match]:
 
 def __getattr__(name: str) -> dict[str, Examples]:
     if name == "EXAMPLES":
-        from gitmem.gate.detectors.secrets.examples import password_examples
+        from gitmem.gate.detectors.secrets.examples import table_examples
 
-        return password_examples()
+        return table_examples("passwords")
     raise AttributeError(name)

@@ -30,6 +30,7 @@ _EITHER_CASE = frozenset({"<a>", "<A>"})
 # Classes that any letter or digit matches behind a distinct beginning: vendors change alphabets, not beginnings.
 _ANY_LETTER = frozenset({"<h>", "<H>", "<U>"})
 _PIECES = 6
+Piece = tuple[int, str]  # (offset in the text, characters)
 # `1`: a digit; `a`: another character of a token; `-`: the rest.
 _HEAD = kinds_table({b"1": string.digits.encode(), b"a": string.ascii_letters.encode() + b"_.+/=~-"}, b"-")
 _NO_HEAD = 45
@@ -272,9 +273,17 @@ def _line(text: str, at: int) -> str:
     return text[first:last]
 
 
+def _across(pieces: list[Piece]) -> Iterator[Found]:
+    """The tokens that begin in the first of some pieces of one string and end in a later one."""
+    head = len(pieces[0][1])
+    for token in _tokens_at("".join([piece for _, piece in pieces]), [(0, head)]):
+        if token.end > head:
+            places_of = [at for first, piece in pieces for at in range(first, first + len(piece))]
+            yield token._replace(start=places_of[token.start], end=places_of[token.end - 1] + 1)
+
+
 def _folded(text: str) -> Iterator[Found]:
     """The tokens that a line end splits."""
-    pieces: list[tuple[int, str, int, str]] = []
     marks = plain(text).translate(_HEAD)
     at = text.find("\n")
     while at >= 0:
@@ -289,13 +298,8 @@ def _folded(text: str) -> Iterator[Found]:
             if end - begin >= 6 and marks.find(b"1", begin, end) >= 0:
                 follow = patterns.line_break.match(text, end)
                 if follow:
-                    pieces.append((begin, text[begin:end], follow.start("tail"), follow.group("tail")))
+                    yield from _across([(begin, text[begin:end]), (follow.start("tail"), follow["tail"])])
         at = text.find("\n", at + 1)
-    for begin, head, follow_at, tail in pieces:
-        for token in _tokens_at(head + tail, [(0, len(head))]):
-            if len(head) < token.end:
-                end = follow_at + token.end - len(head)
-                yield Found(token.rule, begin + token.start, end, token.what, token.certain)
 
 
 def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
@@ -311,21 +315,8 @@ def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
                 if follow is None:
                     break
                 pieces.append((follow.start("tail"), follow.group("tail")))
-            if len(pieces) == 1:
-                continue
-            whole, head = "".join([piece for _, piece in pieces]), len(pieces[0][1])
-            for token in _tokens_at(whole, [(0, head)]):
-                if token.start == 0 and token.end > head:
-                    yield Found(token.rule, at, _in_pieces(pieces, token.end), token.what, token.certain)
-
-
-def _in_pieces(pieces: list[tuple[int, str]], end: int) -> int:
-    """Where the character before `end` of the joined pieces ends in the text."""
-    for at, piece in pieces:
-        if end <= len(piece):
-            return at + end
-        end -= len(piece)
-    return pieces[-1][0] + len(pieces[-1][1])
+            if len(pieces) > 1:
+                yield from (token for token in _across(pieces) if token.start == at)
 
 
 _SHORTEST_PIECE = 8  # characters of the first piece of a token, its beginning too
@@ -345,13 +336,11 @@ def _in_cells(text: str) -> Iterator[Found]:
             if any(True for _ in _tokens_at(first.group(), [(0, len(start))])):
                 continue  # a whole token in a cell
             for pieces in _pieces_after(text, *first.span()):
-                whole = "".join([piece for _, piece in pieces])
-                for token in _tokens_at(whole, [(0, len(pieces[0][1]))]):
-                    if token.start == 0 and token.end == len(whole):
-                        yield Found(token.rule, at, pieces[-1][0] + len(pieces[-1][1]), token.what, token.certain)
+                end = pieces[-1][0] + len(pieces[-1][1])
+                yield from (token for token in _across(pieces) if (token.start, token.end) == (at, end))
 
 
-def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]]]:
+def _pieces_after(text: str, at: int, end: int) -> Iterator[list[Piece]]:
     """The pieces (offset, piece) that may go on with the one at `at:end`: those of two cells or lines, of three,
     and so on."""
     begin = text.rfind("\n", max(0, at - 200), at) + 1
@@ -373,9 +362,9 @@ def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]
             yield from _growing([(at, text[at:end])], list(_labelled(rows, counted)))
 
 
-def _lines_after(text: str, end: int) -> list[tuple[int, str]]:
+def _lines_after(text: str, end: int) -> list[Piece]:
     """(offset, line) of the lines after the one that ends at `end`: at most _PIECES of at most 500 characters."""
-    found: list[tuple[int, str]] = []
+    found: list[Piece] = []
     while end < len(text) and len(found) < _PIECES:
         start, end = end + 1, text.find("\n", end + 1, end + 502)
         if end < 0:
@@ -384,10 +373,10 @@ def _lines_after(text: str, end: int) -> list[tuple[int, str]]:
     return found
 
 
-def _cells(row: str, place: int, column: int) -> list[tuple[int, str]]:
+def _cells(row: str, place: int, column: int) -> list[Piece]:
     """(offset, content) of the cells of a row from the cell `column` on, up to one that can be no part of a token;
     `place`: the offset of the row."""
-    found: list[tuple[int, str]] = []
+    found: list[Piece] = []
     at = 0
     for number, cell in enumerate(row.split("|")):
         match = None
@@ -401,23 +390,21 @@ def _cells(row: str, place: int, column: int) -> list[tuple[int, str]]:
     return found
 
 
-def _labelled(rows: list[tuple[int, str]], counted: str) -> Iterator[tuple[int, str]]:
+def _labelled(rows: list[Piece], counted: str) -> Iterator[Piece]:
     """(offset, value) of the lines whose labels differ from `counted` only in their number, up to the first other
     line."""
     for place, line in rows:
         value = line.rstrip(" \t`\"'*\r")
         cut = max(value.rfind(sign) for sign in " \t`\"'*") + 1
         label = patterns.piece_label.match(value[:cut])
-        if (
-            label is None
-            or patterns.counting_word.sub("#", label["label"].lower()) != counted
-            or patterns.token_piece.fullmatch(value[cut:]) is None
-        ):
+        if label is None or patterns.counting_word.sub("#", label["label"].lower()) != counted:
+            return
+        if patterns.token_piece.fullmatch(value[cut:]) is None:
             return
         yield place + cut, value[cut:]
 
 
-def _growing(pieces: list[tuple[int, str]], following: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+def _growing(pieces: list[Piece], following: list[Piece]) -> Iterator[list[Piece]]:
     for piece in following[: _PIECES - 1]:
         pieces = [*pieces, piece]
         yield pieces
@@ -444,8 +431,7 @@ def _spelt_out(text: str) -> Iterator[Found]:
             whole = "".join([text[at] for at in places_of[first:]])
             token = next((token for token in _tokens_at(whole, [(0, len(whole))]) if token.start == 0), None)
             if token is not None:
-                last = places_of[first + token.end - 1] + 1
-                yield Found(token.rule, places_of[first], last, token.what, token.certain)
+                yield token._replace(start=places_of[first], end=places_of[first + token.end - 1] + 1)
                 break
 
 
