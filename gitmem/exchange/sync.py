@@ -25,6 +25,7 @@ from gitmem.gate.tree_policies import staged_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import merge_driver, transaction
 from gitmem.git.branch_worktree import detached_worktree
+from gitmem.git.git_config import settings_as_variables
 from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.ranges import shallow
@@ -353,21 +354,11 @@ def _record_synced(repo: Repository, remote: Remote, tip: str, kept: Iterable[st
 
 def _network_environ(repo: Repository, remote: Remote) -> dict[str, str]:
     """The environment for Git in which it gives up on a dead network, and asks nothing if the sync is unattended."""
-    env = _with_settings(repo, SLOW)
+    env = settings_as_variables(SLOW, repo.environ)
     own_ssh = repo.environ.get("GIT_SSH_COMMAND") or repo.environ.get("GIT_SSH") or _setting(repo, "core.sshCommand")
     if own_ssh or not remote.unattended:
         return env
     return {**env, "GIT_SSH_COMMAND": SSH}
-
-
-def _with_settings(repo: Repository, settings: Mapping[str, str]) -> dict[str, str]:
-    """Variables that add settings to one run of Git."""
-    given = repo.environ.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdecimal() else 0
-    env = {"GIT_CONFIG_COUNT": str(count + len(settings))}
-    for n, (key, value) in enumerate(settings.items(), count):
-        env |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
-    return env
 
 
 def _ensure_not_rewritten(repo: Repository, remote: Remote, head: str, theirs: str) -> None:
@@ -471,7 +462,7 @@ def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: s
     """
     layout = layout_at(repo, head, config)
     hooks = run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n")
-    env = _with_settings(repo, {"rerere.enabled": "false", "core.hooksPath": hooks})
+    env = settings_as_variables({"rerere.enabled": "false", "core.hooksPath": hooks}, repo.environ)
     commit_command = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"]
     with detached_worktree(repo, head) as temporary:
         subject = f"memory: merge {remote.name}/{remote.branch}"

@@ -1,6 +1,6 @@
 """Reads Git's configuration without an open repository: the user's `mem.*`, a clone's own `mem.*`, and the files.
 
-For an open repository use its `user_config`.
+For an open repository use its `user_config`. `settings_as_variables` adds settings to one run of Git.
 """
 
 from __future__ import annotations
@@ -55,3 +55,13 @@ def _config(at: Path, environ: Mapping[str, str], options: Sequence[str]) -> byt
     if result.returncode not in (0, 1):
         raise GitFailed(first_line(os.fsdecode(result.stderr)) or "git config failed")
     return result.stdout
+
+
+def settings_as_variables(settings: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment variables that add `settings` to one run of Git, after the settings that `environ` adds."""
+    given = environ.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
+    variables = {"GIT_CONFIG_COUNT": str(count + len(settings))}
+    for number, (key, value) in enumerate(settings.items(), count):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables

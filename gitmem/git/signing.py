@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from gitmem import system
 from gitmem.errors import GitFailed, NotSigned
+from gitmem.git.git_config import settings_as_variables
 from gitmem.messages import Message
 from gitmem.system import temporary_folder
 
@@ -144,8 +145,8 @@ def prepare_signing(folder: str, environ: Mapping[str, str]) -> Iterator[Signing
     at_terminal = os.isatty(0)
     with temporary_folder() as scripts:
         running = scripts / "signing"
-        count = int(environ.get("GIT_CONFIG_COUNT") or 0)
         variables: dict[str, str] = {}
+        settings: dict[str, str] = {}
         watched = None
         if not at_terminal:
             variables["SSH_ASKPASS_REQUIRE"] = "never"  # no window that asks; Git has no terminal either
@@ -161,10 +162,8 @@ def prepare_signing(folder: str, environ: Mapping[str, str]) -> Iterator[Signing
             script = scripts / program.name
             script.write_text(script_text(program.name, command, running, watched), encoding="utf-8")
             script.chmod(0o700)
-            variables[f"GIT_CONFIG_KEY_{count}"] = program.setting
-            variables[f"GIT_CONFIG_VALUE_{count}"] = str(script)
-            count += 1
-        yield Signing({**variables, "GIT_CONFIG_COUNT": str(count)}, running, at_terminal)
+            settings[program.setting] = str(script)
+        yield Signing({**variables, **settings_as_variables(settings, environ)}, running, at_terminal)
 
 
 def script_text(name: str, command: str, running: Path, watched: int | None) -> str:

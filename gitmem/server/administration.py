@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,6 +20,9 @@ from gitmem.server.postgres import hnsw
 from gitmem.server.postgres.database import UNREACHABLE, checked
 
 PREFIX = "gitmem_"  # of a token, so that secret scanners recognise it
+INDEX_TABLES = (
+    "posting", "segment", "place", "entry", "file_name", "snapshot", "ref", "chunk", "blob", "embedder", "meta",
+)  # fmt: skip
 IS_VALID = "tenant = %s AND name = %s AND revoked IS NULL AND (expires IS NULL OR expires > now())"  # for a token row
 
 
@@ -78,10 +81,8 @@ class Administration:
         rows = self._connection.execute(
             "SELECT name, url, fetched, problem FROM repository WHERE tenant = %s ORDER BY name", (tenant,)
         )
-        return [
-            {"name": name, "url": shown_url(url), "fetched": fetched and fetched.isoformat(), "problem": problem}
-            for name, url, fetched, problem in rows
-        ]
+        shown = ((name, shown_url(url), fetched, problem) for name, url, fetched, problem in rows)
+        return _as_dicts("name url fetched problem", shown)
 
     def new_token(
         self, tenant: int, name: str, scope: str, repositories: Sequence[str], days: int, now: datetime
@@ -129,8 +130,7 @@ class Administration:
             "SELECT name, scope, repositories, created, expires, revoked FROM token WHERE tenant = %s ORDER BY id",
             (tenant,),
         )
-        names = ("name", "scope", "repositories", "created", "expires", "revoked")
-        return [{key: _plain(value) for key, value in zip(names, row, strict=True)} for row in rows]
+        return _as_dicts("name scope repositories created expires revoked", rows)
 
     def jobs(self) -> list[dict[str, Any]]:
         """The queue: first the jobs that failed for good ("dead"), then by due time."""
@@ -138,8 +138,7 @@ class Administration:
             "SELECT job.id, tenant.name, repository, kind, state, tries, due, problem FROM job"
             " JOIN tenant ON tenant.id = job.tenant ORDER BY state = 'dead' DESC, due"
         )
-        names = ("id", "tenant", "repository", "kind", "state", "tries", "due", "problem")
-        return [{key: _plain(value) for key, value in zip(names, row, strict=True)} for row in rows]
+        return _as_dicts("id tenant repository kind state tries due problem", rows)
 
     def retry(self) -> int:
         """Make the jobs that failed for good ready again; return their number. One that has a newer ready job is
@@ -183,10 +182,7 @@ class Administration:
             "blob": self._rows_of_blob(tenant, numbers, oid) if oid else None,
             "copy": mirrors.left_of(tenant, numbers, oid) if mirrors is not None else None,
             "unreachable": self._unreachable(tenant),
-            "asked": [
-                {"at": _plain(at), "action": action, "hits": hits, "status": status}
-                for at, action, hits, status in requests
-            ],
+            "asked": _as_dicts("at action hits status", requests),
         }
 
     def _rows_of(self, tenant: int, repositories: Sequence[int]) -> dict[str, int]:
@@ -244,19 +240,7 @@ class Administration:
     def forget_index(self, tenant: int) -> int:
         """Delete every row of a tenant's index and queue a fetch of each repository; the number of repositories."""
         with self._connection.transaction():
-            for table in (
-                "posting",
-                "segment",
-                "place",
-                "entry",
-                "file_name",
-                "snapshot",
-                "ref",
-                "chunk",
-                "blob",
-                "embedder",
-                "meta",
-            ):
+            for table in INDEX_TABLES:
                 self._connection.execute(f"DELETE FROM {table} WHERE tenant = %s", (tenant,))
             self._connection.execute("UPDATE tenant SET next_chunk = 1, next_blob = 1 WHERE id = %s", (tenant,))
             rows = self._connection.execute(
@@ -292,7 +276,13 @@ def _expiry(now: datetime, days: int) -> datetime | None:
     return now + timedelta(days=days)
 
 
+def _as_dicts(names: str, rows: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Rows as dictionaries. `names`: of the columns, separated by spaces. Times become ISO texts."""
+    return [{name: _plain(value) for name, value in zip(names.split(), row, strict=True)} for row in rows]
+
+
 def _plain(value: Any) -> Any:
+    """The value, a time as an ISO text."""
     if isinstance(value, datetime):
         return value.isoformat()
     return value

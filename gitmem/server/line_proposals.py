@@ -19,6 +19,7 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.gate.quoting import one_line
 from gitmem.gate.reports.markdown import code
+from gitmem.git.git_config import settings_as_variables
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean
 from gitmem.git.write import run_git
@@ -30,7 +31,7 @@ from gitmem.review.forges.location import client_of, forge_of, token_of
 from gitmem.server.mirrors import Mirrors
 
 PLACES = ("auto", "memory", "daily")
-SAFE = (("core.hooksPath", os.devnull), ("commit.gpgSign", "false"), ("core.fsmonitor", "false"))
+SAFE = {"core.hooksPath": os.devnull, "commit.gpgSign": "false", "core.fsmonitor": "false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +111,7 @@ class Proposals:
     def _environment(self, who: str) -> dict[str, str]:
         """The environment of git: no hook, signing or file system monitor runs, and the author is `who`."""
         name = "".join(c for c in one_line(who) if c not in "<>\n\0")[:100] or "git mem"
-        count = int(self._environ.get("GIT_CONFIG_COUNT") or 0)
-        environ = {**clean(self._environ), "GIT_CONFIG_COUNT": str(count + len(SAFE))}
-        for at, (key, value) in enumerate(SAFE, count):
-            environ |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
+        environ = {**clean(self._environ), **settings_as_variables(SAFE, self._environ)}
         for role in ("AUTHOR", "COMMITTER"):
             environ |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": "git-mem-server@localhost"}
         return environ

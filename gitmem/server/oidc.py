@@ -19,6 +19,7 @@ import jwt
 
 from gitmem.errors import BadConfig, IndexUnusable
 from gitmem.server.caller import SCOPES, Unauthorized
+from gitmem.server.postgres.database import is_storable
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 LEEWAY_SECONDS = 30.0  # by which two clocks may differ
@@ -106,9 +107,10 @@ class Identities:
         except (jwt.PyJWTError, ValueError, RecursionError):
             raise refused from None
         grants = tuple(grant for grant in provider.grants if grant.holds(claims))
-        if not grants or not _is_subject(claims["sub"]):
+        subject = claims["sub"]
+        if not grants or not isinstance(subject, str) or not subject.strip() or not is_storable(subject):
             raise refused
-        return Identity(claims["sub"][:200], provider.tenant, grants)
+        return Identity(subject[:200], provider.tenant, grants)
 
     def _provider_of(self, token: str) -> Provider | None:
         """The configured provider whose issuer the token names, None for another. The token is not verified yet."""
@@ -116,13 +118,6 @@ class Identities:
             return self._providers.get(str(jwt.decode(token, options={"verify_signature": False}).get("iss")))
         except (jwt.PyJWTError, ValueError, RecursionError):
             return None
-
-
-def _is_subject(value: Any) -> bool:
-    """Whether a `sub` is a text that is not blank and that the audit log can store."""
-    if not isinstance(value, str) or not value.strip():
-        return False
-    return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value)
 
 
 def providers_of(tables: Any) -> tuple[Provider, ...]:

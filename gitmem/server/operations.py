@@ -28,9 +28,9 @@ from gitmem.server.caller import Caller, Unauthorized
 from gitmem.server.ingest import Ingest
 from gitmem.server.line_proposals import Change, Proposals, Proposed
 from gitmem.server.oidc import Identities, Identity
-from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.database import Database, is_storable
 from gitmem.server.shared_context import context_of
-from gitmem.server.shared_search import Shared, spellings
+from gitmem.server.shared_search import SharedSearch, spellings
 from gitmem.server.telemetry import TOKENS, stage
 
 MAX_QUESTION_CHARS = 10_000
@@ -92,7 +92,7 @@ class Operations:
     """
 
     def __init__(
-        self, database: Database, shared: Shared, ingest: Ingest, now: Callable[[], datetime],
+        self, database: Database, shared: SharedSearch, ingest: Ingest, now: Callable[[], datetime],
         identities: Identities | None = None, proposals: Proposals | None = None,
     ) -> None:  # fmt: skip
         self.database = database
@@ -402,7 +402,6 @@ class Operations:
 
 
 def ensure_text(*texts: str) -> None:
-    """Raise UsageError for a text that PostgreSQL cannot store: one with a NUL or a surrogate."""
-    for text in texts:
-        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-            raise UsageError("a text has a character that is none", "")
+    """Raise UsageError for a text that PostgreSQL cannot store."""
+    if not all(map(is_storable, texts)):
+        raise UsageError("a text has a character that is none", "")

@@ -19,14 +19,14 @@ from gitmem.memory.document import Document
 from gitmem.models.token_count import BUILT_IN, count_of
 from gitmem.search import validity
 from gitmem.search.search import Query
-from gitmem.server.shared_search import Searched, Shared
+from gitmem.server.shared_search import Searched, SharedSearch
 
 MAX_RECALLED_HITS = 20  # hits from which a layer chooses
 
 
 def context_of(
-    shared: Shared, tenant: int, named: Sequence[Searched], permitted: Sequence[int] | None, request: tuple[str, int],
-    now: datetime,
+    shared: SharedSearch, tenant: int, named: Sequence[Searched], permitted: Sequence[int] | None,
+    request: tuple[str, int], now: datetime,
 ) -> tuple[Context, list[int]]:  # fmt: skip
     """(the context, numbers of the repositories that it was read from, sorted).
 
@@ -55,8 +55,9 @@ def context_of(
 
 
 def recall(
-    shared: Shared, tenant: int, permitted: Sequence[int] | None, now: datetime, read: set[int], *, whole: bool = False
-) -> Callable[[str], Recalled]:
+    shared: SharedSearch, tenant: int, permitted: Sequence[int] | None, now: datetime, read: set[int], *,
+    whole: bool = False,
+) -> Callable[[str], Recalled]:  # fmt: skip
     """The search function of a layer: text -> hits. With `whole` the path of a hit begins with its repository's name.
     Each call adds the numbers of the searched repositories to `read`."""
 

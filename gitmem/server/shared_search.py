@@ -59,7 +59,7 @@ class Searched(NamedTuple):
     has_unfetched: bool = False
 
 
-class Shared:
+class SharedSearch:
     """Search over the shared index, with the caches that all searches of a process use. Safe for several threads.
 
     `readers`: the database that searches read; it may be a replica that lags. `approximate_from`: chunks of a tenant
@@ -113,7 +113,7 @@ class Shared:
                     searched[:] = branch_snapshots(index, permitted, ref)
                 index.snapshots = [one.snapshot for one in searched]
                 index.repositories = {one.snapshot: one.repository for one in searched}
-                files = Files(self, tenant, index, {one.repository: one for one in searched})
+                files = MirrorFiles(self, tenant, index, {one.repository: one for one in searched})
                 index.shapes = files.shapes
                 snapshot = Snapshot(0, "", self._norms_of(tenant, index))
             except BaseException:
@@ -132,7 +132,7 @@ class Shared:
         return answer._replace(at=ref or LATEST, stale=stale), [one.repository for one in searched]
 
     def _with_history(
-        self, repo: Repository, how: str, files: Files, commit: str, of: tuple[PostgresIndex, Snapshot]
+        self, repo: Repository, how: str, files: MirrorFiles, commit: str, of: tuple[PostgresIndex, Snapshot]
     ) -> OpenIndex:
         """An open index over the memory and the commits of one repository; closing it closes both. Raises what opening
         the history raises, with the memory index closed."""
@@ -206,7 +206,7 @@ def branch_snapshots(index: PostgresIndex, permitted: Sequence[int] | None, ref:
     """The snapshot of each permitted repository, by number: of the branch `ref`, else of the tag `ref`, and without
     `ref` of the repository's own branch. A repository without that ref is left out."""
     names = spellings(ref)
-    rows = index.mine(
+    rows = index.tenant_rows(
         "SELECT DISTINCT ON (repository.id) snapshot.id, repository.id, repository.name, ref.commit_oid,"
         " (SELECT EXISTS (SELECT FROM repository AS other WHERE other.tenant = %s AND fetched IS NULL AND problem = ''"
         " AND (%s::integer[] IS NULL OR other.id = ANY(%s::integer[])))) FROM repository"
@@ -231,7 +231,7 @@ def spellings(ref: str) -> list[str]:
 def past_snapshots(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) -> list[Searched]:
     """The snapshots of `past`, repository -> (commit, snapshot key), by repository; one that was dropped is left
     out."""
-    rows = index.mine(
+    rows = index.tenant_rows(
         "SELECT snapshot.id, repository.id, repository.name, snapshot.key FROM repository"
         " JOIN snapshot ON snapshot.tenant = repository.tenant AND snapshot.repository = repository.id"
         " WHERE repository.tenant = %s AND repository.id = ANY(%s) AND snapshot.key = ANY(%s) ORDER BY repository.id",
@@ -240,11 +240,13 @@ def past_snapshots(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) ->
     return [Searched(row[0], row[1], row[2], past[row[1]][0]) for row in rows if past[row[1]][1] == row[3]]
 
 
-class Files:
+class MirrorFiles:
     """What one search reads from the mirrors. `homes`: (path, oid) -> the repository whose mirror has the file; filled
     by `contents`."""
 
-    def __init__(self, shared: Shared, tenant: int, index: PostgresIndex, repositories: Mapping[int, Searched]) -> None:
+    def __init__(
+        self, shared: SharedSearch, tenant: int, index: PostgresIndex, repositories: Mapping[int, Searched]
+    ) -> None:
         self.shared = shared
         self.tenant = tenant
         self.index = index
@@ -299,7 +301,7 @@ class Files:
 class SharedPassages(Passages):
     """Passages of hits of several repositories, read from the mirrors through `source`."""
 
-    def __init__(self, source: Files, *arguments: Any) -> None:
+    def __init__(self, source: MirrorFiles, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.source = source
 

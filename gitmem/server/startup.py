@@ -17,7 +17,7 @@ from gitmem.server.oidc import Identities
 from gitmem.server.operations import Operations
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
-from gitmem.server.shared_search import Shared
+from gitmem.server.shared_search import SharedSearch
 from gitmem.server.web.routes import application
 from gitmem.server.worker import Worker
 
@@ -44,7 +44,7 @@ class Running:
                 readers = Database(replica, most=settings.connections)
                 stack.callback(readers.close)
                 ensure_safe(readers)
-            shared = Shared(self.database, self.mirrors, keyring, CONFIG, settings.state)
+            shared = SharedSearch(self.database, self.mirrors, keyring, CONFIG, settings.state)
             shared.readers = readers
             shared.approximate_from = settings.approximate_from
             # Connections of their own, so that ingests and searches do not wait for each other's.

@@ -46,7 +46,7 @@ class Worker:
         """Run jobs until `stop`. If the database cannot be reached, log it and try again after IDLE_SECONDS."""
         while not self._stop.is_set():
             try:
-                with self._database.hearing() as wait:
+                with self._database.job_notices() as wait:
                     jobs = 0
                     while not self._stop.is_set():
                         worked = self._work()

@@ -81,7 +81,7 @@ def test_a_signed_push_is_fetched_once(server: Server, notes: Repo, forge: str) 
 def test_who_waits_for_jobs_hears_of_a_push_at_once(server: Server, notes: Repo) -> None:
     server.add("acme", "notes", notes)
     body = {"after": "0" * 40, "repository": {"clone_url": str(notes.path)}}
-    with server.running.writers.hearing() as heard:
+    with server.running.writers.job_notices() as heard:
         while heard(0.2):  # of what came before
             pass
         assert server.ask("", "POST", "/hooks", **push(body, id=f"heard {notes.path}")).status_code == 202

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from gitmem import fences
 from gitmem.errors import GitMemError
+from gitmem.git.git_config import settings_as_variables
 from gitmem.json_values import json_keys
 from gitmem.review.marked_text import update_description, with_markers
 
@@ -272,10 +273,6 @@ def push_environment(client: Client, environ: Mapping[str, str]) -> dict[str, st
     They add one configuration entry to those in `environ`, so that the token is in no argument. Git sends the header to
     that server only.
     """
-    count = int(environ.get("GIT_CONFIG_COUNT") or 0)
     basic = b64encode(f"{client.forge.git_user}:{client.token}".encode()).decode()
-    return {
-        "GIT_CONFIG_COUNT": str(count + 1),
-        f"GIT_CONFIG_KEY_{count}": f"http.{client.forge.server}/.extraheader",
-        f"GIT_CONFIG_VALUE_{count}": f"Authorization: Basic {basic}",
-    }
+    header = {f"http.{client.forge.server}/.extraheader": f"Authorization: Basic {basic}"}
+    return settings_as_variables(header, environ)

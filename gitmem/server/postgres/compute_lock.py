@@ -10,46 +10,39 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_turn = threading.Lock()
-_own = threading.local()
+_lock = threading.Lock()
+_thread = threading.local()  # `computes`: whether this thread holds the lock
 
 
 @contextmanager
 def computing() -> Iterator[None]:
-    """Hold the lock around the body. May be nested."""
-    if _has_turn():
-        yield
-        return
+    """Hold the lock around the body. Must not be nested."""
     _take()
     try:
         yield
     finally:
-        _leave()
+        _release()
 
 
 @contextmanager
 def waiting() -> Iterator[None]:
     """Release the lock around a body that waits for something, so that another thread may compute. Does nothing in a
     thread without the lock."""
-    if not _has_turn():
+    if not getattr(_thread, "computes", False):
         yield
         return
-    _leave()
+    _release()
     try:
         yield
     finally:
         _take()
 
 
-def _has_turn() -> bool:
-    return getattr(_own, "turn", False)
-
-
 def _take() -> None:
-    _turn.acquire()
-    _own.turn = True
+    _lock.acquire()
+    _thread.computes = True
 
 
-def _leave() -> None:
-    _own.turn = False
-    _turn.release()
+def _release() -> None:
+    _thread.computes = False
+    _lock.release()

@@ -84,7 +84,7 @@ class Database:
         """Hold the tenant's ingest lock, over any number of transactions, so that another ingest does not delete blobs
         that no snapshot names yet. Waits `patience` seconds for the lock, then raises IndexUnusable. Uses a connection
         outside the pool."""
-        with self.answering(), psycopg.connect(self._url, autocommit=True) as connection:
+        with self.unusable_on_error(), psycopg.connect(self._url, autocommit=True) as connection:
             end = time.monotonic() + patience
             lock = "SELECT pg_try_advisory_lock(%s, %s)"
             while connection.execute(lock, (INGEST_LOCK, number)).fetchone() != (True,):
@@ -100,10 +100,10 @@ class Database:
             yield connection
 
     @contextmanager
-    def hearing(self) -> Iterator[Callable[[float], bool]]:
+    def job_notices(self) -> Iterator[Callable[[float], bool]]:
         """A function that waits up to the given seconds for a new job in the queue and returns whether there was one,
         also one since the last call. Uses a connection outside the pool."""
-        with self.answering(), psycopg.connect(self._url, autocommit=True) as connection:
+        with self.unusable_on_error(), psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute("LISTEN gitmem_job")
 
             def heard(seconds: float) -> bool:
@@ -121,12 +121,12 @@ class Database:
     def _connection(
         self, isolation: IsolationLevel = IsolationLevel.READ_COMMITTED
     ) -> Iterator[psycopg.Connection[Any]]:
-        with self.answering(), self._pool.connection() as connection:
+        with self.unusable_on_error(), self._pool.connection() as connection:
             connection.isolation_level = isolation
             yield connection
 
     @contextmanager
-    def answering(self) -> Iterator[None]:
+    def unusable_on_error(self) -> Iterator[None]:
         """Turn errors of the body into IndexUnusable: no free connection, a lost connection, a cancelled statement."""
         try:
             yield
@@ -137,6 +137,11 @@ class Database:
                 with suppress(psycopg.Error, PoolTimeout):
                     self._pool.check()
             raise IndexUnusable(f"the database does not answer ({type(error).__name__})", UNREACHABLE) from error
+
+
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can store a text: it has no NUL and no surrogate."""
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def checked(url: str) -> str:

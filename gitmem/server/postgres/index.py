@@ -79,10 +79,10 @@ class PostgresIndex:
         yield
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with stage("statement"), self._database.answering(), waiting():
+        with stage("statement"), self._database.unusable_on_error(), waiting():
             return self._connection.execute(query, values, binary=True).fetchall()
 
-    def mine(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def tenant_rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query whose first parameter is the tenant. The condition prunes the partitions; row-level
         security keeps other tenants' rows out."""
         return self._rows(query, self.tenant, *values)
@@ -91,7 +91,7 @@ class PostgresIndex:
 
     def snapshot(self, key: str = "") -> Snapshot:
         """The union of the searched snapshots as one snapshot."""
-        rows = self.mine("SELECT norms FROM snapshot WHERE tenant = %s AND id = ANY(%s)", self.snapshots)
+        rows = self.tenant_rows("SELECT norms FROM snapshot WHERE tenant = %s AND id = ANY(%s)", self.snapshots)
         return Snapshot(0, key, united(bytes(runs) for (runs,) in rows))
 
     def select(
@@ -100,18 +100,18 @@ class PostgresIndex:
         """As `IndexReader.select`."""
         if keep is None and not everything:
             return snapshot.norms
-        rows = self.mine(
+        rows = self.tenant_rows(
             "SELECT DISTINCT path, blob FROM entry WHERE tenant = %s AND snapshot = ANY(%s) AND corpus >= %s",
             self.snapshots, 0 if everything else 1,
         )  # fmt: skip
         blobs = [blob for path, blob in rows if keep is None or keep(path_of(path))]
-        with self._database.answering(), waiting():
+        with self._database.unusable_on_error(), waiting():
             return united([runs_of(norms_of(self._connection, self.tenant, blobs))])
 
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
         """As `IndexReader.named`."""
         wanted = {self._keys.term(term): term for term in terms}
-        rows = self.mine(
+        rows = self.tenant_rows(
             "SELECT entry.path, blob.oid, file_name.term FROM file_name JOIN entry ON entry.tenant = file_name.tenant"
             " AND entry.snapshot = file_name.snapshot AND entry.path = file_name.path"
             " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob WHERE file_name.tenant = %s"
@@ -125,7 +125,7 @@ class PostgresIndex:
 
     def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
         """As `IndexReader.files`."""
-        rows = self.mine(
+        rows = self.tenant_rows(
             "SELECT DISTINCT path, oid FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
             " WHERE entry.tenant = %s AND snapshot = ANY(%s) AND corpus = 1 ORDER BY path",
             self.snapshots,
@@ -136,7 +136,7 @@ class PostgresIndex:
         """As `IndexReader.places`; the same path and blob in several repositories is one place."""
         wanted = list(chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in wanted}
-        rows = self.mine(
+        rows = self.tenant_rows(
             "SELECT place.chunk, entry.path, blob.oid, first, last, heading, ordinal, corpus, blob.id, blob.secrets,"
             " entry.snapshot FROM place JOIN entry ON entry.tenant = place.tenant AND entry.blob = place.blob"
             " JOIN blob ON blob.tenant = place.tenant AND blob.id = place.blob"
@@ -165,7 +165,7 @@ class PostgresIndex:
         wanted = list(files)
         unknown = [key for key in wanted if key not in self._homes]
         if unknown:
-            rows = self.mine(
+            rows = self.tenant_rows(
                 "SELECT entry.path, blob.oid, entry.snapshot FROM blob"
                 " JOIN entry ON entry.tenant = blob.tenant AND entry.blob = blob.id"
                 " WHERE blob.tenant = %s AND blob.oid = ANY(%s) AND entry.snapshot = ANY(%s)",
@@ -181,7 +181,7 @@ class PostgresIndex:
         wanted = range(max(0, ordinal - reach), ordinal + reach + 1)
         known = self._chunks.get(oid, {})
         if reach > 1 or ordinal not in known:
-            rows = self.mine("SELECT id FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
+            rows = self.tenant_rows("SELECT id FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
             self._read_chunks({(row[0], at): oid for row in rows for at in wanted})
             known = self._chunks.get(oid, {})
         return [known[at] for at in wanted if at in known]
@@ -204,14 +204,14 @@ class PostgresIndex:
         """As `IndexReader.secrets`."""
         if oid in self._secrets:
             return self._secrets[oid]
-        rows = self.mine("SELECT secrets FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
+        rows = self.tenant_rows("SELECT secrets FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
         if not rows:
             return 0
         return int(rows[0][0])
 
     def withheld(self, snapshot: Snapshot) -> int:
         """As `IndexReader.withheld`; a file in several repositories counts for each."""
-        rows = self.mine(
+        rows = self.tenant_rows(
             "SELECT coalesce(sum(secrets), 0) FROM entry"
             " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
             " WHERE entry.tenant = %s AND snapshot = ANY(%s) AND corpus = 1",
@@ -233,7 +233,7 @@ class PostgresIndex:
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """As `IndexReader.frequencies`, of the tenant's whole index."""
         wanted = {self._term(term): term for term in terms}
-        rows = self.mine(
+        rows = self.tenant_rows(
             "SELECT term, sum(chunks)::bigint FROM posting WHERE tenant = %s AND term = ANY(%s::bigint[])"
             " GROUP BY term", arrays.numbers("bigint", list(wanted)),
         )  # fmt: skip
@@ -260,7 +260,7 @@ class PostgresIndex:
         """As `IndexReader.expect`."""
         wanted = {self._term(term): term for term in terms}
         parts: dict[str, list[bytes]] = {term: [] for term in wanted.values()}
-        for term, rows in self.mine(
+        for term, rows in self.tenant_rows(
             "SELECT term, rows FROM posting WHERE tenant = %s AND term = ANY(%s::bigint[]) ORDER BY segment",
             arrays.numbers("bigint", list(wanted)),
         ):
@@ -275,7 +275,7 @@ class PostgresIndex:
 
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
         """As `IndexReader.lines`."""
-        rows = self.mine("SELECT id, record FROM chunk WHERE tenant = %s AND id = ANY(%s)", list(set(chunks)))
+        rows = self.tenant_rows("SELECT id, record FROM chunk WHERE tenant = %s AND id = ANY(%s)", list(set(chunks)))
         return {chunk: unpack(bytes(record)) for chunk, record in rows}
 
     # -- meaning ---------------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ class PostgresIndex:
         # No `cached_property`: in Python 3.11 it holds a lock of the class while the thread waits for the database.
         if self._in_force is not None:
             return self._in_force
-        rows = self.mine(
+        rows = self.tenant_rows(
             "SELECT name, spec, id, dims,"
             " (SELECT value FROM meta WHERE meta.tenant = embedder.tenant AND key = 'epoch')"
             " FROM embedder WHERE tenant = %s AND in_force"
@@ -347,7 +347,7 @@ class PostgresIndex:
         self, number: int, dims: int, norms: bytes, signs: Any, numbers: Any, k: int
     ) -> list[tuple[Any, ...]] | None:
         """The rows of `nearest` by the tenant's approximate index; None if it has none."""
-        with stage("statement"), self._database.answering():
+        with stage("statement"), self._database.unusable_on_error():
             if not hnsw.is_there(self._connection, hnsw.name_of(self.tenant, number, dims)):
                 return None
         count = EQUALS * k * OVERFETCH

@@ -164,7 +164,7 @@ class Queued:
         if not is_queued(scope):
             await self.app(scope, receive, send)
             return
-        body = await whole(receive)
+        body = await read_body(receive)
         if body is None:
             await error(413, "too-large", f"a request has {MAX_BODY_BYTES} bytes at most")(scope, receive, send)
             return
@@ -212,7 +212,7 @@ def is_queued(scope: Any) -> bool:
     return path.startswith("/v1/") or (path.startswith("/mcp") and bool(scope["method"] == "POST"))
 
 
-async def whole(receive: Any) -> list[Any] | None:
+async def read_body(receive: Any) -> list[Any] | None:
     """The ASGI messages of a request's body; None for more than MAX_BODY_BYTES."""
     messages, size = [], 0
     while True:
