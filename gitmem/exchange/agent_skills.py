@@ -115,7 +115,7 @@ def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
     taken = {place.split("/")[0] for place in made}
     for path, text in chosen.items():
         if path.removeprefix(f"{HOME}/") not in made:
-            name = _free(_name(path), taken)
+            name = _free(_skill_name(path), taken)
             taken.add(name)
             made[f"{name}/{FILE}"] = skill_of(path, text, name).encode()
     return made
@@ -155,7 +155,7 @@ def _keys(lines: Sequence[str]) -> dict[str, Any]:
     return {}
 
 
-def _name(path: str) -> str:
+def _skill_name(path: str) -> str:
     """A name that hosts accept for the skill of a procedure; a hash if its path has no Latin letter or digit."""
     stem = unicodedata.normalize("NFKD", path.removeprefix(f"{HOME}/").removesuffix(".md")).lower()
     plain = re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:NAME_LIMIT].strip("-")

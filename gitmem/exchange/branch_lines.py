@@ -88,7 +88,7 @@ def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine
                 places.setdefault((first, last), []).append(finding)
         seen: Counter[str] = Counter()
         for place, rows in sorted(places.items()):
-            row = _line(path, place, lines, rows, policy)
+            row = _gate_line(path, place, lines, rows, policy)
             found.append(replace(row, earlier=seen[row.text]))
             seen[row.text] += 1
     return found
@@ -115,7 +115,7 @@ def allow_line_plan(
     return allow_found_plan(repo, config, found, row.path, decision)
 
 
-def _line(
+def _gate_line(
     path: str, place: tuple[int, int], lines: Sequence[str], findings: Sequence[Finding], policy: Policy
 ) -> GateLine:
     first, last = place

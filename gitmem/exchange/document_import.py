@@ -80,7 +80,7 @@ class DocumentImport:
         return [name for name, _ in self.masked]
 
 
-def planned(
+def import_plan(
     repo: Repository,
     config: Config,
     arrivals: Iterable[Arrival],
@@ -172,7 +172,7 @@ def _details(fact: Fact) -> tuple[str, ...]:
     return tuple(fact.get(key) for key in ("type", "tags", "until"))
 
 
-def bring(repo: Repository, plan: DocumentImport) -> None:
+def write_import(repo: Repository, plan: DocumentImport) -> None:
     """Write the files of an import. Raises Changed or GitMemError if somebody wrote one of them meanwhile."""
 
     def draft(reading: Reading) -> Draft[None]:

@@ -78,7 +78,7 @@ def bundle(repo: Repository, config: Config, commit: str, today: date, below: st
     if below and not chosen:
         raise UsageError(f"there is no memory file below '{below}' at {commit[:12]}", "git mem export okf FOLDER")
     texts = committed_texts(repo, chosen, tree_policy(repo, commit, today))
-    maker = _Maker(texts.shown, prefix, _History(repo, commit, config))
+    maker = _BundleMaker(texts.shown, prefix, _History(repo, commit, config))
     made = {place: text.encode() for place, text in maker.files().items()}
     return Bundle(made, texts.left, texts.withheld, maker.facts)
 
@@ -102,7 +102,7 @@ class CommittedTexts(NamedTuple):
 def committed_texts(repo: Repository, files: Mapping[str, str], policy: Policy) -> CommittedTexts:
     """The texts of these files (path -> oid), without the lines that the gate would block."""
     texts, left = _texts(repo, files)
-    shown = {path: _safe(path, text, policy) for path, text in texts.items()}
+    shown = {path: _without_blocked_lines(path, text, policy) for path, text in texts.items()}
     return CommittedTexts(shown, tuple(left), tuple(path for path, text in texts.items() if shown[path] != text))
 
 
@@ -128,13 +128,13 @@ def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], 
     return texts, left
 
 
-def _safe(path: str, text: str, policy: Policy) -> str:
+def _without_blocked_lines(path: str, text: str, policy: Policy) -> str:
     """The text without the lines that the gate would block."""
     findings = [found for found in scan_text(text, path, policy) if found.severity is Severity.BLOCK]
     return "\n".join(withhold_lines(text.split("\n"), findings))
 
 
-class _Maker:
+class _BundleMaker:
     """Makes the files of one bundle from the texts of memory. `prefix` as in `bundle`."""
 
     def __init__(self, texts: Mapping[str, str], prefix: str, history: _History) -> None:
@@ -302,7 +302,7 @@ class _History:
         events: dict[str, datetime] = {}
         for reviewed in filter(None, (commit, self._merges[commit.oid])):
             for name in reviewers(reviewed):
-                events.setdefault(f"human:{_name(name_for_model(name.partition('<')[0]))}", reviewed.commit_date)
+                events.setdefault(f"human:{_actor_name(name_for_model(name.partition('<')[0]))}", reviewed.commit_date)
         return list(events.items())
 
 
@@ -310,10 +310,10 @@ def actor(commit: Commit, agent: str = "") -> str:
     """The author of a commit in OKF's form of actors: an agent, an automated process or a person; no e-mail address."""
     agent = agent or agent_of_commit(commit)
     if "[bot]" in agent.casefold():
-        return f"process:{_name(agent)}"
+        return f"process:{_actor_name(agent)}"
     if agent:
-        return f"{_name(agent)}/unknown"
-    return f"human:{_name(name_for_model(commit.author.name))}"
+        return f"{_actor_name(agent)}/unknown"
+    return f"human:{_actor_name(name_for_model(commit.author.name))}"
 
 
 def _model(spec: str) -> str:
@@ -321,10 +321,10 @@ def _model(spec: str) -> str:
     name = spec.rpartition("#")[2]
     if name.startswith(("gguf:", "http:")):
         name = name.rpartition("/")[2]
-    return _name(name)
+    return _actor_name(name)
 
 
-def _name(text: str) -> str:
+def _actor_name(text: str) -> str:
     return re.sub(r"[^\w.+-]+", "-", text).strip("-") or "unknown"
 
 

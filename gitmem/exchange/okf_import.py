@@ -73,10 +73,10 @@ def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> Read
     if not any(concept.own for concept in concepts.values()):
         arrivals = [Arrival(path, f"memory/{into}/{path}", raw[path]) for path in concepts]
         return ReadBundle(tuple(arrivals), tuple(left), (), own=False)
-    return _Own(concepts, left, Layout(extra=tuple(globs))).read()
+    return _OwnBundle(concepts, left, Layout(extra=tuple(globs))).read()
 
 
-class _Own:
+class _OwnBundle:
     """Reads a bundle that `git mem export okf` made and that others may have changed since."""
 
     def __init__(self, concepts: Mapping[str, okf.Concept], left: list[tuple[str, str]], layout: Layout) -> None:
@@ -102,7 +102,7 @@ class _Own:
             to = str(concept.own.get("path") or place)
             if not is_memory(to, self._layout):
                 to = f"memory/{place}"
-            if not (_plain(to) and to.endswith(".md")) or to in taken:
+            if not (_is_repository_path(to) and to.endswith(".md")) or to in taken:
                 self._left.append((place, f"'{to}' is no path that it can have"))
                 continue
             taken.add(to)
@@ -124,7 +124,7 @@ class _Own:
             yield fact
 
 
-def _plain(path: str) -> bool:
+def _is_repository_path(path: str) -> bool:
     """Whether a path stays in the repository and is written as Git writes it."""
     parts = path.split("/")
     return (

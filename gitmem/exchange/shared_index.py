@@ -22,7 +22,9 @@ from gitmem.search.search import Answer
 
 MAX_ANSWER_BYTES = 16 << 20
 MAX_REFUSAL_BYTES = 1 << 16  # of a response with an error status
-TOKEN = "GITMEM_SERVER_TOKEN"
+TOKEN = "GITMEM_SERVER_TOKEN"  # the environment variable
+TEXT_FIELDS = ("heading", "text", "date", "type", "origin", "trust", "blob", "id", "commit", "state")  # of a hit
+COMMIT_FIELDS = ("kind", "subject", "author", "by")  # of a hit that is a commit
 
 
 def token_of(environ: Mapping[str, str]) -> str:
@@ -70,10 +72,6 @@ def _is_here(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-TEXT_FIELDS = ("heading", "text", "date", "type", "origin", "trust", "blob", "id", "commit", "state")
-COMMIT_FIELDS = ("kind", "subject", "author", "by")
 
 
 def _hit(value: Any) -> Hit:

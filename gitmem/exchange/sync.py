@@ -421,20 +421,20 @@ def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs:
     else:
         _scanned(repo, remote, head, theirs, "", today)  # before the merge runs a hook that came with it
         merge = _merge_in_worktree(repo, config, remote, head, theirs)
-        _scanned(repo, remote, head, theirs, merge.ours or merge.commit, today, came=False)
+        _scanned(repo, remote, head, theirs, merge.ours or merge.commit, today, incoming=False)
         return merge
     _scanned(repo, remote, head, theirs, merge.commit, today)
     return merge
 
 
 def _scanned(
-    repo: Repository, remote: Remote, head: str, theirs: str, tip: str, today: date, *, came: bool = True
+    repo: Repository, remote: Remote, head: str, theirs: str, tip: str, today: date, *, incoming: bool = True
 ) -> None:
-    """Scan the commits of `theirs` that come here (with `came`) and those of `tip` ("" for none) that go there.
+    """Scan the commits of `theirs` that come here (with `incoming`) and those of `tip` ("" for none) that go there.
 
     Raises Refused.
     """
-    if came and theirs and _count(repo, theirs, head):
+    if incoming and theirs and _count(repo, theirs, head):
         try:
             ensure_gate_passes(repo, CommitRange(head, theirs, head), today)
         except Refused as error:

@@ -26,7 +26,7 @@ def timer(kind: str, root: Path, python: str, minutes: int = MINUTES, remote: st
     """
     if not str(root).isprintable() or str(root).endswith("\\"):
         raise UsageError("a timer cannot be made for a folder of such a name", "rename the folder")
-    name = f"git-mem-sync-{_name(root)}"
+    name = _timer_name(root)
     command = [python, "-P", "-m", "gitmem", "sync", *filter(None, [remote]), "--commit", "--quiet"]
     if kind == "systemd":
         return _systemd(name, root, command, minutes)
@@ -37,15 +37,16 @@ def timer_files(root: Path, environ: Mapping[str, str]) -> list[Path]:
     """The existing files of timers of the repository at `root`, by the names that `timer` gives them."""
     home = Path(environ.get("HOME", "~")).expanduser()
     systemd = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "systemd/user"
-    name = f"git-mem-sync-{_name(root)}"
+    name = _timer_name(root)
     places = (systemd / f"{name}.timer", home / "Library/LaunchAgents" / f"{name}.plist")
     return [place for place in places if place.is_file()]
 
 
-def _name(root: Path) -> str:
-    """The name of the folder and a hash of its path, so that two folders of one name have different timers."""
+def _timer_name(root: Path) -> str:
+    """The name of the timer: with the folder's name and a hash of its path, so that folders of one name have different
+    timers."""
     word = re.sub(r"[^a-z0-9]+", "-", root.name.lower()).strip("-")[:30]
-    return "-".join(part for part in (word, hashlib.sha256(bytes(root)).hexdigest()[:6]) if part)
+    return "-".join(filter(None, ("git-mem-sync", word, hashlib.sha256(bytes(root)).hexdigest()[:6])))
 
 
 def _systemd(name: str, root: Path, command: list[str], minutes: int) -> str:

@@ -41,7 +41,7 @@ def begun_merge(repo: Repository, config: Config, today: date) -> BegunMerge:
     Raises GitMemError if there is none, and if it must be ended in a terminal: it merges several branches, something
     else is staged or changed, or one side removed a file.
     """
-    tips = _text(repo, MERGE_HEAD).split()
+    tips = _git_file_text(repo, MERGE_HEAD).split()
     head = repo.head()
     if not tips or head is None:
         raise GitMemError("no merge was begun here", "git mem ui: Review, Branches")
@@ -64,7 +64,7 @@ def begun_merge(repo: Repository, config: Config, today: date) -> BegunMerge:
     reading = Reading(repo)
     state = [head, tips[0], sorted(staged.items()), [(path, digest(reading.raw(path))) for path in sorted(open_paths)]]
     token = hashlib.sha256(json.dumps(state).encode("ascii")).hexdigest()
-    subject = _text(repo, "MERGE_MSG").partition("\n")[0].strip()
+    subject = _git_file_text(repo, "MERGE_MSG").partition("\n")[0].strip()
     return BegunMerge(replace(merge, message=subject or merge.message), token)
 
 
@@ -103,7 +103,7 @@ def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes]
     return made
 
 
-def _text(repo: Repository, name: str) -> str:
+def _git_file_text(repo: Repository, name: str) -> str:
     """The first MAX_MESSAGE_BYTES of a file of the Git directory; "" if there is none."""
     try:
         return read_bytes(Path(repo.git_dir), name, MAX_MESSAGE_BYTES).decode("utf-8", "replace")

@@ -19,11 +19,12 @@ from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres import hnsw
 from gitmem.server.postgres.database import UNREACHABLE, checked
 
-PREFIX = "gitmem_"  # of a token, so that secret scanners recognise it
+TOKEN_PREFIX = "gitmem_"  # of a token, so that secret scanners recognise it
 INDEX_TABLES = (
     "posting", "segment", "place", "entry", "file_name", "snapshot", "ref", "chunk", "blob", "embedder", "meta",
 )  # fmt: skip
-IS_VALID = "tenant = %s AND name = %s AND revoked IS NULL AND (expires IS NULL OR expires > now())"  # for a token row
+# The condition of a row of `token` that is valid.
+VALID_TOKEN = "tenant = %s AND name = %s AND revoked IS NULL AND (expires IS NULL OR expires > now())"
 
 
 class Administration:
@@ -95,7 +96,7 @@ class Administration:
     def _add_token(
         self, tenant: int, name: str, scope: str, repositories: list[int] | None, expires: datetime | None
     ) -> str:
-        token = PREFIX + secrets.token_urlsafe(32)
+        token = TOKEN_PREFIX + secrets.token_urlsafe(32)
         self._connection.execute(
             "INSERT INTO token (tenant, hash, name, scope, repositories, expires) VALUES (%s, %s, %s, %s, %s, %s)",
             (tenant, hash_of(token), name, scope, repositories, expires),
@@ -107,13 +108,13 @@ class Administration:
         expire after `overlap_hours`, or earlier if they would have. Raises UsageError if none is valid."""
         with self._connection.transaction():
             newest = self._connection.execute(
-                f"SELECT scope, repositories FROM token WHERE {IS_VALID} ORDER BY id DESC LIMIT 1 FOR UPDATE",
+                f"SELECT scope, repositories FROM token WHERE {VALID_TOKEN} ORDER BY id DESC LIMIT 1 FOR UPDATE",
                 (tenant, name),
             ).fetchone()
             if newest is None:
                 raise UsageError(f"no token '{name[:60]}' holds", "git mem server token TENANT NAME makes one")
             self._connection.execute(
-                f"UPDATE token SET expires = least(expires, now() + make_interval(hours => %s)) WHERE {IS_VALID}",
+                f"UPDATE token SET expires = least(expires, now() + make_interval(hours => %s)) WHERE {VALID_TOKEN}",
                 (overlap_hours, tenant, name),
             )
             return self._add_token(tenant, name, newest[0], newest[1], _expiry(now, days))

@@ -59,27 +59,27 @@ class Mirrors:
             shutil.rmtree(place, ignore_errors=True)
             self._git("init", "--quiet", "--bare", "--", os.fspath(place))
         here = ("-C", os.fspath(place))
-        head = self._started("ls-remote", "--symref", "--", url, "HEAD")  # beside the fetch: both wait for the remote
+        head = self._start_git("ls-remote", "--symref", "--", url, "HEAD")  # beside the fetch: both wait for the remote
         try:
             fetched = ("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-auto-maintenance", "--")
             self._git(*here, "-c", UNPACK, *fetched, url, *REFS)
         except BaseException:
             _kill(head)
             raise
-        for line in self._output(head).splitlines():
+        for line in self._output_of(head).splitlines():
             if line.startswith("ref: refs/heads/") and line.endswith("\tHEAD"):
                 self._git(*here, "symbolic-ref", "HEAD", line[5:-5])
 
     def _git(self, *arguments: str) -> str:
-        return self._output(self._started(*arguments))
+        return self._output_of(self._start_git(*arguments))
 
-    def _started(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def _start_git(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             ["git", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._environ,
             stdin=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
 
-    def _output(self, child: subprocess.Popen[bytes]) -> str:
+    def _output_of(self, child: subprocess.Popen[bytes]) -> str:
         try:
             out, wrong = child.communicate(timeout=FETCH_SECONDS)
         except subprocess.TimeoutExpired:

@@ -23,7 +23,7 @@ from gitmem.search.alerts import parse_alerts
 from gitmem.search.hits import Hit
 from gitmem.search.incidents import HITS, Incident, find_incidents
 from gitmem.search.search import Answer, Query
-from gitmem.server.administration import PREFIX, hash_of
+from gitmem.server.administration import TOKEN_PREFIX, hash_of
 from gitmem.server.caller import Caller, Unauthorized
 from gitmem.server.ingest import Ingest
 from gitmem.server.line_proposals import Change, Proposals, Proposed
@@ -120,7 +120,7 @@ class Operations:
         return caller
 
     def _caller(self, token: str, refused: Unauthorized) -> Caller:
-        if self.identities is not None and token.count(".") == 2 and not token.startswith(PREFIX):
+        if self.identities is not None and token.count(".") == 2 and not token.startswith(TOKEN_PREFIX):
             return self._caller_of_identity(self.identities.identity(token), refused)
         rows = self.database.call("SELECT * FROM token_of(%s)", hash_of(token))
         if not rows:

@@ -39,10 +39,10 @@ SECRETS = ("DATABASE_URL", "READ_DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", 
 FORGE_TOKENS = ("GITHUB_TOKEN", "GITLAB_TOKEN", "FORGEJO_TOKEN")
 MAX_SETTINGS_BYTES = 1 << 16  # of the TOML file or a secret's file
 PORT = 8470
-NUMBERS = {"processes": 2, "workers": 1, "poll_minutes": 15, "connections": 8, "approximate_from": 200_000}
+DEFAULT_NUMBERS = {"processes": 2, "workers": 1, "poll_minutes": 15, "connections": 8, "approximate_from": 200_000}
 MAX_NUMBER = 10_000
 MAX_NUMBERS = {"approximate_from": 1 << 31}  # exceptions to MAX_NUMBER
-KNOWN = {"listen", "state", *NUMBERS, "public_hosts", "traces", "oidc"}
+KNOWN_KEYS = {"listen", "state", *DEFAULT_NUMBERS, "public_hosts", "traces", "oidc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,11 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
             table = tomllib.loads(read_regular(file, MAX_SETTINGS_BYTES).decode())
         except (OSError, ValueError) as error:
             raise BadConfig(f"'{file}' cannot be read ({type(error).__name__})", "it is a TOML file") from None
-    unknown = sorted(set(table) - KNOWN)
+    unknown = sorted(set(table) - KNOWN_KEYS)
     if unknown:
         raise BadConfig(f"'{unknown[0]}' is no setting of a server", "see docs/server.md")
     host, _, port = str(table.get("listen", f"127.0.0.1:{PORT}")).rpartition(":")
-    numbers = {name: table.get(name, default) for name, default in NUMBERS.items()}
+    numbers = {name: table.get(name, default) for name, default in DEFAULT_NUMBERS.items()}
     for name, value in numbers.items():
         largest = MAX_NUMBERS.get(name, MAX_NUMBER)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= largest:

@@ -36,7 +36,7 @@ from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres.compute_lock import computing
 from gitmem.server.postgres.database import Database
-from gitmem.server.postgres.hnsw import FROM
+from gitmem.server.postgres.hnsw import MIN_CHUNKS
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import FOLDER, SignTables
 from gitmem.server.shared_history import BOUNDS
@@ -75,7 +75,7 @@ class SharedSearch:
         self._state = state
         self._signs = SignTables(state / FOLDER)
         self.doubt_seconds = DOUBT_SECONDS
-        self.approximate_from = FROM
+        self.approximate_from = MIN_CHUNKS
         self._doubted: dict[tuple[int, int], float] = {}
         self._lock = threading.Lock()
         self._shapes: OrderedDict[tuple[int, str], Shape] = OrderedDict()

@@ -25,7 +25,7 @@ from jsonschema import Draft202012Validator
 from prometheus_client.parser import text_string_to_metric_families
 
 from gitmem.errors import BadConfig
-from gitmem.server.settings import KNOWN, read
+from gitmem.server.settings import KNOWN_KEYS, read
 from gitmem.server.web.openapi import description
 from tests.harness import SOURCE, Repo
 from tests.server.conftest import Server
@@ -381,7 +381,7 @@ def test_every_setting_of_the_documentation_is_read(tmp_path: Path) -> None:
     file = tmp_path / "server.toml"
     file.write_text(general + people)
     settings = read(file, {})
-    assert set(tomllib.loads(general + people)) == KNOWN
+    assert set(tomllib.loads(general + people)) == KNOWN_KEYS
     assert settings.processes == 2 and settings.public_hosts == ("memory.example.com",)
     assert settings.providers[0].grants[0].repositories == ("notes", "runbooks")
 

@@ -17,7 +17,7 @@ from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.exchange.agent_skills import read_skills
 from gitmem.exchange.claude_memories import read_memories
-from gitmem.exchange.document_import import DocumentImport, LeftOut, bring, planned
+from gitmem.exchange.document_import import DocumentImport, LeftOut, import_plan, write_import
 from gitmem.exchange.okf_import import read_bundle
 from gitmem.git import undo_record
 from gitmem.json_values import json_object
@@ -145,12 +145,12 @@ def _import_documents(options: ImportCommand) -> int:
         if repo.root is not None:
             ensure_elsewhere(options.path, repo.root, options.source)
         bundle = read_bundle(options.path, options.name, config.memory_paths)
-        plan = planned(repo, config, bundle.arrivals, bundle.left, bundle.notes, instructions=options.instructions)
+        plan = import_plan(repo, config, bundle.arrivals, bundle.left, bundle.notes, instructions=options.instructions)
     else:
-        plan = planned(repo, config, *read_skills(options.path), instructions=True)
+        plan = import_plan(repo, config, *read_skills(options.path), instructions=True)
     before = memory_bytes(repo)
     if not options.dry_run:
-        bring(repo, plan)
+        write_import(repo, plan)
     differs = rivals_since(repo, before, now().date())
     if options.as_json:
         write_json(_documents_value(plan, options) | {"differs": differs})
@@ -168,7 +168,7 @@ def _remembered_notes(options: ImportCommand) -> DocumentImport | None:
     if not arrivals and not left:
         return None
     repo, config = open_here()
-    return planned(repo, with_kept_data(config, options.keep), arrivals, left)
+    return import_plan(repo, with_kept_data(config, options.keep), arrivals, left)
 
 
 def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
@@ -206,7 +206,7 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
     outcomes = import_sessions(repo, config, listing.sessions, given, now())
     with undo_record.together():
         if remembered is not None and not options.dry_run:
-            bring(repo, remembered)
+            write_import(repo, remembered)
         for outcome in outcomes if each else progress(outcomes, len(listing.sessions), "sessions"):
             totals.count(outcome)
             lines += [(line.path, line.text) for line in outcome.lines]

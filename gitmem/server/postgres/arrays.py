@@ -18,7 +18,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
 HEAD = struct.Struct(">iiIii")
-NOTHING = struct.Struct(">iiI")
+EMPTY = struct.Struct(">iiI")
 LENGTH = struct.Struct(">i")
 NULL = LENGTH.pack(-1)
 NUMBERS: Mapping[str, tuple[int, str]] = {"smallint": (21, ">i2"), "int": (23, ">i4"), "bigint": (20, ">i8")}
@@ -87,4 +87,4 @@ def half_vectors(rows: Sequence[bytes]) -> list[bytes]:
 def _head(oid: int, count: int, nulls: int = 0) -> bytes:
     if count:
         return HEAD.pack(1, nulls, oid, count, 1)
-    return NOTHING.pack(0, 0, oid)
+    return EMPTY.pack(0, 0, oid)

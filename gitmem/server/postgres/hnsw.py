@@ -14,7 +14,7 @@ from psycopg import sql
 
 from gitmem.errors import UsageError
 
-FROM = 200_000  # chunks of a tenant from which its index is used; below it an exact scan is fast
+MIN_CHUNKS = 200_000  # chunks of a tenant from which its index is used; below it an exact scan is fast
 MAX_SCANNED_CHUNKS = 200_000  # of one search
 MAX_CANDIDATES = 1000  # pgvector's maximum for `hnsw.ef_search`
 SETTINGS = (

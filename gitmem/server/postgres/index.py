@@ -57,7 +57,7 @@ class PostgresIndex:
         with waiting():
             self._connection = self._transaction.__enter__()
         self._tables = tables
-        self.approximate_from = hnsw.FROM  # chunks; a tenant with more uses its approximate index, if it has one
+        self.approximate_from = hnsw.MIN_CHUNKS  # chunks; a tenant with more uses its approximate index, if it has one
         # Results of earlier statements.
         self._chunks: dict[str, dict[int, tuple[int, int, int, int]]] = {}
         self._secrets: dict[str, int] = {}
