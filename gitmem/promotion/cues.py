@@ -73,7 +73,7 @@ def match_cues(text: str, cues: CueSet) -> CueResult:
     """Sum the weights of the cues that occur in `text`; each cue counts once.
 
     The kind is the one with most weight, but another kind is preferred to `fact` if it has nearly as much weight
-    (SPECIFIC_SHARE). A text that a VETO rules out has no positive cues in the result.
+    (MIN_SPECIFIC_SHARE). A text that a VETO rules out has no positive cues in the result.
     """
     if len(text) > MAX_CHARACTERS:
         text = f"{text[: MAX_CHARACTERS // 2]} … {text[-MAX_CHARACTERS // 2 :]}"

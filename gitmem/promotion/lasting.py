@@ -145,7 +145,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def line_score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
-    """The line's score: `cues.THRESHOLD` at log-odds 0, SCALE more for each unit of log-odds. At least
+    """The line's score: `cues.THRESHOLD` at log-odds 0, SCORE_PER_LOG_ODDS more for each unit of log-odds. At least
     `cues.THRESHOLD` for a line that is `named` by a label of a kind of fact (`Decision:`), and for a line of a person's
     log whose cues come to SETTLING_CUE_SUM (a lesson's to LESSON_CUE_SUM)."""
     peoples = is_from_person(line)

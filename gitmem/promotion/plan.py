@@ -1,6 +1,6 @@
 """Decides which operations of a promotion model may change MEMORY.md, and why each of the others may not. Pure.
 
-Promotion writes only what `decide` approves, whatever the model says. Each check has its own `Why` and sentence; the
+Promotion writes only what `decide` approves, whatever the model says. Each check has its own `Check` and sentence; the
 first check that fails refuses the operation. This module knows no model and no Git.
 """
 

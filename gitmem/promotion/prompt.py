@@ -168,7 +168,7 @@ def ask_in_batches(
 
     A batch that is too long is halved. A batch whose reply is full or cut is asked again without the lines that were
     cited. The proposal is not whole when a reply is missing or unreadable. `progress`: called with a sentence for each
-    batch. Other parameters are as in `lines_of` and `prompt`.
+    batch. Other parameters are as in `promotable_sources` and `batch_request`.
     """
     waiting = batches(promotable_sources(logs, is_clean))
     run = _Run()

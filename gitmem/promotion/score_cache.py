@@ -25,7 +25,7 @@ MAX_LOGS = 4_000  # logs whose scores are kept, the last ones that were scored
 MIN_NEW_LINES = 200  # new lines from which the file is written; fewer are scored faster than it is written
 RULES = ("promotion", "text", "memory", "models/static", "search", "provenance")  # folders on which a score depends
 
-Scores = Mapping[str, Sequence[CueResult]]  # key of a log (`key_of`) -> results of its lines, in order
+Scores = Mapping[str, Sequence[CueResult]]  # key of a log (`log_key`) -> results of its lines, in order
 
 
 class ScoreCache:

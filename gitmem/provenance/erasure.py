@@ -204,7 +204,7 @@ def _with_new_links(
 def _files_to_rename(
     reading: Reading, config: Config, target: _Target, contents: Mapping[str, bytes | None]
 ) -> list[str]:
-    """The RENAMED files that change (`contents`), and those whose name has the whole text."""
+    """The files of RENAMED_KINDS that change (`contents`), and those whose name has the whole text."""
     paths = {path for path in contents if kind(path) in RENAMED_KINDS}
     for path in _committed_files(reading, config):
         if kind(path) in RENAMED_KINDS and target.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):

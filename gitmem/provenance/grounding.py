@@ -2,7 +2,7 @@
 
 Each check returns "" when the lines support the text, else a sentence that says what is missing, for example
 "the number 12 is not in the lines it cites". Promotion shows that sentence when it refuses the text of a model.
-`unsupported` makes all checks for `why`, `verify` and `review`; its sentences hold no text of memory.
+`support_problem` makes all checks for `why`, `verify` and `review`; its sentences hold no text of memory.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def _stems(words: Iterable[str]) -> set[str]:
     return {word[:5] if word.isascii() else word for word in words}
 
 
-CHECKS = (  # (check, what `unsupported` returns when it fails)
+CHECKS = (  # (check, what `support_problem` returns when it fails)
     (date_problem, "a date in it is not in the lines it cites"),
     (number_problem, "a number in it is not in the lines it cites"),
     (name_problem, "a name in it is not in the lines it cites"),

@@ -45,7 +45,7 @@ class PresentFact:
     fact: Fact
     end: int  # last line of the fact and of what is indented below it
     state: str  # one of STATES
-    trust: str  # one of TRUST
+    trust: str  # one of TRUST_STATES
     date: str  # day of the fact, "" for none
 
     @property

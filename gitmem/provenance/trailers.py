@@ -2,7 +2,7 @@
 
 Runs no Git. `parse` returns the trailers that Git sees. `parse_lenient` also returns those in the body of a squash
 commit, where Git joins several messages and only the last paragraph stays a trailer block. A caller that commits
-memory fills in a `Recorded`; `with_record` writes one trailer for each of its values, in the order of `FIELDS`.
+memory fills in a `CommitRecord`; `with_record` writes one trailer for each of its values, in the order of `FIELDS`.
 Memory-Source and Memory-Rejected have a grammar of their own:
 
     Memory-Source: memory/2026-02-05.md#L12-L14@<blob oid> -> MEMORY.md sha256:<hash of the fact's text>
@@ -213,7 +213,7 @@ class CommitRecord:
 
 
 class Field(NamedTuple):
-    """A trailer of ours: its key, and the function that returns its values for a `Recorded`."""
+    """A trailer of ours: its key, and the function that returns its values for a `CommitRecord`."""
 
     key: str
     values: Callable[[CommitRecord], Iterable[str]]

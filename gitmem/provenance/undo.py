@@ -115,7 +115,7 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 
     Raises Changed when one of its files was changed since, when it is no longer the last write, or when its commit is
     not on this branch. Raises GitMemError when there is no record, NotKept when the record lacks the text
-    (`pass_over`). Nothing is changed then.
+    (`drop_last_record`). Nothing is changed then.
     """
 
     entries: list[Entry] = []

@@ -26,7 +26,7 @@ FROM_LOGS = {  # state of an added fact -> (words for one fact, words for many)
 
 
 def change_sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf) -> str:
-    """The sentence without its full stop; NOTHING if no clause applies. `facts`: the changed facts outside logs.
+    """The sentence without its full stop; NO_CHANGE if no clause applies. `facts`: the changed facts outside logs.
     `verdict_of`: returns the provenance verdict of a changed fact, None for a fact without one."""
     instructions = sum(holds_instructions(change.path) for change in facts)
     facts = [change for change in facts if not holds_instructions(change.path)]

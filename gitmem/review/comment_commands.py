@@ -87,7 +87,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """What `carry_out` needs. `environ`: the environment of pushes."""
+    """The parameters of `run_command`. `environ`: the environment of pushes."""
 
     repo: Repository
     config: Config

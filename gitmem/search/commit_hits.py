@@ -393,7 +393,8 @@ class PassagesWithCommits(Passages):
         return sorted({place.oid for place in stored.commits_of(self.past.index, chunks).values()})
 
     def _others(self, oid: str, words: Sequence[str]) -> list[str]:
-        """Oids of at most MAX_NAMING commits other than `oid` whose messages have these words one after the other."""
+        """Oids of at most MAX_NAMING_COMMITS commits other than `oid` whose messages have these words one after the
+        other."""
         assert self.past.index is not None
         chunks = stored.phrase(self.past.index, words, self.past.norms, MAX_NAMING_COMMITS)
         return [other for other in self._commits_of(chunks) if other != oid]

@@ -52,8 +52,8 @@ MAX_WEIGHT = 3.0  # largest sum of weights that counts
 # Least sum of weights of a question of several words that looks for these (`works for me` has less).
 MIN_LOOKUP_WEIGHT = 0.8
 MIN_TEXT_WORDS, MAX_TEXT_WORDS = 5, 100  # a text's number of words is raised or lowered to this range
-# A cosine with a text in another script is lowered by CHANCE for each e-fold of the memory above USUAL chunks, because
-# among more texts one is nearer by chance.
+# A cosine with a text in another script is lowered by CHANCE_COSINE for each e-fold of the memory above USUAL_CHUNKS
+# chunks, because among more texts one is nearer by chance.
 CHANCE_COSINE, USUAL_CHUNKS = 0.02, 100
 MIN_CHUNKS, MAX_CHUNKS = 10, 1000  # a memory's number of chunks is raised or lowered to this range, which was measured
 

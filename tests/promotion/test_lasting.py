@@ -32,14 +32,14 @@ def test_a_line_about_a_day_is_not_kept(text: str) -> None:
 
 
 def test_a_score_without_the_table_is_made_of_the_other_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lasting, "table_of_words", lambda: None)
+    monkeypatch.setattr(lasting, "word_table", lambda: None)
     found = lasting.person_log_features("The staging database listens on port 5433.", CueResult(0.0, "", (), ()))
     assert not [name for name in found if name.startswith("meaning")]
     assert score_line(line("Never run migrations by hand in production.")).score >= THRESHOLD
 
 
 def test_a_letter_counts_by_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lasting, "table_of_words", lambda: None)
+    monkeypatch.setattr(lasting, "word_table", lambda: None)
     latin, hangul, han = (
         lasting.person_log_features(text, CueResult(0.0, "", (), ()))["length"] for text in ("aabb", "가나", "水")
     )

@@ -349,7 +349,7 @@ def _changed_side(base: list[str], mine: list[str], yours: list[str]) -> list[st
 
 def _combine_edits(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> list[str] | None:
     """One item from two edits that do not conflict: at most one side changed the text, and the comments merge (see
-    `_combined_meta`). None when they conflict."""
+    `_combine_comments`). None when they conflict."""
     old, ours, theirs = (facts.parse_lines(lines) for lines in (base, mine, yours))
     if len(ours.entries) != 1 or len(theirs.entries) != 1 or len(old.entries) > 1:
         return None
