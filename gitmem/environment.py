@@ -1,6 +1,6 @@
-"""The environment of a command: the repository, the settings, the clock.
+"""The environment of a command: its repository, its settings and the clock.
 
-Imports no reader of command lines, since `cli/fast_search` starts here.
+This module imports no parser of command lines, since `cli/fast_search` starts with it.
 """
 
 from __future__ import annotations
@@ -28,44 +28,46 @@ def now() -> datetime:
 
 
 def cache_folder() -> Path:
-    """The folder for copies of other memories. For a user without a home a path below /dev/null: nothing is kept."""
+    """The folder for copies of other memories. For a user without a home it is a path below /dev/null, so that nothing
+    is stored."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     return (folder if folder.is_absolute() else Path(os.devnull)) / "git-mem"
 
 
-def look_up() -> RepositoryLookup:
-    """A lookup of the current folder's repository, already started; `result()` waits for it."""
+def start_lookup() -> RepositoryLookup:
+    """Start to look up the repository of the current folder; `result()` of the returned value waits for it."""
     return RepositoryLookup(Path.cwd(), os.environ)
 
 
-def opened(
+def open_environment(
     overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
-    """The repository of the current folder, for the caller to close, and the settings in force.
+    """Open the repository of the current folder and load the settings in force: (repository, settings). The caller
+    closes the repository.
 
-    When a profile is in force (`git mem profile switch`), the command goes to that profile's memory, as if it had been
+    When a profile is active (`git mem profile switch`), the command goes to that profile's memory, as if it had been
     started there. It stays in the current folder with `stay`, inside a Git hook, and when GIT_DIR or GIT_INDEX_FILE
-    names a repository. `overrides`: as in `config.loading.load`. `here`: a lookup that has already started.
-    Raises NotARepository, and GitMemError when the current folder belongs to another profile.
+    names a repository. `overrides`: as in `config.loading.load`. `here`: a lookup that has already started. Raises
+    NotARepository, and GitMemError when the current folder belongs to another profile.
     """
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository
     try:
-        repo, pairs = (here or look_up()).result()
+        repo, pairs = (here or start_lookup()).result()
     except NotARepository:
         from gitmem.git.git_config import user_settings
 
         root = None
         if not stay and not named:
-            root = in_force(user_settings(os.environ), None)
+            root = root_of_active_profile(user_settings(os.environ), None)
         if root is None:
             raise
         os.chdir(root)
-        repo, pairs = look_up().result()
+        repo, pairs = start_lookup().result()
     root = None
     try:
         if not stay:
-            root = in_force(pairs, repo.common_dir)
+            root = root_of_active_profile(pairs, repo.common_dir)
     except BaseException:
         repo.close()
         raise
@@ -76,21 +78,22 @@ def opened(
     return repo, settings(repo, overrides, pairs)
 
 
-def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path | None:
-    """The work tree of the profile in force; None without a profile, or when `here` is its own repository.
+def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path | None:
+    """The work tree of the active profile. None without an active profile, or when the current repository is its own.
 
-    `here`: the Git directory of the current repository, or None. Raises GitMemError when it is another profile's.
+    `pairs`: the user's settings. `here`: the Git directory of the current repository, None outside one. Raises
+    GitMemError when the current repository is another profile's.
     """
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return None
     from gitmem import profiles
 
-    name = profiles.in_force(pairs)
+    name = profiles.active_name(pairs)
     if not name:
         return None
     known = profiles.read(pairs)
-    chosen = profiles.named(known, name)
-    owner = profiles.owner(known, here)
+    chosen = profiles.find_profile(known, name)
+    owner = profiles.profile_of(known, here)
     if owner == chosen:
         return None
     if owner is not None:
@@ -101,12 +104,12 @@ def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path |
     return chosen.root
 
 
-def enter(name: str) -> None:
-    """Change to the work tree of a profile's memory, for the option `--profile`."""
+def change_to_profile(name: str) -> None:
+    """Make the work tree of a profile's memory the current folder, for the option `--profile`."""
     from gitmem import profiles
     from gitmem.git.git_config import user_settings
 
-    chosen = profiles.named(profiles.read(user_settings(os.environ)), name)
+    chosen = profiles.find_profile(profiles.read(user_settings(os.environ)), name)
     for key in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         os.environ.pop(key, None)
     os.chdir(chosen.root)
@@ -127,7 +130,9 @@ def settings(
     if any(key.startswith("mem.profile") for key, _, _ in pairs):
         from gitmem import profiles
 
-        config = profiles.applied(config, profiles.read(pairs), repo.common_dir, bool((overrides or {}).get("agent")))
+        config = profiles.with_profile(
+            config, profiles.read(pairs), repo.common_dir, bool((overrides or {}).get("agent"))
+        )
     return config
 
 

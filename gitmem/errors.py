@@ -51,11 +51,11 @@ class Incomplete(UsageError):
 
 
 class UnknownFact(GitMemError):
-    """No fact has that place or id, or several facts share the id's beginning."""
+    """No fact has the place or id that a person named, or several facts have an id that begins like it."""
 
 
 class NotARepository(GitMemError):
-    """There is no Git repository here."""
+    """The folder is not in a Git repository, or Git does not trust the repository."""
 
 
 class UnknownRevision(GitMemError):
@@ -83,7 +83,7 @@ class OutsideRepository(GitMemError):
 
 
 class MissingFile(GitMemError):
-    """No memory file has that name, in the work tree or in the revision asked for."""
+    """No memory file has the path that a person named, in the work tree or in the revision asked for."""
 
 
 class Locked(GitMemError):

@@ -15,7 +15,7 @@ TIMEOUT_SECONDS = 30.0
 
 
 class NoResponse(Exception):
-    """No response came. Its text is the name of the standard library's error."""
+    """No response came. The text of the exception is the name of the standard library's error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Values as JSON: the one place that turns NamedTuples, dataclasses, enums, paths and dates into what `json` writes.
+"""Turns values into what `json.dumps` accepts: NamedTuples, dataclasses, enums, paths and dates.
 
 A class whose JSON has not all of its fields, or names them otherwise, lists its keys with `json_keys`. `json_schema`
 describes the same keys as a JSON schema. This module imports nothing that `git mem search` does not load anyway.
@@ -58,7 +58,7 @@ def keys_of_class(cls: type) -> tuple[Key, ...]:
 
 
 def json_value(value: Any) -> Any:
-    """A value as dicts, lists, texts, numbers, truth values and None.
+    """A value as dicts, lists, strings, numbers, booleans and None.
 
     A NamedTuple or a dataclass becomes an object of its keys, an enum its value, a path its text, a date or a time
     ISO 8601, any other tuple or set a list.

@@ -27,8 +27,11 @@ from typing import NamedTuple
 
 
 class LinearModel(NamedTuple):
-    """`classes`: the names of the classes. `biases` and `weights`: of each class in that order, its bias and its weight
-    of each feature by name. `thresholds`: the header's other numbers by name."""
+    """A linear model with one or more classes.
+
+    `classes`: their names. `biases`: the bias of each class. `weights`: for each class the weight of each feature, by
+    name. `thresholds`: the header's other numbers, by name.
+    """
 
     classes: tuple[str, ...]
     biases: tuple[float, ...]
@@ -58,7 +61,7 @@ class LinearModel(NamedTuple):
 
 
 def parse(text: str) -> LinearModel:
-    """The model of a file's text. Raises ValueError for text that is no such table."""
+    """The model in the text of a file. Raises ValueError for a text that is not such a table."""
     head, _, body = text.partition("\n\n")
     header: dict[str, list[str]] = {}
     for line in head.split("\n"):

@@ -1,4 +1,4 @@
-"""Which paths are memory, and the kind of each. Pure: paths in, values out (docs/format.md has the table)."""
+"""Decides from a path which files are memory, and of which kind. Pure (docs/format.md has the table)."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ NOTHING_ELSE = "!*"  # a glob of `[memory] paths`: other Markdown is not memory,
 
 
 class Layout(NamedTuple):
-    """Which files of a repository are memory.
+    """The rule for which files of a repository are memory.
 
-    `notes`: the repository has neither MEMORY.md nor memory/, so every *.md is memory.
-    `extra`: the globs of `[memory] paths` in .gitmem.toml. They add files (`matches`); only NOTHING_ELSE takes some
-    away: it turns `notes` off.
+    `notes`: whether every *.md file is memory, because the repository has neither MEMORY.md nor memory/. `extra`: the
+    globs of `[memory] paths` in .gitmem.toml. They add files (`matches`); only NOTHING_ELSE removes some: it turns
+    `notes` off.
     """
 
     notes: bool = False
@@ -94,9 +94,9 @@ class Layout(NamedTuple):
 
 
 def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
-    """The layout of a repository with these paths.
+    """The layout of a repository that has files at these paths. `extra`: the globs of `[memory] paths`.
 
-    A repository with MEMORY.md or a file below memory/ has the layout of memory. Exception: a folder with nothing but
+    A repository with MEMORY.md or a file below memory/ has `notes` False. Exception: a folder with nothing but
     MEMORY.md and other Markdown beside it is a folder of notes, since agents' own memory folders keep topics there.
     """
     names = list(paths)
@@ -114,7 +114,8 @@ def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
 
 
 def _only_topics(names: Sequence[str]) -> bool:
-    """Whether the visible files are Markdown in one folder, with a topic besides MEMORY.md and without a README."""
+    """Whether all visible files are Markdown in one folder, at least one of them besides MEMORY.md, and none is a
+    README."""
     shown = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
     topics = [name for name in shown if kind(name) is Kind.OTHER]
     plain = all(name.endswith(".md") and "/" not in name and name.lower() != "readme.md" for name in shown)
@@ -123,7 +124,7 @@ def _only_topics(names: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4096)  # asked for each fact, of a few paths
 def kind(path: str) -> Kind:
-    """The kind of a path by its spelling alone."""
+    """The kind of the file at a path, by its spelling alone."""
     if not path.endswith(".md"):
         return Kind.OTHER
     if path == "MEMORY.md" or path == ".claude/MEMORY.md":
@@ -134,7 +135,7 @@ def kind(path: str) -> Kind:
         return Kind.RULE
     if not path.startswith("memory/"):
         return Kind.OTHER
-    if DAILY.match(spelling(path)) and path.count("/") == 1:
+    if DAILY.match(nfc_name(path)) and path.count("/") == 1:
         return Kind.DAILY
     head = path.split("/", 2)
     if len(head) == 3 and head[1] in FOLDERS:
@@ -145,11 +146,11 @@ def kind(path: str) -> Kind:
 
 
 def is_memory(path: str, layout: Layout) -> bool:
-    """Whether the index, the gate and CI read this path."""
+    """Whether a file is memory under a layout, so that the index, the gate and CI read it."""
     if any(matches(path, glob) for glob in layout.extra if glob != NOTHING_ELSE):
         return True
     if layout.notes:
-        return path.endswith(".md") and not aside(path)
+        return path.endswith(".md") and not is_hidden_or_foreign(path)
     return kind(path) is not Kind.OTHER
 
 
@@ -161,7 +162,7 @@ def matches(path: str, glob: str) -> bool:
     """
     if not fnmatchcase(path, glob) and not ("**/" in glob and fnmatchcase(path, glob.replace("**/", ""))):
         return False
-    if not aside(path):
+    if not is_hidden_or_foreign(path):
         return True
     parts = [part for part in glob.split("/") if part in FOREIGN_FOLDERS or part.startswith(".")]
     folders = path.split("/")
@@ -171,8 +172,9 @@ def matches(path: str, glob: str) -> bool:
     return all(any(fnmatchcase(name, part) for part in parts) for name in names)
 
 
-def aside(path: str) -> bool:
-    """Whether a path is hidden or lies in one of FOREIGN_FOLDERS, so that nobody here wrote it as a note."""
+def is_hidden_or_foreign(path: str) -> bool:
+    """Whether a path is hidden or lies in one of FOREIGN_FOLDERS, so that nobody of this repository wrote it as a
+    note."""
     return path.startswith(".") or "/." in path or _IN_FOREIGN_FOLDER.search(path) is not None
 
 
@@ -188,7 +190,7 @@ def agents_read(path: str) -> bool:
 
 
 def leads_to_instructions(path: str) -> bool:
-    """Whether a link or a submodule at `path` would stand in the place of files that agents read."""
+    """Whether a link or a submodule at `path` would take the place of files that agents read."""
     last = path.rstrip("/")
     return agents_read(last) or bool(_agents_folders().search(last))
 
@@ -214,7 +216,8 @@ def _either(words: Iterable[str]) -> str:
 
 
 def file_group(path: str) -> str:
-    """The group of a path in statistics: a `Kind`, a kind of agent file (skill, rule, agent...), or a document."""
+    """The name under which statistics count a path: the value of its `Kind`, a kind of agent file (skill, rule,
+    agent...), "readme", "changelog" or "document"."""
     of = kind(path)
     if of is not Kind.OTHER:
         return str(of.value)
@@ -279,7 +282,7 @@ def _words_of_name(name: str) -> str:
         bare = bare.strip()
         if bare.startswith("."):
             return ""
-    return " ".join(re.split(r"[\s_\-.]+", spelling(bare))).strip()
+    return " ".join(re.split(r"[\s_\-.]+", nfc_name(bare))).strip()
 
 
 def log_date(path: str) -> date | None:
@@ -321,14 +324,15 @@ def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:
     return kind(path) is Kind.DAILY or log_day(path, patterns) is not None
 
 
-def passes(path: str, patterns: Iterable[str] = ()) -> bool:
-    """Whether a file records events and is not long-term memory: a daily log (`is_daily`) or a session's episode."""
+def records_events(path: str, patterns: Iterable[str] = ()) -> bool:
+    """Whether a file records events, and so is not long-term memory: a daily log (`is_daily`) or a session's
+    episode."""
     return kind(path) is Kind.SESSION or is_daily(path, patterns)
 
 
 @cache
 def daily_form(pattern: str) -> re.Pattern[str]:
-    """The regular expression of a daily pattern: YYYY, MM and DD are digits, `*` is anything but "/".
+    """The regular expression for the paths of a daily pattern: YYYY, MM and DD are digits, `*` is any text without "/".
 
     Raises UsageError for a pattern without all three fields, without the ending .md, or with `**`.
     """
@@ -377,15 +381,15 @@ def _pattern_parts(pattern: str) -> list[str]:
 
 def agent_of(path: str) -> str:
     """The agent's name in `memory/YYYY-MM-DD.<agent>.md`; "" for a log without one."""
-    match = DAILY.match(spelling(path))
+    match = DAILY.match(nfc_name(path))
     if not match:
         return ""
     return match.group(4) or ""
 
 
-def spelling(name: str) -> str:
-    """A name in Unicode's NFC, the form in which names are compared: a keyboard, a file system and a trailer may each
-    encode the same Korean name in another form."""
+def nfc_name(name: str) -> str:
+    """A name in Unicode's NFC, in which names are compared: a keyboard, a file system and a trailer may encode the same
+    Korean name differently."""
     return unicodedata.normalize("NFC", name)
 
 
@@ -395,7 +399,7 @@ def agent_name(name: str) -> str:
     The name becomes part of a file name and of a trailer. So it begins with a letter or digit of any script and goes on
     with letters, digits, "_" and "-". Raises UsageError for any other name: its log would be written and never read.
     """
-    whole = spelling(name)
+    whole = nfc_name(name)
     if whole and (not re.fullmatch(AGENT, whole) or len(whole) > MAX_AGENT_CHARS):
         near = re.sub(r"[^\w-]+", "-", whole).strip("-_")[:MAX_AGENT_CHARS]
         hint = f"letters, digits, '_' and '-', at most {MAX_AGENT_CHARS}"
@@ -406,7 +410,8 @@ def agent_name(name: str) -> str:
 
 
 def daily_path(day: date, agent: str = "") -> str:
-    """The path of an agent's log of a day. Raises UsageError for a name that `agent_name` refuses."""
+    """The path of an agent's log of a day; with "" of the shared log. Raises UsageError for a name that `agent_name`
+    refuses."""
     name = agent_name(agent)
     if name:
         return f"memory/{day.isoformat()}.{name}.md"

@@ -1,4 +1,4 @@
-"""How messages spell a count (`1 file`, `2 files`) and a range of lines (`5`, `5-7`)."""
+"""Spells a count (`1 file`, `2 files`) and a range of lines (`5`, `5-7`) for messages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Profiles: several agents or people on one machine, each with a memory, an index and an identity of its own.
 
-A profile is a name for a repository, kept in the user's own Git configuration (`mem.profile.<name>.root`, `.agent`).
-Two profiles never share a repository, so that nothing one does reaches the other. This module only reads files;
-`gitmem.git.write.configure` writes the configuration.
+A profile is a name for a repository. It is stored in the user's own Git configuration (`mem.profile.<name>.root`,
+`.agent`). Two profiles never share a repository, so nothing that one does reaches the other. This module only reads
+files; `gitmem.git.write.configure` writes the configuration.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ def read(pairs: Pairs) -> dict[str, Profile]:
     }
 
 
-def in_force(pairs: Pairs) -> str:
-    """The name of the profile that `git mem profile switch` chose; "" for none."""
+def active_name(pairs: Pairs) -> str:
+    """The name of the active profile, which `git mem profile switch` chose; "" for none. `pairs`: the user's
+    settings."""
     return next((value for key, value, _ in reversed(list(pairs)) if key.lower() == IN_FORCE), "")
 
 
-def named(profiles: dict[str, Profile], name: str) -> Profile:
-    """The profile with that name. Raises GitMemError when no profile has it, or its folder is gone."""
+def find_profile(profiles: dict[str, Profile], name: str) -> Profile:
+    """The profile with this name. Raises GitMemError when no profile has it, or when its folder is gone."""
     profile = profiles.get(name)
     if profile is None:
         there = " makes it"
@@ -66,15 +67,16 @@ def named(profiles: dict[str, Profile], name: str) -> Profile:
     return profile
 
 
-def checked(name: str) -> str:
-    """The name itself. Raises UsageError when it cannot be a key of Git's configuration and a folder name."""
+def valid_profile_name(name: str) -> str:
+    """The name, unchanged. Raises UsageError when it cannot be both a key of Git's configuration and a folder name."""
     if not NAME.fullmatch(name):
         raise UsageError(f"'{name}' is no name of a profile", "small letters, digits and '-', at most 40")
     return name
 
 
-def owner(profiles: dict[str, Profile], place: Path | None) -> Profile | None:
-    """The profile whose repository contains `place`: a folder of a work tree, linked or not, or the Git directory."""
+def profile_of(profiles: dict[str, Profile], place: Path | None) -> Profile | None:
+    """The profile whose repository contains `place` (a folder of a work tree, linked or not, or the Git directory);
+    None without one."""
     if place is None or not profiles:
         return None
     real = place.resolve()
@@ -87,7 +89,8 @@ def owner(profiles: dict[str, Profile], place: Path | None) -> Profile | None:
 
 
 def repository_of(place: Path) -> Path | None:
-    """The common Git directory of the repository around `place`, found as Git finds it; None outside a repository."""
+    """The common Git directory of the repository that contains `place`, found as Git finds it; None outside a
+    repository."""
     for folder in (place, *place.parents):
         git_dir = folder / ".git"
         if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
@@ -106,7 +109,7 @@ def _line(file: Path) -> str:
         return ""
 
 
-def switched(pairs: Pairs) -> datetime | None:
+def switch_time(pairs: Pairs) -> datetime | None:
     """The time of the last switch between profiles; None before the first one."""
     text = next((value for key, value, _ in reversed(list(pairs)) if key.lower() == SINCE.lower()), "")
     try:
@@ -118,13 +121,14 @@ def switched(pairs: Pairs) -> datetime | None:
     return since
 
 
-def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
+def with_profile(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
     """The settings with the identity of the profile that owns the repository at `root`.
 
-    Other profiles' memories are removed from `organisation` and `personal`, with a warning. `own_agent`: a command-line
-    option named the agent, which wins over the profile's. Raises BadConfig for a profile with an invalid agent name.
+    Memories of other profiles are removed from `organisation` and `personal`, with a warning. `own_agent`: whether a
+    command-line option named the agent, which wins over the profile's. Raises BadConfig for a profile with an invalid
+    agent name.
     """
-    mine = owner(profiles, root)
+    mine = profile_of(profiles, root)
     if mine is None:
         config = config._replace(profile="")
     else:
@@ -132,7 +136,7 @@ def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own
         if mine.agent and not own_agent:
             config = changed(config, "agent", mine.agent)
     for field in ("organisation", "personal"):
-        other = owner(profiles, _local(getattr(config, field)))
+        other = profile_of(profiles, _local(getattr(config, field)))
         if other is not None and other != mine:
             note = f"mem.{field} is the memory of profile '{other.name}' and is left out"
             config = config._replace(**{field: ""}, warnings=(*config.warnings, note))  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """Reads files outside the repository that a person, a host or a saved state names, with a size limit.
 
-Never waits for a pipe, never reads a device, never holds more than its limit in memory. `read_bytes` of
-`git/worktree.py` does the same for files of the work tree. Symbolic links are followed, since a person may keep
+The functions never wait for a pipe, never read a device, and never hold more than their limit in memory. `read_bytes`
+of `git/worktree.py` does the same for files of the work tree. Symbolic links are followed, since a person may keep
 transcripts behind one.
 """
 
@@ -89,9 +89,9 @@ def read_input(path: Path, standard_input: BinaryIO, limit: int = MAX_INPUT_BYTE
 
 
 def writable_file(path: Path) -> Path:
-    """The file that a write to `path` replaces or creates, with symbolic links followed.
+    """The path of the file that a write to `path` replaces or creates: `path` with symbolic links followed.
 
-    Raises GitMemError for a folder, a pipe or a device: a rename would replace it.
+    Raises GitMemError for a folder, a pipe or a device, because a rename would replace it.
     """
     try:
         real = path.resolve()

@@ -1,4 +1,4 @@
-"""The one module that differs by operating system: file flags, owners, locks, signals, temporary folders, the heap.
+"""The one module that differs by operating system: file flags, owners, locks, signals, temporary folders, memory.
 
 On Windows files have no owner and no mode to check, folders cannot be opened, signals cannot be blocked, and a symbolic
 link is looked for before a file is opened, not by the opening itself.
@@ -45,7 +45,7 @@ def lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def echoes(handle: int) -> bool:
+def terminal_echoes(handle: int) -> bool:
     """Whether a terminal shows typed characters. A passphrase prompt and a full-screen program turn that off.
 
     True for a handle that is not a terminal, and on Windows.
@@ -90,7 +90,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 @contextmanager
-def signals_held_back() -> Iterator[None]:
+def blocked_signals() -> Iterator[None]:
     """Block SIGINT, SIGTERM and SIGALRM within the `with` block; signals that arrive are delivered at its end."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -102,8 +102,9 @@ def signals_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def let_signals_come() -> None:
-    """Unblock the signals in a child that was forked within `signals_held_back`; the current handlers get them."""
+def unblock_signals() -> None:
+    """Unblock the signals in a child process that was forked within `blocked_signals`, so that its own handlers get
+    them."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, BLOCKABLE_SIGNALS)
 
@@ -157,6 +158,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _sweep() -> None:
+    """Remove the folders of this program whose process has ended."""
     import shutil
     import tempfile
 
@@ -194,13 +196,14 @@ def _locked(folder: Path) -> int | None:
 ARENA_MAX = -8  # M_ARENA_MAX in glibc's malloc.h
 
 
-def one_arena() -> None:
-    """Make threads that start from now on share one heap arena, since only one of our threads runs at a time."""
+def use_one_heap_arena() -> None:
+    """Make threads that start from now on share one heap arena, which saves memory; only one of our threads runs at a
+    time."""
     _call("mallopt", ARENA_MAX, 1)
 
 
-def give_back() -> None:
-    """Return free heap memory to the operating system; without this the heap keeps its largest size."""
+def return_free_heap() -> None:
+    """Return free heap memory to the operating system. Without this call the heap keeps its largest size."""
     _call("malloc_trim", 0)
 
 
@@ -214,8 +217,9 @@ def _call(name: str, *given: Any) -> None:
     function(*given)
 
 
-def bound_memory(pid: int, size: int) -> None:
-    """Limit the memory of the child process `pid` to `size` bytes. Works on Linux only; elsewhere nothing happens."""
+def limit_memory(pid: int, size: int) -> None:
+    """Limit the memory of the child process `pid` to `size` bytes. It works on Linux only; elsewhere nothing
+    happens."""
     try:
         import resource
 

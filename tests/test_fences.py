@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gitmem.fences import closes, open_after, opening
+from gitmem.fences import closes_fence, open_fence_after, opening_fence
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.index.line_records import FENCE
 from gitmem.index.units import split
@@ -31,7 +31,7 @@ def test_a_block_opens_and_closes_where_markdown_says(lines: list[str]) -> None:
     lines = [*lines, "end"]
     fenced, fence = [], ""
     for line in lines:
-        before, fence = fence, open_after(fence, line)
+        before, fence = fence, open_fence_after(fence, line)
         fenced.append(bool(before or fence))
     expected = [False] * len(lines)
     for token in MarkdownIt("commonmark").parse("\n".join(lines)):
@@ -54,12 +54,12 @@ def test_a_block_opens_and_closes_where_markdown_says(lines: list[str]) -> None:
     ],
 )
 def test_backticks_within_a_sentence_open_nothing(text: str, fence: str) -> None:
-    assert opening(text) == fence
+    assert opening_fence(text) == fence
 
 
 def test_a_longer_run_closes_and_a_shorter_or_another_one_does_not() -> None:
-    assert closes("  ````\t\r", "```")
-    assert not any(closes(text, "```") for text in ("``", "~~~", "```sh", "", "``` x"))
+    assert closes_fence("  ````\t\r", "```")
+    assert not any(closes_fence(text, "```") for text in ("``", "~~~", "```sh", "", "``` x"))
 
 
 SENTENCE = "```npm test``` runs all of the tests."  # code within a sentence, spelled with three backticks

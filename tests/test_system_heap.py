@@ -18,8 +18,8 @@ def test_memory_is_given_back_where_the_library_can(monkeypatch: pytest.MonkeyPa
             return lambda *given: called.append((name, given))
 
     monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
-    system.one_arena()
-    system.give_back()
+    system.use_one_heap_arena()
+    system.return_free_heap()
     assert called == [("mallopt", (-8, 1)), ("malloc_trim", (0,))]
 
 
@@ -29,9 +29,9 @@ def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, problem:
         raise problem
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
-    system.give_back()
+    system.return_free_heap()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's")
 def test_the_library_of_this_machine_is_asked() -> None:
-    system.give_back()
+    system.return_free_heap()

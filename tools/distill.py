@@ -49,7 +49,7 @@ from zlib import crc32
 import numpy as np
 
 from gitmem.models.static_embedder import HEADER, MAGIC, SCALE_LIMIT, VERSION, ZERO, StaticEmbedder
-from gitmem.models.wordpiece import grams, is_gram_word, rows_of, words
+from gitmem.models.wordpiece import is_gram_word, ngrams, rows_of, words
 
 LANGUAGES = ("ko", "ja", "zh")
 DIMS = 256
@@ -257,7 +257,7 @@ def choose_grams(pairs: dict[str, list[tuple[str, str]]], taken: set[str]) -> li
         count: collections.Counter[str] = collections.Counter()
         for word, n in in_texts.items():
             if not word.isascii() and is_gram_word(word):
-                for gram in set(grams(word)):
+                for gram in set(ngrams(word)):
                     count[gram] += n
         counts[language] = count
     hangul = re.compile("[가-힣]").search

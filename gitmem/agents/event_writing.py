@@ -156,4 +156,4 @@ def _start_of_profile(repo: Repository) -> datetime | None:
         return None
     from gitmem import profiles  # needed only where there are profiles
 
-    return profiles.switched(pairs)
+    return profiles.switch_time(pairs)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gitmem.environment import in_force
+from gitmem.environment import root_of_active_profile
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import discover
@@ -78,7 +78,7 @@ def serves_memory(environ: Mapping[str, str]) -> bool:
 
 def _has_profile(environ: Mapping[str, str]) -> bool:
     """Whether a profile is active in the person's settings."""
-    return in_force(user_settings(environ), None) is not None
+    return root_of_active_profile(user_settings(environ), None) is not None
 
 
 def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]) -> Path | None:

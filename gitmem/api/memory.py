@@ -16,7 +16,7 @@ from gitmem.api.reading import read_lines, search
 from gitmem.api.session import Session
 from gitmem.api.values import Added, Corrected, Insight, Value
 from gitmem.config import Config
-from gitmem.environment import cache_folder, in_force
+from gitmem.environment import cache_folder, root_of_active_profile
 from gitmem.environment import now as clock
 from gitmem.environment import settings as load_settings
 from gitmem.errors import GitMemError, UsageError
@@ -44,7 +44,7 @@ def open(
     if profile:
         from gitmem import profiles
 
-        path = profiles.named(profiles.read(user_settings(os.environ)), profile).root
+        path = profiles.find_profile(profiles.read(user_settings(os.environ)), profile).root
     elif path is None:
         path = _folder_of_profile()
     repo = open_repository(Path(os.path.expanduser(path)), os.environ)
@@ -60,7 +60,7 @@ def _folder_of_profile() -> Path:
     pairs = user_settings(os.environ)
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return Path()
-    return in_force(pairs, Path.cwd()) or Path()
+    return root_of_active_profile(pairs, Path.cwd()) or Path()
 
 
 @dataclass(frozen=True, slots=True)

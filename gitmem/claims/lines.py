@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gitmem.fences import closes, opening
+from gitmem.fences import closes_fence, opening_fence
 
 MAX_LINE_CHARACTERS = 2_000  # a longer line is data, and left out
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
@@ -44,7 +44,7 @@ def marked_lines(text: str) -> Iterator[MarkedLine]:
         if number <= _front_matter(lines) or not line.strip() or len(line) > MAX_LINE_CHARACTERS:
             continue
         if fence:
-            if closes(line, fence):
+            if closes_fence(line, fence):
                 fence = ""
             else:
                 yield MarkedLine(number, line, block, language, _words(headings), _words(items))
@@ -53,7 +53,7 @@ def marked_lines(text: str) -> Iterator[MarkedLine]:
         bare = line.lstrip(" \t")
         item = _ITEM.match(line)
         content = item[2] if item else bare
-        if mark := opening(content):
+        if mark := opening_fence(content):
             fence, block = mark, block + 1
             language = content[len(mark) :].strip().split(" ")[0].strip("{}").lower()
             continue

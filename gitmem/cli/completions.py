@@ -36,13 +36,13 @@ def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Com
 
     @wraps(words)
     def complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-        from gitmem.environment import opened  # every command imports this module, and few complete a word
+        from gitmem.environment import open_environment  # every command imports this module, and few complete a word
 
         folder = ctx.find_root().params.get("directory")
         try:
             if folder:
                 os.chdir(folder)
-            repo, config = opened()
+            repo, config = open_environment()
             try:
                 offered = dict.fromkeys(words(repo, config, incomplete))
             finally:

@@ -71,14 +71,14 @@ def search(words: Sequence[str]) -> int | None:
     from gitmem.cli.exits import run_command
 
     def run() -> None:
-        from gitmem.environment import look_up, opened
+        from gitmem.environment import open_environment, start_lookup
 
-        here = look_up()  # git runs while the rest is imported
+        here = start_lookup()  # git runs while the rest is imported
         import gitmem.search.search  # noqa: F401
         from gitmem.cli.search_output import answer, request_of
         from gitmem.cli.terminal import say_warnings
 
-        repo, config = opened(here=here)
+        repo, config = open_environment(here=here)
         try:
             say_warnings(config.warnings)
             answer(*request_of(given), repo, config)

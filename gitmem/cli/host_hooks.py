@@ -64,12 +64,12 @@ def handle_event(event: str, host: str, *, user: bool = False) -> None:
 
 def _opened(event: str) -> tuple[Repository, Config]:
     """The repository and settings. Imports what a context needs while git looks for the repository."""
-    from gitmem.environment import look_up, opened
+    from gitmem.environment import open_environment, start_lookup
 
-    here = look_up()
+    here = start_lookup()
     if event in EVENTS_WITH_CONTEXT:
         import gitmem.context.request  # noqa: F401
-    return opened(here=here)
+    return open_environment(here=here)
 
 
 def _log(event: str, error: Exception) -> None:

@@ -106,9 +106,9 @@ def _refresh_detached(name: str) -> None:
 
 def _opened() -> tuple[Repository, Config]:
     """The repository of the current folder and its settings."""
-    from gitmem.environment import opened
+    from gitmem.environment import open_environment
 
-    return opened(stay=True)
+    return open_environment(stay=True)
 
 
 def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: float, make: bool = True) -> None:

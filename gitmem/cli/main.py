@@ -111,9 +111,9 @@ def main_command(directory: str, profile: str) -> None:
         except OSError as error:
             raise GitMemError(f"cannot enter '{directory}': {error.strerror}") from None
     if profile:
-        from gitmem.environment import enter
+        from gitmem.environment import change_to_profile
 
-        enter(profile)
+        change_to_profile(profile)
 
 
 def main(argv: list[str] | None = None) -> NoReturn:

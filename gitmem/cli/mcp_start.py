@@ -12,7 +12,7 @@ from gitmem.agents.mcp_protocol import serve
 from gitmem.agents.mcp_server import build, without_memory
 from gitmem.cli.exits import run_command
 from gitmem.cli.terminal import say_warnings
-from gitmem.environment import look_up, opened
+from gitmem.environment import open_environment, start_lookup
 
 FLAGS = frozenset(("--read-only", "--user"))  # options that are read here; click reads all others
 
@@ -46,7 +46,7 @@ def serve_here(*, read_only: bool = False, session: str = "", user: bool = False
 def _folder(session: str) -> Path:
     """The root folder of the repository. Warnings about settings, and the error for an invalid session name, occur now
     and not at every call."""
-    repo, config = opened(here=look_up())
+    repo, config = open_environment(here=start_lookup())
     say_warnings(config.warnings)
     if session:
         from gitmem.sessions.working_memory import owner_of  # the start without a session does not pay for it

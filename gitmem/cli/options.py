@@ -13,7 +13,7 @@ from gitmem.cli import completions
 from gitmem.cli.command_registry import SECTIONS
 from gitmem.cli.terminal import say, say_warnings
 from gitmem.config import Config
-from gitmem.environment import opened
+from gitmem.environment import open_environment
 from gitmem.git.opening import Repository, RepositoryLookup
 from gitmem.paths import agent_name
 
@@ -92,12 +92,12 @@ SETTINGS_SHOWN = frozenset(("config", "doctor"))  # commands that print the warn
 def open_here(
     overrides: Mapping[str, str | None] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
-    """The repository and settings of `environment.opened`; the repository is closed when the command ends.
+    """The repository and settings of `environment.open_environment`; the repository is closed when the command ends.
 
     `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: open the
     repository of the current folder even if a profile is active. The commands of HERE do the same, and so does every
     command with `--profile`, which has changed to the profile's folder already. `here`: a lookup that
-    `environment.look_up` began. Warnings about settings are printed on standard error.
+    `environment.start_lookup` began. Warnings about settings are printed on standard error.
     """
     context = click.get_current_context(silent=True)
     profile, command = "", ""
@@ -106,7 +106,7 @@ def open_here(
         profile, command = root.params.get("profile") or "", root.invoked_subcommand or ""
     folder = _current_folder()
     given = {name: value for name, value in (overrides or {}).items() if value}
-    repo, config = opened(given, stay=stay or bool(profile) or command in HERE, here=here)
+    repo, config = open_environment(given, stay=stay or bool(profile) or command in HERE, here=here)
     if context is not None:
         context.call_on_close(repo.close)
     if command not in SETTINGS_SHOWN:

@@ -38,7 +38,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory.document import Document, structured
 from gitmem.memory.state import LapsedFacts, State
 from gitmem.messages import Message
-from gitmem.paths import agent_of, log_day, spelling
+from gitmem.paths import agent_of, log_day, nfc_name
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")  # instruction files, which are always pinned
 SUMMARY_CHARACTERS = 300  # characters of `Context.summary` at most
@@ -435,7 +435,7 @@ def _excluded(path: str, request: ContextRequest) -> bool:
 
 
 def _without_agents(request: ContextRequest) -> set[str]:
-    return {spelling(name) for name in request.without_agents}
+    return {nfc_name(name) for name in request.without_agents}
 
 
 def _reader(scope: Scope, request: ContextRequest) -> Callable[[str], Document | None]:
@@ -450,7 +450,7 @@ def _reader(scope: Scope, request: ContextRequest) -> Callable[[str], Document |
         agent = ""
         if document:
             agent = str(document.front_matter.get("agent") or "")
-        if agent and spelling(agent) in _without_agents(request):
+        if agent and nfc_name(agent) in _without_agents(request):
             return None
         return document
 

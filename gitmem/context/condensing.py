@@ -19,7 +19,7 @@ from gitmem.context.layers import Part, Place
 from gitmem.errors import BadConfig, GitMemError
 from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
-from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply
+from gitmem.models.language import MAX_REPLY_CHARACTERS, Complete, LanguageModel, OutOfBudget, Prompt, Reply
 from gitmem.promotion.prompt import packaged_prompt, parse_objects
 from gitmem.provenance import grounding
 from gitmem.text.denials import denials
@@ -64,7 +64,7 @@ def _reply_rows(reply: Reply) -> tuple[Sequence[Mapping[str, Any]], str]:
     """(the JSON objects of a model's reply, the problem that made the reply incomplete or "")."""
     if reply.too_long:
         return [], "the notes do not fit into its context"
-    return parse_objects(reply.text[:REPLY_LIMIT])
+    return parse_objects(reply.text[:MAX_REPLY_CHARACTERS])
 
 
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:

@@ -234,7 +234,7 @@ class BinaryRepository:
         command, pipe = bounded(self._command(args)), subprocess.PIPE
         pieces, count = [], 0
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=self._env) as process:
-            system.bound_memory(process.pid, MAX_MEMORY)
+            system.limit_memory(process.pid, MAX_MEMORY)
             assert process.stdout is not None and process.stderr is not None
             stderr = read_in_thread(process.stderr)
             while piece := process.stdout.read(PIECE_BYTES):
@@ -682,7 +682,7 @@ class BinaryRepository:
         """The output of a git command that reads `lines` first. Raises GitFailed at the end if the command fails."""
         command, pipe = bounded(self._command(args)), subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:
-            system.bound_memory(process.pid, MAX_MEMORY)
+            system.limit_memory(process.pid, MAX_MEMORY)
             assert process.stdin is not None and process.stdout is not None and process.stderr is not None
             stderr = read_in_thread(process.stderr)
             with suppress(BrokenPipeError), process.stdin as stdin:

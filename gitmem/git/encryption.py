@@ -94,7 +94,7 @@ class GitCrypt:
             self._usable = False
             return None
         with process:
-            system.bound_memory(process.pid, MAX_PROCESS_MEMORY)
+            system.limit_memory(process.pid, MAX_PROCESS_MEMORY)
             try:
                 out, _ = process.communicate(data, timeout=MAX_SECONDS)
             except subprocess.TimeoutExpired:

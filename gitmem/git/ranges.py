@@ -73,7 +73,7 @@ def touched(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=read_environment(repo.environ),
     ) as process:  # fmt: skip
-        system.bound_memory(process.pid, MAX_MEMORY)
+        system.limit_memory(process.pid, MAX_MEMORY)
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
         # Threads and pipes, no temporary files: a full disk must not stop a reader.
         stderr = read_in_thread(process.stderr)

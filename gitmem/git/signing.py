@@ -119,7 +119,7 @@ class Signing(NamedTuple):
             waited = now - began
             if self.at_terminal:
                 # A prompt for a passphrase turns the echo off: the person sees a question already.
-                if not warned and waited > WARN_SECONDS and system.echoes(0):
+                if not warned and waited > WARN_SECONDS and system.terminal_echoes(0):
                     log.warning(WAITED_FOR, program)
                     warned = True
             elif waited > SIGNING_SECONDS:

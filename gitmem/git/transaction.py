@@ -28,7 +28,7 @@ from gitmem.git.undo_record import digest
 from gitmem.git.worktree import content, locked, read_bytes, write_atomic
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, scratch_folder, stage_entries, store_blob
 from gitmem.messages import Message
-from gitmem.system import signals_held_back
+from gitmem.system import blocked_signals
 
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
 MAX_RECORD_BYTES = 64 << 20  # memory files are small, and the record may be somebody else's
@@ -310,11 +310,11 @@ def replaced(
     files = [Replacement(repo.root, path, noted[path], data, scratch) for path, data in wanted.items()]
     try:
         for file in files:
-            with signals_held_back():
+            with blocked_signals():
                 file.apply()
         yield
     except BaseException as error:
-        with signals_held_back():
+        with blocked_signals():
             repo.close()  # an interrupt may have ended its helper process; the next call starts a new one
             outcome = _put_back(repo, files, committed=before is not None and repo.head() != before.head)
             if not outcome.failed and recorded:
@@ -326,7 +326,7 @@ def replaced(
             raise type(error)(*_with_mixed(error, outcome.mixed)) from error
         raise
     finally:
-        with signals_held_back():
+        with blocked_signals():
             for file in files:
                 file.close()
     if recorded:
@@ -512,7 +512,7 @@ def recover(repo: Repository) -> list[str]:
     undone = []
     if rows:
         _await_git(repo)
-        with signals_held_back():
+        with blocked_signals():
             undone = _recovered(repo, head, rows)
     _drop_record(repo)
     return undone

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitmem.fences import closes, opening
+from gitmem.fences import closes_fence, opening_fence
 from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS
 from gitmem.lazy_patterns import lazy
 from gitmem.text.languages import LANGUAGES
@@ -233,10 +233,10 @@ def _without_fences(text: str) -> Iterator[OwnPassage]:
     position, blocks, opened = 0, 0, ""
     for match in FENCE.finditer(text):
         if opened:
-            if closes(match[0], opened):
+            if closes_fence(match[0], opened):
                 opened, position = "", match.end()
             continue
-        opened = opening(match[1])
+        opened = opening_fence(match[1])
         if opened:
             yield OwnPassage(text[position : match.start()], blocks > 0)
             blocks += 1

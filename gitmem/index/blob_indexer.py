@@ -180,7 +180,7 @@ class BlobIndexer:
 
     def _embedders(self) -> None:
         """Open the embedder for new chunks: the one in force in the index, or the configured one for a new index."""
-        from gitmem.models.embedding import open_embedder, open_in_force
+        from gitmem.models.embedding import open_embedder, open_embedder_of_index
 
         writer = self.writer
         self.embedder: Any = None
@@ -196,7 +196,7 @@ class BlobIndexer:
                     self.number = writer.embedder(configured.id, self.config.embedder, dims)
                 self.embedder, self.static = configured, self.config.embedder == "static"
                 return
-            current = open_in_force(in_force[1], self.config, self.writer.path.parent)
+            current = open_embedder_of_index(in_force[1], self.config, self.writer.path.parent)
             if current is not None and current.id == in_force[0]:
                 self.embedder = current
                 self.static = in_force[1] == "static"

@@ -201,7 +201,7 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
 
     No text is sent to an endpoint.
     """
-    from gitmem.models.embedding import is_remote, open_in_force
+    from gitmem.models.embedding import is_remote, open_embedder_of_index
 
     in_force = index.in_force()
     if in_force is None:
@@ -215,7 +215,7 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
     if is_remote(in_force[1]):
         return "", len(stored)
     try:
-        embedder = open_in_force(in_force[1], config)
+        embedder = open_embedder_of_index(in_force[1], config)
     except (ModelUnavailable, ImportError):
         return "", len(stored)
     if embedder is None or embedder.id != in_force[0]:

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gitmem.models.vectors import STORED
+from gitmem.models.vectors import PACKED_BYTES
 
 HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8, 16, 32, 64, 128, 256
 
@@ -19,10 +19,10 @@ class Packed(NamedTuple):
     """The units of a chunk, one element per unit in each of the first eight fields.
 
     `first`, `last`: lines within the chunk. `words`, `label`: numbers of words. `flags`: HEADING and the others.
-    `norms`: length of the vector before it was shortened. `vectors`: `STORED` bytes each. `up`: how many units before
-    it the unit is that it belongs to, 0 for none. `steps`: number of words of each step of the chunk's trail, the
-    outermost first. `telling`: for each step, how many words a question looks for. `trail_norm`, `trail_vector`: of the
-    whole trail.
+    `norms`: length of the vector before it was shortened. `vectors`: PACKED_BYTES bytes each. `up`: how many units
+    before it the unit is that it belongs to, 0 for none. `steps`: number of words of each step of the chunk's trail,
+    the outermost first. `telling`: for each step, how many words a question looks for. `trail_norm`, `trail_vector`: of
+    the whole trail.
     """
 
     first: Sequence[int]
@@ -48,14 +48,14 @@ def unpack(record: bytes) -> Packed:
         return Packed((), (), (), (), (), (), ())
     begin = 4 + 4 * int.from_bytes(record[2:4], "little")
     start = begin + 12 * count + 4 * (count + 1)
-    if len(record) != start + STORED * (count + 1):
+    if len(record) != start + PACKED_BYTES * (count + 1):
         raise ValueError("not a record of lines")
     steps, numbers, norms = array("H"), array("H"), array("f")
     steps.frombytes(record[4:begin])
     numbers.frombytes(record[begin : begin + 12 * count])
     norms.frombytes(record[begin + 12 * count : start])
     first, last, words, label, flags, up = [numbers[i * count : (i + 1) * count] for i in range(6)]
-    vectors = [record[at : at + STORED] for at in range(start, len(record), STORED)]
+    vectors = [record[at : at + PACKED_BYTES] for at in range(start, len(record), PACKED_BYTES)]
     trail_vector, trail_norm = vectors.pop(), norms.pop()
     return Packed(
         first, last, words, label, flags, norms, vectors, up, steps[::2], steps[1::2], trail_norm, trail_vector

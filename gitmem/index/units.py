@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.memory.statements import Form, Statement, read
-from gitmem.models.vectors import DIMS, shorten
+from gitmem.models.vectors import DIMS, packed
 from gitmem.text import english
 from gitmem.text.languages import EASTERN
 from gitmem.text.terms import EDGES, MAX_CACHED_WORDS, MAX_TERM_CHARACTERS, is_number, terms
@@ -174,4 +174,4 @@ def pack(
         numbers = [min(0xFFFF, number) for number in numbers]
     norms, codes = zip(*vectors, trail, strict=True)
     head = struct.pack(f"<{2 + 2 * len(steps) + 6 * count}H{count + 1}f", count, *numbers, *norms)
-    return head + shorten(b"".join([code or _NOTHING for code in codes]))
+    return head + packed(b"".join([code or _NOTHING for code in codes]))

@@ -30,8 +30,8 @@ from gitmem.paths import (
     NOTHING_ELSE,
     Kind,
     agents_read,
-    aside,
     daily_form,
+    is_hidden_or_foreign,
     is_memory,
     kind,
     layout_of,
@@ -94,10 +94,10 @@ def inspect_folder(repo: Repository) -> Folder:
         if kind(path) is not Kind.OTHER or (agents_read(path) and not of_host):
             continue  # memory, or scanned, without adoption too
         if not path.endswith(".md"):
-            others[NO_MARKDOWN] += not aside(path)
+            others[NO_MARKDOWN] += not is_hidden_or_foreign(path)
         elif of_host:
             notes.append(path)
-        elif aside(path):
+        elif is_hidden_or_foreign(path):
             others[_reason(path)] += 1
         else:
             notes.append(path)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gitmem.memory.statements import Statement
-from gitmem.paths import aside, spelling
+from gitmem.paths import is_hidden_or_foreign, nfc_name
 
 KEY = "scope"  # key of a fact's comment and of a note's front matter
 MAX_FOLDER_CHARS = 400
@@ -22,7 +22,7 @@ MEMORY_FOLDER, MEMORY_FILE = "memory", "MEMORY.md"
 def folder_name(value: str) -> str | None:
     """The folder that a scope names, in NFC and without a final slash. "" for the whole repository (`.`), None for a
     value that cannot be a folder of a repository."""
-    name = spelling(value)
+    name = nfc_name(value)
     if name in (".", "./"):
         return ""
     name = name.removeprefix("./").removesuffix("/")
@@ -54,7 +54,7 @@ def folder_of_path(path: str, whole: Collection[str] = ()) -> str:
     above = parts[:at]
     while above and above[-1].startswith("."):  # a folder of an agent's host
         above.pop()
-    return spelling("/".join(above))
+    return nfc_name("/".join(above))
 
 
 def globs_of_folders(paths: Iterable[str]) -> list[str]:
@@ -65,7 +65,7 @@ def globs_of_folders(paths: Iterable[str]) -> list[str]:
     """
     found = set()
     for path in paths:
-        if aside(path) or not path.endswith(".md") or not folder_of_path(path):
+        if is_hidden_or_foreign(path) or not path.endswith(".md") or not folder_of_path(path):
             continue
         above, between, _ = path.partition(f"/{MEMORY_FOLDER}/")
         if not between:
@@ -148,7 +148,7 @@ def _is_named(folder: str, text: str) -> bool:
 
     A name that ends in another script than Latin may be followed by a particle without a space.
     """
-    folded = spelling(text).casefold()
+    folded = nfc_name(text).casefold()
     for name in (folder.casefold(), folder.rpartition("/")[2].casefold()):
         takes_particle = not name[-1].isascii() and len(name) > 1
         at = folded.find(name)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from gitmem.fences import closes, opening
+from gitmem.fences import closes_fence, opening_fence
 from gitmem.lazy_patterns import lazy
 
 MAX_PARSED_CHARS = 256 << 10  # markdown-it-py parses no longer text: it would take seconds
@@ -82,7 +82,7 @@ def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | 
             blank = False
             continue
         if fence:
-            if closes(line, fence) and _indent(line) < 4:
+            if closes_fence(line, fence) and _indent(line) < 4:
                 fences.append((opened, number))
                 fence, blank = "", True
             continue
@@ -103,7 +103,7 @@ def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | 
             headings.append(Heading(number, number, len(match[1]), _heading_text(match[2])))
             blank = True
             continue
-        if first in "`~" and (fence := opening(line)):
+        if first in "`~" and (fence := opening_fence(line)):
             opened = number
             continue
         if first == "|":

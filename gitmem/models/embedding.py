@@ -1,4 +1,5 @@
-"""The registry of embedders and their protocol: an embedder makes vectors of texts. Each kind has its own module.
+"""The registry of embedders, and the protocol that each embedder follows. An embedder makes vectors of texts; each kind
+has its own module.
 
 A vector is `dims` little-endian float32 of length 1. Only an embedder that the user names with `http:` sends text to
 another machine, and an embedder that fails is never replaced by another.
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class EmbedderKind(NamedTuple):
-    """A kind of embedder. `module`: name of the module with `open(rest, config) -> Embedder`. `form`: how a setting
-    spells it. `remote`: it sends text to another machine; it then has an attribute `state`, the folder of the egress
-    log."""
+    """A kind of embedder. `module`: name of the module with `open(rest, config) -> Embedder`. `form`: its spelling in a
+    setting. `remote`: whether it sends text to another machine; such an embedder has an attribute `state`, the folder
+    of the egress log."""
 
     module: str
     form: str
@@ -36,8 +37,8 @@ EMBEDDERS: dict[str, EmbedderKind] = {  # by the part of a setting before the co
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts. `id`: name of the vector space; vectors of embedders with the same id can be compared.
-    `dims`: numbers of a vector. Each member may raise ModelUnavailable."""
+    """Makes vectors of texts. `id`: the name of the vector space; vectors of embedders with the same id can be
+    compared. `dims`: how many numbers a vector has. Each member may raise ModelUnavailable."""
 
     @property
     def id(self) -> str: ...
@@ -53,7 +54,7 @@ class Embedder(Protocol):
 
 
 def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embedder:
-    """The embedder of a setting: `static`, `gguf:<path>` or `http:<url>#<model>`.
+    """Open the embedder that a setting names: `static`, `gguf:<path>` or `http:<url>#<model>`.
 
     `state`: the folder of the egress log; without it an `http:` embedder sends nothing. Raises BadConfig for an unknown
     kind or form, ModelUnavailable if the model cannot be opened.
@@ -78,11 +79,11 @@ def is_remote(spec: str) -> bool:
     return kind is not None and kind.remote
 
 
-def open_in_force(spec: str, config: Config, state: Path | None = None) -> Embedder | None:
-    """The embedder that made the vectors of an index, by the setting stored there; None for an endpoint that is not in
-    the configuration (any more).
+def open_embedder_of_index(spec: str, config: Config, state: Path | None = None) -> Embedder | None:
+    """Open the embedder that made the vectors of an index. `spec`: the setting that is stored in the index.
 
-    An index file must not decide where text is sent: a remote embedder is opened only if the configuration names it.
+    None for a remote embedder that is not, or no longer, in the configuration: an index file must not decide where text
+    is sent.
     """
     if is_remote(spec) and spec != config.embedder:
         return None

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Container, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, ModelUnavailable
@@ -28,7 +28,7 @@ MAX_KEY_FILE_BYTES = 1 << 16
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-class Refused(ModelUnavailable):
+class ErrorStatus(ModelUnavailable):
     """The server responded with an error. `status`: its HTTP status."""
 
     def __init__(self, status: int, message: str, hint: str) -> None:
@@ -36,16 +36,32 @@ class Refused(ModelUnavailable):
         self.status = status
 
 
-class Exceeded(ModelUnavailable):
-    """A response was longer than the limit or did not come in time."""
+class LimitExceeded(ModelUnavailable):
+    """A response was longer than the limit, or did not come in time (`TimedOut`)."""
 
 
-class TimedOut(Exceeded):
+class TimedOut(LimitExceeded):
     """A response did not come in time."""
 
 
+class RequestLimits(NamedTuple):
+    """The limits of one request with its retries.
+
+    `response_bytes`: maximum length of the response. `deadline`: the end of all attempts, on the monotonic clock.
+    `tries`: maximum number of attempts. `retry_timeouts`: whether to retry after a read time-out. `final_statuses`:
+    HTTP statuses that are not retried.
+    """
+
+    response_bytes: int
+    deadline: float
+    tries: int = TRIES
+    retry_timeouts: bool = True
+    final_statuses: Container[int] = ()
+
+
 class Endpoint:
-    """A model on a server. `provider`: its name in logs and messages, host and port. `path`: path of the URL."""
+    """A model on a server. `provider`: the host and port, as the name of the server in logs and messages. `path`: the
+    path of the URL. `model`: the model's name."""
 
     def __init__(
         self,
@@ -75,22 +91,16 @@ class Endpoint:
         self,
         route: str,
         body: dict[str, Any],
+        limits: RequestLimits,
         *,
         state: Path | None,
         origins: Iterable[tuple[str, str]],
-        limit: int,
-        deadline: float,
-        tries: int = TRIES,
-        repeats: bool = True,
-        final: Container[int] = (),
     ) -> bytes:
-        """Send `body` to `route` and return the response's bytes; at most `tries` attempts.
+        """Send `body` as JSON to `route` and return the bytes of the response.
 
-        `state`: folder of the egress log; `origins`, (path, blob oid) of the sent texts, is logged there first, and
-        without a log nothing is sent. `limit`: maximum bytes of the response. `deadline`: of all attempts, monotonic
-        clock. `repeats`: retry after a read time-out. `final`: statuses that are not retried. Raises Exceeded for a
-        response over the limit, TimedOut after the deadline, Refused for an error status, ModelUnavailable if there is
-        no response.
+        `state`: folder of the egress log. `origins`: (path, blob oid) of the sent texts. They are logged before
+        anything is sent, and without a log nothing is sent. Raises LimitExceeded for a response that is too long,
+        TimedOut after the deadline, ErrorStatus for an error status, ModelUnavailable if there is no response.
         """
         try:
             import httpx
@@ -106,17 +116,17 @@ class Endpoint:
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         trouble, status = "", 0
-        for attempt in range(tries):
+        for attempt in range(limits.tries):
             wait = min(2.0**attempt, MAX_WAIT_SECONDS)
-            left = max(1.0, deadline - time.monotonic())
+            left = max(1.0, limits.deadline - time.monotonic())
             timeout = httpx.Timeout(self._timeout or left, connect=min(CONNECT_SECONDS, left))
             try:
                 with self._client.stream(
                     "POST", f"{self._url}/{route}", json=body, headers=headers, timeout=timeout
                 ) as answer:
-                    data = self._read(answer.iter_bytes(), limit, deadline)
+                    data = self._read(answer.iter_bytes(), limits.response_bytes, limits.deadline)
             except httpx.HTTPError as error:
-                if isinstance(error, httpx.ReadTimeout) and not repeats:
+                if isinstance(error, httpx.ReadTimeout) and not limits.retry_timeouts:
                     raise self._late() from None
                 trouble, status = type(error).__name__, 0
             else:
@@ -126,19 +136,19 @@ class Endpoint:
                 trouble = f"HTTP {status}"
                 if error_text := self._error_text(data):
                     trouble += f": {error_text}"
-                if status in final or (status not in RETRIED_STATUSES and status < 500):
+                if status in limits.final_statuses or (status not in RETRIED_STATUSES and status < 500):
                     break
                 after = answer.headers.get("retry-after", "")
                 if after.isdecimal():
                     wait = min(float(after), MAX_WAIT_SECONDS)
-            if attempt + 1 < tries:
-                if time.monotonic() + wait >= deadline:
+            if attempt + 1 < limits.tries:
+                if time.monotonic() + wait >= limits.deadline:
                     raise self._late()
                 self._sleep(wait)
         message = f"{self.provider} gave no answer ({trouble})"
         hint = "check the address, the model's name and mem.httpKeyFile"
         if status:
-            raise Refused(status, message, hint)
+            raise ErrorStatus(status, message, hint)
         raise ModelUnavailable(message, hint)
 
     def _error_text(self, data: bytes) -> str:
@@ -164,7 +174,8 @@ class Endpoint:
         return self._mask(line)[:MAX_ERROR_CHARS]
 
     def wrong(self, what: str, hint: str = "") -> ModelUnavailable:
-        """The error for an invalid response; `what`: its fault, as the end of the sentence "the answer of HOST ..."."""
+        """The error for an invalid response. `what`: the fault, as the end of the sentence "the answer of HOST ...".
+        `hint`: what to try."""
         return ModelUnavailable(f"the answer of {self.provider} {what}", hint)
 
     def _log(self, state: Path | None, origins: Iterable[tuple[str, str]]) -> None:
@@ -180,7 +191,7 @@ class Endpoint:
         for piece in pieces:
             data += piece
             if len(data) > limit:
-                raise Exceeded(f"the answer of {self.provider} was longer than {limit} bytes")
+                raise LimitExceeded(f"the answer of {self.provider} was longer than {limit} bytes")
             if time.monotonic() >= deadline:
                 raise self._late()
         return bytes(data)
@@ -190,8 +201,8 @@ class Endpoint:
 
 
 def parse(address: str, example: str) -> tuple[str, str]:
-    """(URL, model) of an address `<url>#<model>`. Raises BadConfig for another form; `example`: the command of its
-    hint."""
+    """Split an address `<url>#<model>` into (URL, model). Raises BadConfig for another form; `example`: the command in
+    its hint."""
     url, _, model = address.partition("#")
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or not model or parts.username:

@@ -18,7 +18,7 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
 from gitmem.models.llama_library import open_llama
-from gitmem.models.prefixes import NO_PREFIXES, Prefixes, mark, prefixes_of
+from gitmem.models.prefixes import NO_PREFIXES, Prefixes, id_suffix, prefixes_of
 from gitmem.regular_file import open_regular
 
 MAX_CONTEXT_TOKENS = 2048  # of a text; a chunk has some hundred
@@ -26,19 +26,19 @@ HASHED_BYTES = 1 << 20  # at either end of the file, for the fingerprint
 
 
 def open(path: str, config: Config) -> GgufEmbedder:
-    """The embedder of a model file. Raises ModelUnavailable if the file cannot be read or is no GGUF file; its members
-    raise it if llama.cpp is missing or the model makes no embeddings."""
+    """The embedder of a model file. Raises ModelUnavailable if the file cannot be read or is not a GGUF file. The
+    embedder itself raises ModelUnavailable if llama.cpp is missing or the model makes no embeddings."""
     file = Path(os.path.expanduser(path))
     return GgufEmbedder(file, prefixes_of(f"{file.parent.name}/{file.name}", config))  # `e5-small/model-q8_0.gguf`
 
 
 class GgufEmbedder:
-    """The embedder of a model file. `id` has a hash of the file's size, first and last MiB, and of the prefixes: the
-    same model at another path has the same id."""
+    """The embedder of a model file. `id`: a hash of the file's size, its first and last MiB, and the prefixes, so that
+    the same model at another path has the same id."""
 
     def __init__(self, path: Path, prefixes: Prefixes = NO_PREFIXES) -> None:
         self.path = path
-        self.id = f"gguf:{_fingerprint(path)}{mark(prefixes)}"
+        self.id = f"gguf:{_fingerprint(path)}{id_suffix(prefixes)}"
         self._prefixes = prefixes
         self._model: Any = None
         self._dims = 0
@@ -82,6 +82,8 @@ class GgufEmbedder:
 
 
 def _fingerprint(path: Path) -> str:
+    """16 hex digits of a hash of the file's size and its first and last MiB. Raises ModelUnavailable if it is not a
+    readable GGUF file."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size

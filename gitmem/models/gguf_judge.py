@@ -1,6 +1,6 @@
-"""`gguf:<path>` as a judge: the child process evaluates the rubric once and then each statement after it.
+"""`gguf:<path>` as a judge: a child process evaluates the rubric once, and then each statement after it.
 
-The model generates no text, so that it can invent nothing, and a statement takes the time of its own tokens. Judgements
+The model generates no text, so it can invent nothing, and a statement takes only the time of its own tokens. Judgements
 are cached (`judgement_cache`). Nothing leaves this machine.
 """
 
@@ -14,10 +14,10 @@ from pathlib import Path
 from gitmem.errors import ModelUnavailable
 from gitmem.messages import Message
 from gitmem.models.gguf_parameters import parameters
-from gitmem.models.judgement_cache import Judgements
-from gitmem.models.judging import BATCH, STATEMENT, JudgeStatements, Rubric
+from gitmem.models.judgement_cache import JudgementCache
+from gitmem.models.judging import MAX_STATEMENT_CHARACTERS, STATEMENTS_PER_REQUEST, JudgeStatements, Rubric
 from gitmem.models.language import Setting
-from gitmem.models.llama_process import CHILD, LlamaProcess, model_file, name_of
+from gitmem.models.llama_process import CHILD, LlamaProcess, model_file, model_id
 
 SMALL_MODEL_PARAMETERS = 4_000_000_000  # a model with fewer judges by default
 CONTEXT_TOKENS = 4096  # the rubric takes about 1,000, and a third more in languages that the model tokenizes badly
@@ -29,8 +29,8 @@ def open(path: str, setting: Setting) -> GgufJudge:
 
 
 def judges_by_default(path: str) -> bool:
-    """Whether the model of a file is too small to write lists of facts and judges statements instead. Raises
-    ModelUnavailable as `open`, and for a file that is no GGUF."""
+    """Whether the model in a file is small, so that it judges statements by default: a small model cannot write lists
+    of facts well. Raises ModelUnavailable as `open` does, and for a file that is not GGUF."""
     return parameters(model_file(path)) < SMALL_MODEL_PARAMETERS
 
 
@@ -41,7 +41,7 @@ class GgufJudge:
         self, file: Path, setting: Setting, *, child: Sequence[str] = CHILD, context: int = CONTEXT_TOKENS
     ) -> None:
         self.setting = setting
-        self.id = name_of(file)
+        self.id = model_id(file)
         self.process = LlamaProcess(file, setting.environ, child=child, context=context)
 
     @contextmanager
@@ -54,8 +54,8 @@ class GgufJudge:
             self.process.finish()
 
     def _judge(self, rubric: Rubric, statements: Sequence[str]) -> Iterator[float]:
-        cache = Judgements(self.setting.state, self.id, rubric)
-        cut = [statement[:STATEMENT] for statement in statements]
+        cache = JudgementCache(self.setting.state, self.id, rubric)
+        cut = [statement[:MAX_STATEMENT_CHARACTERS] for statement in statements]
         is_prepared = False
         batch_size = 1  # of the first request, so that even a run of a few seconds caches a judgement
         start = 0
@@ -67,7 +67,7 @@ class GgufJudge:
                 self.process.prepare(
                     {"system": rubric.system, "examples": rubric.examples, "words": (rubric.yes, rubric.no)}
                 )
-                is_prepared, batch_size = True, BATCH
+                is_prepared, batch_size = True, STATEMENTS_PER_REQUEST
             if new:
                 cache.put(dict(zip(new, self._log_odds(new), strict=True)))
             for statement in batch:

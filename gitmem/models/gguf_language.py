@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gitmem.models.language import REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
-from gitmem.models.llama_process import CHILD, LlamaProcess, model_file, name_of
-from gitmem.models.reply_cache import Cache
+from gitmem.models.language import MAX_REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
+from gitmem.models.llama_process import CHILD, LlamaProcess, model_file, model_id
+from gitmem.models.reply_cache import ReplyCache
 
 
 def open(path: str, setting: Setting) -> GgufModel:
@@ -26,10 +26,10 @@ class GgufModel:
 
     def __init__(self, file: Path, setting: Setting, *, child: Sequence[str] = CHILD, context: int = 0) -> None:
         self.setting = setting
-        self.id = name_of(file)
+        self.id = model_id(file)
         self.process = LlamaProcess(file, setting.environ, child=child, context=context)
         self._tokens = setting.config.model_tokens
-        self._cache = Cache(setting.state, self.id)
+        self._cache = ReplyCache(setting.state, self.id)
 
     @contextmanager
     def run(self) -> Iterator[Complete]:
@@ -46,7 +46,7 @@ class GgufModel:
             return known
         request = {
             "system": prompt.system, "user": prompt.user, "schema": prompt.schema,
-            "max_tokens": min(REPLY_TOKENS, self._tokens),
+            "max_tokens": min(MAX_REPLY_TOKENS, self._tokens),
         }  # fmt: skip
         pieces: list[str] = []
         try:

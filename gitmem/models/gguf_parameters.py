@@ -21,7 +21,7 @@ MAX_DIMENSIONS = 8
 
 
 def parameters(file: Path) -> int:
-    """The number of weights in a model file. Raises ModelUnavailable if it is no readable GGUF file."""
+    """The number of weights in a model file. Raises ModelUnavailable if it is not a readable GGUF file."""
     try:
         with file.open("rb") as data:
             return _count(data)

@@ -17,8 +17,8 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
 from gitmem.models import endpoint
-from gitmem.models.endpoint import TRIES, Endpoint, TimedOut
-from gitmem.models.prefixes import NO_PREFIXES, Prefixes, mark, prefixes_of
+from gitmem.models.endpoint import TRIES, Endpoint, RequestLimits, TimedOut
+from gitmem.models.prefixes import NO_PREFIXES, Prefixes, id_suffix, prefixes_of
 
 MAX_BATCH_TEXTS = 64  # texts of a request
 MAX_BATCH_CHARS = 32_000  # of a request: about 8,000 tokens of English, 16,000 and more of Korean
@@ -39,7 +39,7 @@ def open(address: str, config: Config) -> HttpEmbedder:
 
 class HttpEmbedder:
     """An embedder at an endpoint. `state`: the folder of the egress log; without it nothing is sent. `origins`: (path,
-    blob oid) of each text of the next `embed`. `seconds`: time limit of a question."""
+    blob oid) of each text of the next call of `embed`; the caller sets it. `seconds`: time limit of a question."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class HttpEmbedder:
         prefixes: Prefixes = NO_PREFIXES,
         seconds: float = 30.0,
     ) -> None:
-        self.id = f"http:{server.provider}{server.path}#{server.model}{mark(prefixes)}"
+        self.id = f"http:{server.provider}{server.path}#{server.model}{id_suffix(prefixes)}"
         self.state: Path | None = None
         self.origins: Sequence[tuple[str, str]] = ()
         self._server = server
@@ -58,7 +58,7 @@ class HttpEmbedder:
 
     @property
     def dims(self) -> int:
-        """The numbers of a vector; the first call asks the endpoint with a constant text. Raises as `embed`."""
+        """How many numbers a vector has; the first call asks the endpoint with a constant text. Raises as `embed`."""
         if not self._dims:
             self._ask("memory")
         return self._dims
@@ -87,8 +87,8 @@ class HttpEmbedder:
         return vectors
 
     def _fitting(self, texts: Sequence[str]) -> int:
-        """The number of the first texts that one request takes: as many as have `_max_chars` characters together, at
-        least one."""
+        """How many of the first texts one request takes: as many as have `_max_chars` characters together, at least
+        one."""
         total = 0
         for count, text in enumerate(texts):
             total += len(text)
@@ -113,7 +113,7 @@ class HttpEmbedder:
         shown = [prefix + (redact(text, "", Policy()) or " ") for text in texts]
         answer = self._server.post(
             "embeddings", {"model": self._server.model, "input": shown},
-            state=self.state, origins=origins, limit=MAX_ANSWER_BYTES, deadline=deadline, tries=tries, repeats=False,
+            RequestLimits(MAX_ANSWER_BYTES, deadline, tries, retry_timeouts=False), state=self.state, origins=origins,
         )  # fmt: skip
         vectors = self._vectors(answer, len(texts))
         return [vector if text.strip() else bytes(len(vector)) for text, vector in zip(texts, vectors, strict=True)]

@@ -14,9 +14,9 @@ from typing import Any
 
 from gitmem.errors import ModelUnavailable
 from gitmem.models import endpoint
-from gitmem.models.endpoint import Endpoint, Exceeded, Refused
-from gitmem.models.language import REPLY_LIMIT, REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
-from gitmem.models.reply_cache import Cache
+from gitmem.models.endpoint import Endpoint, ErrorStatus, LimitExceeded, RequestLimits
+from gitmem.models.language import MAX_REPLY_CHARACTERS, MAX_REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
+from gitmem.models.reply_cache import ReplyCache
 
 # Ways to ask a server for a JSON reply, the strictest first. If a server refuses one, the next is used.
 FORMATS: tuple[Callable[[Mapping[str, Any]], dict[str, Any]], ...] = (
@@ -27,7 +27,7 @@ FORMATS: tuple[Callable[[Mapping[str, Any]], dict[str, Any]], ...] = (
     lambda schema: {},
 )
 UNKNOWN_FORMAT = (400, 404, 415, 422, 500, 501)  # statuses with which servers refuse an unknown `response_format`
-MAX_ANSWER_BYTES = 4 * REPLY_LIMIT
+MAX_ANSWER_BYTES = 4 * MAX_REPLY_CHARACTERS
 
 
 def open(address: str, setting: Setting) -> HttpModel:
@@ -51,7 +51,7 @@ class HttpModel:
         self._tokens = setting.config.model_tokens
         self._deadline = 0.0
         self._format = 0
-        self._cache = Cache(setting.state, self.id)
+        self._cache = ReplyCache(setting.state, self.id)
 
     @contextmanager
     def run(self) -> Iterator[Complete]:
@@ -67,10 +67,10 @@ class HttpModel:
             raise OutOfBudget("the run took longer than mem.modelSeconds allows")
         try:
             data = self._send(prompt)
-        except Exceeded as error:
+        except LimitExceeded as error:
             raise OutOfBudget(error.message) from None
         reply = self._reply(data)
-        self._tokens -= reply.tokens or REPLY_TOKENS
+        self._tokens -= reply.tokens or MAX_REPLY_TOKENS
         self._cache.put(prompt, reply)
         return reply
 
@@ -80,17 +80,17 @@ class HttpModel:
             "model": self._server.model,
             "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
             "temperature": 0,
-            "max_tokens": min(REPLY_TOKENS, self._tokens),
+            "max_tokens": min(MAX_REPLY_TOKENS, self._tokens),
         }
         while True:
             last = self._format + 1 == len(FORMATS)
             try:
                 return self._server.post(
                     "chat/completions", {**body, **FORMATS[self._format](prompt.schema)},
-                    state=self.setting.state, origins=prompt.origins, limit=MAX_ANSWER_BYTES, deadline=self._deadline,
-                    final=() if last else UNKNOWN_FORMAT,
+                    RequestLimits(MAX_ANSWER_BYTES, self._deadline, final_statuses=() if last else UNKNOWN_FORMAT),
+                    state=self.setting.state, origins=prompt.origins,
                 )  # fmt: skip
-            except Refused as error:
+            except ErrorStatus as error:
                 if last or error.status not in UNKNOWN_FORMAT:
                     raise
                 self._format += 1

@@ -1,7 +1,7 @@
-"""A cache of judgements by model, rubric and statement, so that a stopped run loses one batch at most.
+"""A cache of judgements by model, rubric and statement, so that a run that is stopped loses one batch at most.
 
-The cache is the folder `gitmem/judgements/` of the Git directory: one private file for a model and rubric, one line for
-a statement with a hash of its text and a number, never the text. It can be deleted at any time.
+The cache is the folder `gitmem/judgements/` of the Git directory: one private file for each model and rubric, and in it
+one line for each statement, with a hash of its text and a number, never the text. It can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_LINE_BYTES = 64
 HASH_DIGITS = 32  # hex
 
 
-class Judgements:
+class JudgementCache:
     """The judgements of one model by one rubric. Without a state folder they are kept in memory only."""
 
     def __init__(self, state: Path | None, model: str, rubric: Rubric) -> None:

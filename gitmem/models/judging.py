@@ -1,7 +1,7 @@
-"""The protocol of judges and its values: a judge gives the log-odds of `yes` for a statement and generates no text.
+"""The protocol of judges and its values. A judge gives the log-odds of `yes` for a statement, and generates no text.
 
 The model evaluates the rubric once; each statement then costs its own tokens only. The numbers of two models cannot be
-compared: callers calibrate them first (`promotion/judge_calibration`).
+compared, so callers calibrate them first (`promotion/judge_calibration`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from gitmem.messages import Message
 if TYPE_CHECKING:
     from gitmem.models.language import Setting
 
-STATEMENT = 600  # maximum characters of a statement that are judged
-BATCH = 8  # statements of one request; a time-out loses at most these
+MAX_STATEMENT_CHARACTERS = 600  # maximum characters of a statement that are judged
+STATEMENTS_PER_REQUEST = 8  # statements of one request; a time-out loses at most these
 JUDGES = {"gguf": "gitmem.models.gguf_judge"}  # part of a setting before the colon -> module with `open(rest, setting)`
 
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """What statements are judged by. `system`: the instruction. `examples`: (statement, whether the answer is yes).
-    `yes`, `no`: the two words of an answer."""
+    """The task of a judge. `system`: the instruction. `examples`: (statement, whether the answer is yes). `yes`, `no`:
+    the two words that an answer can be."""
 
     system: str
     examples: tuple[tuple[str, bool], ...]

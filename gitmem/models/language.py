@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from gitmem.config import Config
 
-REPLY_LIMIT = 1 << 18  # maximum characters of a reply that are parsed
-REPLY_TOKENS = 1500  # maximum tokens of a reply
+MAX_REPLY_CHARACTERS = 1 << 18  # maximum characters of a reply that are parsed
+MAX_REPLY_TOKENS = 1500  # maximum tokens of a reply
 
 
 class LanguageModelKind(NamedTuple):
@@ -67,7 +67,7 @@ class Reply:
 
 
 class OutOfBudget(Exception):
-    """A run reached its time or token limit, or a reply its size limit; the message says which."""
+    """A run reached its limit of time or tokens, or a reply its limit of size; the message says which limit."""
 
 
 Complete = Callable[[Prompt], Reply]
@@ -89,10 +89,9 @@ class LanguageModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the entry point passes to a model. `environ`: environment variables. `state`: the folder of cached replies
-    and of the egress log, None if there is none. `redact(text, path)`: returns the text as the gate masks it.
-    `progress`: called with a text about the progress of a run.
-    """
+    """The surroundings that the entry point passes to a model. `environ`: environment variables. `state`: the folder of
+    cached replies and of the egress log, None if there is none. `redact(text, path)`: returns the text as the gate
+    masks it. `progress`: called with a text about the progress of a run."""
 
     config: Config
     environ: Mapping[str, str]
@@ -102,7 +101,7 @@ class Setting:
 
 
 def open_language_model(name: str, setting: Setting) -> LanguageModel:
-    """The model of a setting, such as `gguf:/path/to.gguf` or `http:https://HOST/v1#NAME`.
+    """Open the model that a setting names, such as `gguf:/path/to.gguf` or `http:https://HOST/v1#NAME`.
 
     Raises ModelUnavailable for an unknown kind, a missing file or a missing library; BadConfig for an address of
     another form.

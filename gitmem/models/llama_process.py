@@ -54,17 +54,19 @@ class LlamaProcess:
         self._deadline = time.monotonic() + seconds
 
     def ask(self, request: Mapping[str, Any], pieces: list[str] | None = None) -> dict[str, Any]:
-        """The child's answer to a request. Parts of its text that come before are appended to `pieces`. Raises
-        OutOfBudget after the time limit or over MAX_ANSWER_BYTES, ModelUnavailable if the model cannot be loaded or the
-        child fails or ends."""
+        """The child's answer to a request. Parts of the text that come before the answer are appended to `pieces`.
+
+        Raises OutOfBudget after the time limit or over MAX_ANSWER_BYTES, ModelUnavailable if the model cannot be loaded
+        or the child fails or ends.
+        """
         answer = self._exchange(self._started(), request, self._deadline, pieces)
         if "error" in answer:
             raise ModelUnavailable(Message("the model '{}' failed ({})", self.file.name, answer["error"]))
         return answer
 
     def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """As `ask`, for text that the model evaluates once before its answers. The limit is LOAD_SECONDS, and the time
-        does not count for the run: otherwise a run of a few seconds would never reach its first answer."""
+        """Like `ask`, for text that the model evaluates once, before its answers. The limit is LOAD_SECONDS, and the
+        time does not count for the run: otherwise a run of a few seconds would never reach its first answer."""
         child = self._started()
         answer = self._start(child, request, "was not ready")
         if "error" in answer:
@@ -179,7 +181,7 @@ def model_file(path: str) -> Path:
     return file.resolve()
 
 
-def name_of(file: Path) -> str:
+def model_id(file: Path) -> str:
     """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches."""
     return f"gguf:{file.name}@{fingerprint(file)}"
 

@@ -1,4 +1,4 @@
-"""The prefixes that a retrieval model was trained with, such as "query: " before a question. Pure.
+"""The texts that a retrieval model was trained to see before a question or a passage, such as "query: ". Pure.
 
 The model's family is found by the model's name; the settings `mem.queryPrefix` and `mem.passagePrefix` replace its
 prefixes. Prefixes are part of an embedder's id, because vectors made with other prefixes cannot be compared.
@@ -18,7 +18,7 @@ _INSTRUCT = "Instruct: Given a web search query, retrieve relevant passages that
 
 
 class Prefixes(NamedTuple):
-    """`query`: the text before a question. `passage`: the text before an indexed text. "" for none."""
+    """`query`: the text before a question. `passage`: the text before an indexed passage. "" for no text."""
 
     query: str = ""
     passage: str = ""
@@ -53,8 +53,8 @@ def _chosen(setting: str, known: str) -> str:
     return setting
 
 
-def mark(prefixes: Prefixes) -> str:
-    """The suffix for an embedder's id, "+" and 8 hex digits; "" without prefixes."""
+def id_suffix(prefixes: Prefixes) -> str:
+    """The suffix of an embedder's id that stands for its prefixes: "+" and 8 hex digits; "" without prefixes."""
     if prefixes == NO_PREFIXES:
         return ""
     return "+" + hashlib.sha256("\0".join(prefixes).encode("utf-8", "surrogateescape")).hexdigest()[:8]

@@ -20,7 +20,7 @@ FOLDER = "replies"
 MAX_REPLIES = 400
 
 
-def answers(text: str, schema: Mapping[str, Any]) -> bool:
+def has_required_keys(text: str, schema: Mapping[str, Any]) -> bool:
     """Whether a reply is a JSON object with every key that the schema requires."""
     start = max(0, text.find("{"))
     try:
@@ -30,7 +30,7 @@ def answers(text: str, schema: Mapping[str, Any]) -> bool:
     return isinstance(value, dict) and all(key in value for key in schema.get("required", ()))
 
 
-class Cache:
+class ReplyCache:
     """The cached replies of one model. Without a state folder nothing is cached."""
 
     def __init__(self, state: Path | None, model: str) -> None:
@@ -38,7 +38,7 @@ class Cache:
         self._model = model
 
     def known(self, prompt: Prompt, tokens_left: int) -> Reply | None:
-        """The cached reply to exactly this prompt; None if there is none, so that the model must be asked. Raises
+        """The cached reply to exactly this prompt; None if there is none and the model must be asked. Raises
         OutOfBudget if there is none and the run has no tokens left."""
         reply = self.get(prompt)
         if reply is None and tokens_left <= 0:
@@ -54,14 +54,14 @@ class Cache:
             reply = Reply(str(value["text"]), too_long=bool(value["too_long"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        if reply.too_long or answers(reply.text, prompt.schema):
+        if reply.too_long or has_required_keys(reply.text, prompt.schema):
             return reply
         return None
 
     def put(self, prompt: Prompt, reply: Reply) -> None:
         """Cache a reply if it is complete and has the keys that the prompt's schema requires, or if the prompt was too
         long. Does nothing if the folder cannot be written."""
-        if self._folder is None or reply.cut or not (reply.too_long or answers(reply.text, prompt.schema)):
+        if self._folder is None or reply.cut or not (reply.too_long or has_required_keys(reply.text, prompt.schema)):
             return
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)

@@ -19,7 +19,7 @@ from gitmem.errors import ModelUnavailable, UsageError
 from gitmem.models.llama_process import PASSED_VARIABLES
 
 CHILD = (sys.executable, "-P", "-m", "gitmem.models.reranker_child")
-WHICH = "--rerank gguf:<path> takes a reranking model, such as bge-reranker-v2-m3 in GGUF"
+SPEC_HINT = "--rerank gguf:<path> takes a reranking model, such as bge-reranker-v2-m3 in GGUF"
 
 
 def rerank(
@@ -40,7 +40,7 @@ def rerank(
         raise UsageError(f"'{spec}' is no reranker", "--rerank gguf:<path of a reranking model>")
     file = Path(os.path.expanduser(name))
     if not file.is_file():
-        raise ModelUnavailable(f"there is no model file '{name}'", WHICH)
+        raise ModelUnavailable(f"there is no model file '{name}'", SPEC_HINT)
     if importlib.util.find_spec("llama_cpp") is None:
         raise ModelUnavailable("llama-cpp-python is not installed", "pip install 'git-mem[llama]'")
     if not passages:
@@ -67,7 +67,7 @@ def rerank(
     except (ValueError, AttributeError, TypeError):
         raise ModelUnavailable(f"the model '{file.name}' ended by itself", "is it a whole GGUF file?") from None
     if answer.get("error") == "no head":
-        raise ModelUnavailable(f"'{file.name}' has no ranking head", WHICH)
+        raise ModelUnavailable(f"'{file.name}' has no ranking head", SPEC_HINT)
     if "error" in answer or len(scores) != len(passages) or any(score != score for score in scores):
-        raise ModelUnavailable(f"the model '{file.name}' cannot rank ({answer.get('error', 'no number')})", WHICH)
+        raise ModelUnavailable(f"the model '{file.name}' cannot rank ({answer.get('error', 'no number')})", SPEC_HINT)
     return scores

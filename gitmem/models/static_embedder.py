@@ -26,8 +26,8 @@ from struct import Struct
 from zlib import crc32
 
 from gitmem.errors import ModelUnavailable
-from gitmem.models.vectors import DIMS, LENGTH, unit
-from gitmem.models.wordpiece import CONTINUED, PIECES_PER_LETTER, Find, FindLongest, longest, rows_of, words
+from gitmem.models.vectors import DIMS, SCALED_LENGTH, unit
+from gitmem.models.wordpiece import CONTINUED, PIECES_PER_LETTER, Find, FindLongest, longest_piece, rows_of, words
 
 TABLE = Path(__file__).parent / "static" / "table.bin"
 
@@ -142,8 +142,8 @@ class StaticEmbedder:
         return os.pread(self._file, self.dims, start)
 
     def _joined(self, rows: list[int]) -> bytes:
-        """One byte for each dimension, 128 or more if the sum of the rows is above zero. Uses lanes of 16 bits if the
-        sum fits, which is three times as fast."""
+        """One byte for each dimension: 128 or more if the sum of the rows is above zero there. Lanes of 16 bits are
+        used if the sum fits, which is three times as fast."""
         scales = [(int(_U16.unpack_from(self._map, self._scales + 2 * row)[0]) + 15) >> 4 for row in rows]
         if sum(scales) >= 128:
             return b"".join([half.signs(sum(map(half.row, rows))) for half in self._halves])
@@ -216,8 +216,10 @@ class StaticEmbedder:
             self._find, self._find_longest = _finder(self.all_pieces()), None
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
-        """(length, DIMS signed bytes) of the vector of each text, as `lines.pack` stores it. Only the first DIMS
-        numbers of the vector count; the bytes are scaled to the length LENGTH. (0.0, b"") if no piece is known.
+        """(length, DIMS signed bytes) of the vector of each text, as `lines.pack` stores it. (0.0, b"") if no piece is
+        known.
+
+        Only the first DIMS numbers of the vector count; the bytes are scaled to the length SCALED_LENGTH.
         """
         vectors: list[tuple[float, bytes]] = []
         half = self._halves[0]
@@ -234,7 +236,7 @@ class StaticEmbedder:
             length = hypot(*half.lanes(total))
             numbers = b""
             if length:
-                numbers = half.scaled(total, length, LENGTH)
+                numbers = half.scaled(total, length, SCALED_LENGTH)
             vectors.append((length, numbers))
         return vectors
 
@@ -258,7 +260,7 @@ class StaticEmbedder:
 
     def _find_longest_mapped(self, word: str, start: int) -> tuple[int, int]:
         if not word.isascii():
-            return longest(word, start, self._find)
+            return longest_piece(word, start, self._find)
         text = (CONTINUED + word[start:] if start else word).encode()
         least = len(CONTINUED) if start else 0
         table, mask = self._table, self._mask

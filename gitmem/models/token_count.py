@@ -31,8 +31,8 @@ _PARTS = re.compile(r"[0-9]|[^0-9]+")
 
 
 def count_of(name: str) -> Count:
-    """The count function for a value of `mem.tokenizer`: "" or `pieces` for the built-in one, `gguf:<path>` for a
-    model's own. Raises BadConfig for another value, ModelUnavailable as `by_model`."""
+    """The function that counts tokens, for a value of `mem.tokenizer`: "" or `pieces` for the built-in one,
+    `gguf:<path>` for a model's own. Raises BadConfig for another value, ModelUnavailable as `by_model`."""
     kind, _, rest = name.partition(":")
     if name in ("", BUILT_IN):
         from gitmem.models.static_embedder import StaticEmbedder

@@ -1,7 +1,7 @@
 """Arithmetic on stored vectors, with the standard library only: the search path must not import numpy.
 
-An embedding is little-endian float32. A packed vector of a sentence is 4 bits for each of DIMS numbers (`shorten`,
-`numbers`, `cosines`).
+An embedding is little-endian float32. The vector of a sentence is stored *packed*: DIMS numbers of 4 bits each
+(`packed`, `unpacked`, `cosines`).
 """
 
 import math
@@ -27,12 +27,14 @@ def unit(numbers: Sequence[float]) -> bytes:
 
 
 DIMS = 128  # the first numbers of a vector, which hold most of it (bench/quality.py, row "dims")
-LENGTH = 360  # length to which a vector is scaled before its numbers become signed bytes; beyond 127 they are clipped
+SCALED_LENGTH = (
+    360  # length to which a vector is scaled before its numbers become signed bytes; beyond 127 they are clipped
+)
 
 # Each number is stored as one of 16 levels, which lose least for the numbers' distribution
 # (J. Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory 6(1), 1960).
 LEVELS = (-87, -66, -51, -40, -30, -21, -12, -4, 4, 12, 21, 30, 40, 51, 66, 87)
-STORED = DIMS // 2  # bytes of a packed vector
+PACKED_BYTES = DIMS // 2  # bytes of a packed vector
 
 _HEX = b"0123456789abcdef"
 _THRESHOLDS = [(low + high) / 2 for low, high in pairwise(LEVELS)]
@@ -43,13 +45,13 @@ _LEVEL_PLUS_128 = bytes(LEVELS[_HEX.index(n)] + 128 if n in _HEX else 0 for n in
 _SCALE, _BIAS = 1 << 18, 1 << 31  # 255 * _SCALE * sqrt(DIMS) is below _BIAS: no lane of `cosines` overflows
 
 
-def shorten(numbers: bytes) -> bytes:
-    """The packed vector of signed bytes: the nearest level of each, two in a byte."""
+def packed(numbers: bytes) -> bytes:
+    """The packed vector of DIMS signed bytes: the nearest of the 16 LEVELS for each, two in a byte."""
     return bytes.fromhex(numbers.translate(_NEAREST).decode("ascii"))
 
 
-def numbers(stored: bytes) -> tuple[float, ...]:
-    """The numbers of a packed vector, scaled to length 1; () for zeros."""
+def unpacked(stored: bytes) -> tuple[float, ...]:
+    """The DIMS numbers of a packed vector, scaled to length 1; () for a vector of zeros."""
     levels = [digit - 128 for digit in stored.hex().encode("ascii").translate(_LEVEL_PLUS_128)]
     length = math.hypot(*levels)
     if not length:
@@ -58,10 +60,10 @@ def numbers(stored: bytes) -> tuple[float, ...]:
 
 
 def cosines(vector: Sequence[float], vectors: Sequence[bytes]) -> list[float]:
-    """The cosine of `vector`, DIMS numbers of length 1, with each packed vector.
+    """The cosine of `vector` (DIMS numbers of length 1) with each packed vector, in order.
 
-    Adds up one dimension of all vectors at a time, in one `int` with a 32-bit lane for each vector: seven times as fast
-    as one vector at a time, with no further loss of precision.
+    The function adds up one dimension of all vectors at a time, in one `int` with a 32-bit lane for each vector: seven
+    times as fast as one vector at a time, with no further loss of precision.
     """
     columns = b"".join(vectors).hex().encode("ascii").translate(_LEVEL_PLUS_128)
     lanes = bytearray(4 * len(vectors))
@@ -79,4 +81,4 @@ def cosines(vector: Sequence[float], vectors: Sequence[bytes]) -> list[float]:
     if sys.byteorder == "big":
         sums.byteswap()
     zero = _BIAS + 128 * shift
-    return [(lane - zero) / (_SCALE * LENGTH) for lane in sums]
+    return [(lane - zero) / (_SCALE * SCALED_LENGTH) for lane in sums]

@@ -1,7 +1,7 @@
 """Cuts text into pieces: BERT's uncased word pieces for alphabets, character n-grams for Hangul, Kana and Han. Pure.
 
-The caller passes the table as `find`, a function from a piece to its row, -1 for an unknown piece. So the runtime (a
-hash table in a file) and the training tool (a dict) cut text in the same way.
+The caller passes the table of pieces as `find`, a function from a piece to its row, -1 for an unknown piece. So the
+runtime (a hash table in a file) and the training tool (a dict) cut text in the same way.
 """
 
 import re
@@ -77,7 +77,7 @@ _words = _Words()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: runs of letters of one kind of script, NFKC in lower case, without Latin accents and
+    """The words of a text: runs of letters of one kind of script, in NFKC and lower case, without Latin accents and
     punctuation."""
     return list(chain.from_iterable(map(_words.__getitem__, text.split())))
 
@@ -94,9 +94,9 @@ def _split_words(text: str) -> list[str]:
     return [text[run.start() : run.end()] for run in _RUNS.finditer(scripts)]
 
 
-def grams(word: str) -> list[str]:
-    """Every n-gram of a word: 2 and 3 characters of Hangul, with MARK before the first; 1 and 2 of Kana and Han; also 3
-    of Katakana."""
+def ngrams(word: str) -> list[str]:
+    """Every n-gram of a word: of Hangul 2 and 3 characters, with MARK before the first; of Kana and Han 1 and 2; of
+    Katakana also 3."""
     if "가" <= word[0] <= "힣":
         word = MARK + word
         return [word[i : i + n] for n in (2, 3) for i in range(len(word) - n + 1)]
@@ -111,22 +111,23 @@ def is_gram_word(word: str) -> bool:
 
 def rows_of(word: str, find: Find, find_longest: FindLongest | None = None) -> list[int]:
     """The rows of the pieces of one word: n-grams, or for an alphabet the longest match at each position, as in BERT.
-    Unknown parts are left out. `find_longest`: a faster `longest` over the same table."""
+    Unknown parts are left out. `find_longest`: a faster `longest_piece` over the same table."""
     if not word.isascii() and is_gram_word(word):
-        return [row for gram in grams(word) if (row := find(gram)) >= 0]
+        return [row for gram in ngrams(word) if (row := find(gram)) >= 0]
     rows, start = [], 0
     while start < len(word):
         if find_longest is not None:
             row, start = find_longest(word, start)
         else:
-            row, start = longest(word, start, find)
+            row, start = longest_piece(word, start, find)
         if row >= 0:
             rows.append(row)
     return rows
 
 
-def longest(word: str, start: int, find: Find) -> tuple[int, int]:
-    """The longest piece of a word at `start`; see `FindLongest`."""
+def longest_piece(word: str, start: int, find: Find) -> tuple[int, int]:
+    """The longest known piece of a word that begins at `start`: (its row, the index after it); (-1, start + 1) if there
+    is none."""
     prefix = CONTINUED if start else ""
     for end in range(len(word), start, -1):
         row = find(prefix + word[start:end])

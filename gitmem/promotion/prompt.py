@@ -16,7 +16,7 @@ from typing import Any
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import TYPES, Fact
-from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply, Setting
+from gitmem.models.language import MAX_REPLY_CHARACTERS, Complete, LanguageModel, OutOfBudget, Prompt, Reply, Setting
 from gitmem.plural import counted
 from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
@@ -246,7 +246,7 @@ def _uncited(group: tuple[Source, ...], operations: Sequence[Operation]) -> tupl
 
 def parse_reply(reply: Reply, request: Request) -> tuple[list[Operation], str]:
     """(operations of a reply, what is wrong with it); the second is "" for a correct reply. Never raises."""
-    if len(reply.text) > REPLY_LIMIT:
+    if len(reply.text) > MAX_REPLY_CHARACTERS:
         return [], f"the reply was {len(reply.text)} characters long and was not read"
     objects, problem = parse_objects(reply.text)
     if reply.cut and not problem:

@@ -16,7 +16,7 @@ from typing import Any
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
-from gitmem.models.language import REPLY_LIMIT, LanguageModel, OutOfBudget, Prompt
+from gitmem.models.language import MAX_REPLY_CHARACTERS, LanguageModel, OutOfBudget, Prompt
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
 from gitmem.promotion.prompt import packaged_prompt, parse_objects
@@ -139,7 +139,7 @@ def questions_by_model(facts: Sequence[FactQuestion], model: LanguageModel) -> t
                 problems.append(f"{error}; the other {counted(len(facts) - start, 'question')} are of the template")
                 asked += facts[start:]
                 break
-            found, problem = parse_objects(reply.text[:REPLY_LIMIT])
+            found, problem = parse_objects(reply.text[:MAX_REPLY_CHARACTERS])
             if problem:
                 problems += [problem]
             written = {str(row.get("line")): _one_line(row.get("question")) for row in found}

@@ -16,7 +16,7 @@ from gitmem.gate.policy import MESSAGE
 from gitmem.git.repository import Repository
 from gitmem.memory.fact import text_hash
 from gitmem.messages import Message
-from gitmem.paths import Kind, kind, spelling
+from gitmem.paths import Kind, kind, nfc_name
 from gitmem.provenance import trailers
 
 PENDING = "gitmem-promotion"  # file in the work tree's Git directory: trailers that `promote --stage` saved
@@ -61,7 +61,7 @@ def check_trailers(repo: Repository, config: Config, message: str) -> list[Findi
     """A blocking finding for a missing or wrong agent name and one for a missing reason, in an agent's commit of
     memory; [] for a person's commit."""
     rows = trailers.memory_trailers(message)
-    names = [spelling(name) for name in trailers.values(rows, trailers.AGENT)]
+    names = [nfc_name(name) for name in trailers.values(rows, trailers.AGENT)]
     if not (config.agent or names) or not memory_changes(repo):
         return []
     findings = []

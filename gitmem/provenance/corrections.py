@@ -30,7 +30,7 @@ from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
-from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
+from gitmem.paths import Kind, agent_of, is_daily, kind, nfc_name
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.cited_sources import cited_spans, facts_at
@@ -378,8 +378,8 @@ class Evidence:
     def has_trailer(self, fact: Fact, key: str, value: str) -> bool:
         """Whether the commit that promoted or wrote the fact has this trailer."""
         blocks = (self.promotions.get(text_hash(fact.text), ()), self.writers.get(fact.id, ()))
-        found = (spelling(each) for block in blocks for each in trailers.values(block, key))
-        return spelling(value) in found
+        found = (nfc_name(each) for block in blocks for each in trailers.values(block, key))
+        return nfc_name(value) in found
 
 
 def comes_from(selector: Selector, fact: Fact, evidence: Evidence) -> bool:
@@ -395,7 +395,7 @@ def comes_from(selector: Selector, fact: Fact, evidence: Evidence) -> bool:
         case By.ORIGIN:
             return fact.origin == selector.value.casefold()
         case By.AGENT:
-            in_its_log = any(agent_of(span.path) == spelling(selector.value) for span in spans)
+            in_its_log = any(agent_of(span.path) == nfc_name(selector.value) for span in spans)
             return in_its_log or evidence.has_trailer(fact, trailers.AGENT, selector.value)
         case By.SESSION:
             episodes = [span.path for span in spans if kind(span.path) is Kind.SESSION]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from gitmem.paths import holds_instructions, passes
+from gitmem.paths import holds_instructions, records_events
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange, Op, is_archiving
 from gitmem.review.fact_words import MOVED_OPS, edited_after_promotion
@@ -87,14 +87,16 @@ def _other_clauses(review: Review, instruction_facts: int) -> Iterator[str]:
     if instructions:
         yield f"{counted(instructions, 'line')} of instructions changed"
     placed = [*review.other.placements, *(change for change in review.changes if change.op in MOVED_OPS)]
-    moved = sum(not is_archiving(change) and not passes(change.path, review.daily) for change in placed)
+    moved = sum(not is_archiving(change) and not records_events(change.path, review.daily) for change in placed)
     if moved:
         yield f"{counted(moved, 'fact')} moved"
     paths = [*(change.path for change in review.changes), *(text.path for text in texts)]
-    logs = sum(passes(path, review.daily) for path in paths)
+    logs = sum(records_events(path, review.daily) for path in paths)
     if logs:
         yield f"{counted(logs, 'line')} of logs changed"
-    other = [text for text in texts if not holds_instructions(text.path) and not passes(text.path, review.daily)]
+    other = [
+        text for text in texts if not holds_instructions(text.path) and not records_events(text.path, review.daily)
+    ]
     lines = sum(not text.heading for text in other)
     if lines:
         yield f"{counted(lines, 'other line')} changed"

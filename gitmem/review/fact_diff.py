@@ -19,7 +19,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
-from gitmem.paths import Kind, kind, passes
+from gitmem.paths import Kind, kind, records_events
 
 # These thresholds decide whether one fact is the edited form of another. Duplicates are decided elsewhere (`same` of
 # memory/similarity.py): they must agree in numbers, names and negations, which an edit may change.
@@ -210,8 +210,8 @@ def _moves(removed: list[_Placed], added: list[_Placed], today: date) -> Iterato
     for at in added:
         same = [other for other in by_id.get(at.fact.id, ()) if other.path != at.path]
         same.sort(key=lambda other: other.fact.trail != at.fact.trail)
-        if passes(at.path):  # a fact of MEMORY.md does not move to a log: the log only repeats it
-            same = [other for other in same if passes(other.path)]
+        if records_events(at.path):  # a fact of MEMORY.md does not move to a log: the log only repeats it
+            same = [other for other in same if records_events(other.path)]
         if not same or any(other.path == at.path for other in by_id[at.fact.id]):
             continue
         before = same[0]

@@ -24,7 +24,7 @@ from gitmem.git.write import run_git
 from gitmem.json_values import json_keys
 from gitmem.memory.fact import parse_span
 from gitmem.messages import Message
-from gitmem.paths import Layout, passes
+from gitmem.paths import Layout, records_events
 from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op
@@ -190,7 +190,7 @@ def pull_description(
 ) -> str:
     """The description of the pull request: a checklist of the changed facts outside logs with links to their sources,
     then `notes`. It keeps within the forge's limit and MAX_LISTED_FACTS; the other facts are counted."""
-    shown = [change for change in changes if not passes(change.path, daily)]
+    shown = [change for change in changes if not records_events(change.path, daily)]
     if not shown:
         return "\n".join([MARKER, "", "No fact of long-term memory changes.", "", *notes]).rstrip() + "\n"
     first = [MARKER, "", f"{counted(len(shown), 'fact')}: {_counts(shown)}.", ""]

@@ -19,7 +19,7 @@ from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import order
 from gitmem.gate.reports.markdown import code
 from gitmem.gate.shell_word import shell_word
-from gitmem.paths import holds_instructions, passes
+from gitmem.paths import holds_instructions, records_events
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
@@ -127,7 +127,7 @@ class View:
 
     def is_log(self, path: str) -> bool:
         """Whether a path is a log; lines of logs have their own section."""
-        return passes(path, self.review.daily)
+        return records_events(path, self.review.daily)
 
     @cached_property
     def lines(self) -> dict[tuple[str, int], LineVerdict]:

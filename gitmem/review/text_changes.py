@@ -18,7 +18,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory, passes
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory, records_events
 from gitmem.review.commit_diff import MergeBases
 from gitmem.review.fact_diff import FactChange, longest_rising, moved_facts, pair_edited
 from gitmem.review.renames import FILE_MODES, renames
@@ -81,7 +81,7 @@ class OtherChanges:
 def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily: Sequence[str] = ()) -> OtherChanges:
     """The changed lines from `base` ("" for nothing) to `head` that are not facts, in order of path and line.
 
-    In logs (`paths.passes` with the patterns `daily`) no fact is reported as moved, since their order means nothing.
+    In logs (`paths.records_events` with the patterns `daily`) order means nothing, so no fact is reported as moved.
     """
     files = [change for change in repo.changes(base, head) if _agents_may_read(change.path, layout)]
     old_path_of = renames(repo, base, head, files)
@@ -110,7 +110,7 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
         old, new = (texts_of.get(oid, b"") for oid in (old_oid, new_oid))
         has_facts = is_memory(path, layout)
         texts += [replace(row, old_path=old_path) for row in line_changes(path, old, new, facts=has_facts)]
-        if has_facts and not old_path and not passes(path, daily):
+        if has_facts and not old_path and not records_events(path, daily):
             moved += moved_facts(
                 path, *(memory_facts.reviewed_facts(path, memory_facts.parse(data)) for data in (old, new))
             )

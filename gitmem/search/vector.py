@@ -49,10 +49,10 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, config: Confi
     force = index.in_force()
     if force is None:
         raise GitMemError("the index has no vectors", "git mem index")
-    from gitmem.models.embedding import open_in_force
+    from gitmem.models.embedding import open_embedder_of_index
 
     name, spec = force
-    embedder = open_in_force(spec, config, index.path.parent)
+    embedder = open_embedder_of_index(spec, config, index.path.parent)
     if embedder is None or embedder.id != name:
         raise GitMemError("the vectors are of another embedder", "git mem index")
     vector = embedder.embed_query(question.text)

@@ -219,7 +219,7 @@ class Ingest:
         shared.cache_clear()
         self._mirrors.close()
         gc.collect()
-        system.give_back()
+        system.return_free_heap()
 
     def remove(self, tenant: int, repository: int) -> Ingested:
         """Remove a repository: its rows, the blobs and chunks that no other repository has, and its mirror."""

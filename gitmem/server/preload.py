@@ -6,7 +6,7 @@ import gc
 from importlib import import_module
 
 from gitmem.git.library import limit_windows
-from gitmem.system import one_arena
+from gitmem.system import use_one_heap_arena
 
 SHARED = (
     "uvicorn",
@@ -21,5 +21,5 @@ WINDOW_BYTES, MAX_MAPPED_BYTES = 1 << 20, 4 << 20  # of the mirrors' packs that 
 for name in SHARED:
     import_module(name)
 limit_windows(WINDOW_BYTES, MAX_MAPPED_BYTES)
-one_arena()
+use_one_heap_arena()
 gc.freeze()  # a collection would write to the header of each object, so that its shared page would be copied

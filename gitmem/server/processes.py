@@ -25,7 +25,7 @@ from gitmem.errors import BadConfig
 from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
-from gitmem.system import give_back, let_signals_come, signals_held_back
+from gitmem.system import blocked_signals, return_free_heap, unblock_signals
 
 BACKLOG = 1024
 SIGNS = "signs"  # `signs.FOLDER`, whose module would import numpy too early
@@ -129,7 +129,7 @@ def attend(child: Child) -> None:
         log.error("ended", extra={"which": child.name, "code": code, "failures": child.failures})
     if child.process is None and now >= child.due:
         child.process = FORK.Process(target=child.target, args=child.arguments, name=child.name, daemon=False)
-        with signals_held_back():  # the child would inherit the supervisor's handlers; `prepare` sets its own
+        with blocked_signals():  # the child would inherit the supervisor's handlers; `prepare` sets its own
             child.process.start()
         child.started = now
 
@@ -152,7 +152,7 @@ def prepare(settings: Settings) -> None:
     gone."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    let_signals_come()
+    unblock_signals()
     if settings.traces:
         from gitmem.server.telemetry import export_traces
 
@@ -194,7 +194,7 @@ def give_back_repeatedly() -> None:
     """Return free memory of the heap to the system every GIVE_BACK_SECONDS, after a peak of requests."""
     while True:
         time.sleep(GIVE_BACK_SECONDS)
-        give_back()
+        return_free_heap()
 
 
 def index(settings: Settings, listener: socket.socket) -> None:

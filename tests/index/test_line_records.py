@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitmem.index.line_records import unpack
 from gitmem.index.units import pack, split
-from gitmem.models.vectors import DIMS, LENGTH, LEVELS, cosines, shorten
+from gitmem.models.vectors import DIMS, LEVELS, SCALED_LENGTH, cosines, packed
 
 
 def test_a_record_gives_back_what_was_packed() -> None:
@@ -18,7 +18,7 @@ def test_a_record_gives_back_what_was_packed() -> None:
     packed = unpack(pack(units, [(1.5, bytes([1, 255] * 64)), (0.0, b"")]))
     assert (list(packed.first), list(packed.last), list(packed.label)) == ([0, 2], [0, 2], [1, 1])
     assert list(packed.norms) == [1.5, 0.0] and list(packed.words) == [2, 2]
-    assert packed.vectors[0] == shorten(bytes([1, 255] * 64)) and len(packed.vectors) == 2
+    assert packed.vectors[0] == packed(bytes([1, 255] * 64)) and len(packed.vectors) == 2
     with pytest.raises(ValueError):
         unpack(b"\x01\x00abc")
 
@@ -31,7 +31,7 @@ def test_the_static_table_gives_each_line_a_vector_of_the_packed_length() -> Non
     (length, vector), (none, empty) = StaticEmbedder().lines(["We chose webhooks", "!!!"])
     assert length > 0 and (none, empty) == (0.0, b"")
     numbers = memoryview(vector).cast("b")
-    assert len(numbers) == DIMS and abs(hypot(*numbers) - LENGTH) < 6
+    assert len(numbers) == DIMS and abs(hypot(*numbers) - SCALED_LENGTH) < 6
 
 
 @given(
@@ -43,8 +43,8 @@ def test_cosines_of_all_at_once_are_those_of_one_by_one(numbers: list[float], ve
     assume(length > 1e-9)
     vector = [number / length for number in numbers]
     nearest = [[min(LEVELS, key=lambda level: abs(level - n)) for n in memoryview(v).cast("b")] for v in vectors]
-    one_by_one = [sum(a * b for a, b in zip(vector, v, strict=True)) / LENGTH for v in nearest]
-    assert cosines(vector, [shorten(v) for v in vectors]) == pytest.approx(one_by_one, abs=1e-4)
+    one_by_one = [sum(a * b for a, b in zip(vector, v, strict=True)) / SCALED_LENGTH for v in nearest]
+    assert cosines(vector, [packed(v) for v in vectors]) == pytest.approx(one_by_one, abs=1e-4)
 
 
 def test_a_shortened_vector_points_where_it_did() -> None:
@@ -53,5 +53,5 @@ def test_a_shortened_vector_points_where_it_did() -> None:
     ((_, vector),) = StaticEmbedder().lines(["We chose webhooks for the first phase: easier to debug"])
     exact = list(memoryview(vector).cast("b"))
     length = hypot(*exact)
-    (found,) = cosines([n / length for n in exact], [shorten(vector)])
+    (found,) = cosines([n / length for n in exact], [packed(vector)])
     assert found == pytest.approx(1, abs=0.02)

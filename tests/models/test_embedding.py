@@ -19,7 +19,7 @@ from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, db, indexer
 from gitmem.models import embedding, http_embedder
-from gitmem.models.embedding import open_embedder, open_in_force
+from gitmem.models.embedding import open_embedder, open_embedder_of_index
 from gitmem.models.endpoint import Endpoint
 from gitmem.models.gguf_embedder import GgufEmbedder
 from gitmem.models.language import LANGUAGE_MODELS
@@ -379,7 +379,7 @@ def test_a_models_vector_of_a_chunk_counts_for_its_lines_and_the_static_table_gi
 
 def test_indexing_with_a_model_says_how_far_it_is(repo: Repo, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "open_embedder", lambda spec, config, state=None: server.embedder(state))
-    monkeypatch.setattr(embedding, "open_in_force", lambda spec, config, state=None: server.embedder(state))
+    monkeypatch.setattr(embedding, "open_embedder_of_index", lambda spec, config, state=None: server.embedder(state))
     ticks = iter(range(1_000))
     monkeypatch.setattr(blob_indexer.time, "monotonic", lambda: float(next(ticks)))
     repo.commit(files={f"memory/{n}.md": f"- fact number {n}\n" for n in range(150)})
@@ -445,8 +445,8 @@ def test_addresses_and_keys_are_checked_before_anything_is_sent(tmp_path: Path) 
 
 
 def test_an_index_cannot_name_an_endpoint_that_the_settings_do_not() -> None:
-    assert open_in_force("http:https://evil.example/v1#m", Config()) is None
-    assert open_in_force("http:https://a.example/v1#m", Config(embedder="http:https://b.example/v1#m")) is None
+    assert open_embedder_of_index("http:https://evil.example/v1#m", Config()) is None
+    assert open_embedder_of_index("http:https://a.example/v1#m", Config(embedder="http:https://b.example/v1#m")) is None
 
 
 def test_indexing_sends_only_new_chunks_with_their_path_and_blob(

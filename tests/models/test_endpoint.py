@@ -13,7 +13,7 @@ import pytest
 
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.models import endpoint
-from gitmem.models.endpoint import Endpoint, Exceeded, Refused
+from gitmem.models.endpoint import Endpoint, ErrorStatus, LimitExceeded
 from tests.loopback import LoopbackServer, QuietHandler
 
 
@@ -51,8 +51,8 @@ def address() -> Iterator[str]:
 
 def post(server: Endpoint, state: Path | None, *, limit: int = 1000, seconds: float = 60.0) -> bytes:
     return server.post(
-        "embeddings", {"input": ["a"]}, state=state, origins=[("memory/a.md", "ab")], limit=limit,
-        deadline=time.monotonic() + seconds,
+        "embeddings", {"input": ["a"]}, endpoint.RequestLimits(limit, time.monotonic() + seconds), state=state,
+        origins=[("memory/a.md", "ab")],
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def test_an_error_status_before_a_dropped_connection_is_not_taken_for_the_last_a
     Handler.script = [(503, {}, []), None, None, None]
     with pytest.raises(ModelUnavailable, match="gave no answer") as caught:
         post(Endpoint(address, "m", sleep=lambda seconds: None), tmp_path)
-    assert not isinstance(caught.value, Refused)
+    assert not isinstance(caught.value, ErrorStatus)
 
 
 @pytest.mark.parametrize(("status", "headers"), [(401, {}), (404, {}), (302, {"location": "https://evil.example/"})])
@@ -117,7 +117,7 @@ def test_what_a_server_says_of_an_error_is_shown_masked_and_bounded(
     address: str, tmp_path: Path, body: bytes, said: str
 ) -> None:
     Handler.script = [(400, {}, [body] if body else [])]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ErrorStatus) as caught:
         post(Endpoint(address, "m", "k3y", mask=lambda words: words.replace("secret", "[hidden]")), tmp_path)
     assert said in caught.value.message and "k3y" not in caught.value.message and caught.value.status == 400
 
@@ -137,15 +137,15 @@ def test_a_server_may_be_silent_until_the_deadline(address: str, tmp_path: Path)
 
 def test_a_flood_is_cut_and_a_wait_past_the_deadline_is_not_begun(address: str, tmp_path: Path) -> None:
     Handler.script = [(200, {}, [b"x" * 10_000] * 100)]
-    with pytest.raises(Exceeded, match="longer than 1000 bytes"):
+    with pytest.raises(LimitExceeded, match="longer than 1000 bytes"):
         post(Endpoint(address, "m"), tmp_path)
     naps: list[float] = []
     Handler.script = [(503, {"retry-after": "20"}, [])]
-    with pytest.raises(Exceeded, match="in time"):
+    with pytest.raises(LimitExceeded, match="in time"):
         post(Endpoint(address, "m", sleep=naps.append), tmp_path, seconds=10)
     assert naps == []
     Handler.script = [(200, {}, [b"x"])]
-    with pytest.raises(Exceeded, match="in time"):
+    with pytest.raises(LimitExceeded, match="in time"):
         post(Endpoint(address, "m"), tmp_path, seconds=-1)
 
 

@@ -17,8 +17,8 @@ from gitmem.errors import ModelUnavailable
 from gitmem.models import gguf_judge, llama_library
 from gitmem.models.gguf_judge import GgufJudge
 from gitmem.models.gguf_parameters import parameters
-from gitmem.models.judgement_cache import Judgements
-from gitmem.models.judging import BATCH, Rubric, open_judge
+from gitmem.models.judgement_cache import JudgementCache
+from gitmem.models.judging import STATEMENTS_PER_REQUEST, Rubric, open_judge
 from gitmem.models.language import OutOfBudget, Setting
 from tests.tiny_gguf import make_language_model
 
@@ -80,7 +80,7 @@ for number, line in enumerate(sys.stdin):
 def test_a_time_out_loses_one_batch_and_the_next_run_goes_on_from_there(tmp_path: Path) -> None:
     file = tmp_path / "model.gguf"
     file.write_bytes(b"GGUF")
-    statements = [f"statement {number}" for number in range(2 * BATCH)]
+    statements = [f"statement {number}" for number in range(2 * STATEMENTS_PER_REQUEST)]
 
     def told() -> Iterator[float]:
         judge = GgufJudge(file, setting(tmp_path, model_seconds=2), child=(sys.executable, "-c", SLOW))
@@ -91,8 +91,8 @@ def test_a_time_out_loses_one_batch_and_the_next_run_goes_on_from_there(tmp_path
     with pytest.raises(OutOfBudget, match=r"mem\.modelSeconds"):
         for number in told():
             got.append(number)
-    assert len(got) == 1 + BATCH
-    assert list(told()) == [0.5] * 2 * BATCH
+    assert len(got) == 1 + STATEMENTS_PER_REQUEST
+    assert list(told()) == [0.5] * 2 * STATEMENTS_PER_REQUEST
 
 
 LOADS_SLOWLY = """
@@ -141,14 +141,14 @@ def test_a_file_of_judgements_is_bounded_and_survives_a_line_half_written(
 ) -> None:
     monkeypatch.setattr("gitmem.models.judgement_cache.MAX_LINES", 20)
     for number in range(100):
-        Judgements(tmp_path, "m", RUBRIC).put({f"statement {number}": number / 7})
+        JudgementCache(tmp_path, "m", RUBRIC).put({f"statement {number}": number / 7})
     (kept,) = (tmp_path / "judgements").iterdir()
     assert kept.stat().st_size <= 21 * 64
     with kept.open("a") as file:
         file.write("abc\n0123 x")
-    again = Judgements(tmp_path, "m", RUBRIC)
+    again = JudgementCache(tmp_path, "m", RUBRIC)
     assert again.get("statement 99") == pytest.approx(99 / 7, abs=1e-3) and again.get("statement 0") is None
-    assert Judgements(tmp_path, "other", RUBRIC).get("statement 99") is None
+    assert JudgementCache(tmp_path, "other", RUBRIC).get("statement 99") is None
 
 
 def test_parameters_are_counted_from_the_file_and_junk_is_refused(tiny: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.models.wordpiece import PIECES_PER_LETTER, WORD_LIMIT, _split_words, grams, rows_of, words
+from gitmem.models.wordpiece import PIECES_PER_LETTER, WORD_LIMIT, _split_words, ngrams, rows_of, words
 
 PIECES = {
     piece: row
@@ -56,9 +56,9 @@ def test_scripts_and_identifiers_part():
 
 
 def test_grams_of_each_script():
-    assert grams("메모리") == ["▁메", "메모", "모리", "▁메모", "메모리"]
-    assert grams("会議") == ["会", "議", "会議"]
-    assert "サーバ" in grams("サーバー") and "を再起" not in grams("を再起動")
+    assert ngrams("메모리") == ["▁메", "메모", "모리", "▁메모", "메모리"]
+    assert ngrams("会議") == ["会", "議", "会議"]
+    assert "サーバ" in ngrams("サーバー") and "を再起" not in ngrams("を再起動")
 
 
 def test_what_is_not_known_has_no_piece_and_the_rest_is_kept():

@@ -21,7 +21,7 @@ from gitmem.models.endpoint import Endpoint
 from gitmem.models.gguf_language import GgufModel
 from gitmem.models.http_language import HttpModel
 from gitmem.models.language import Prompt, Reply, Setting
-from gitmem.models.reply_cache import Cache
+from gitmem.models.reply_cache import ReplyCache
 from gitmem.promotion import prompt as asking
 from gitmem.promotion.model_registry import open_model
 from gitmem.promotion.plan import Check, Rules, decide
@@ -413,7 +413,7 @@ def test_a_key_is_not_sent_over_plain_http_and_an_address_needs_a_model(tmp_path
 
 
 def test_a_damaged_cache_is_no_error(tmp_path: Path) -> None:
-    cache = Cache(tmp_path, "m")
+    cache = ReplyCache(tmp_path, "m")
     request = asking.batch_request([Source("", LOG, 1, "x")], []).prompt
     cache.put(request, Reply('{"facts": []}'))
     assert cache.get(request) == Reply('{"facts": []}')

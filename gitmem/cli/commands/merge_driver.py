@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli.terminal import say
-from gitmem.environment import opened
+from gitmem.environment import open_environment
 from gitmem.errors import Exit, GitMemError, NotARepository
 from gitmem.git.merge_file import merge_text
 from gitmem.git.objects import is_encrypted
@@ -111,7 +111,7 @@ def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], p
 @cache
 def _git_crypt() -> GitCrypt | None:
     """git-crypt of this repository; None if it is not unlocked or not allowed."""
-    repo, _ = opened(stay=True)
+    repo, _ = open_environment(stay=True)
     repo.close()
     return repo.git_crypt()
 
@@ -122,7 +122,7 @@ def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
     theirs = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
     if len(theirs) != 1:
         return merged
-    repo, _ = opened(stay=True)
+    repo, _ = open_environment(stay=True)
 
     def contents(path: str) -> bytes | None:
         head, base = repo.head(), repo.merge_base("HEAD", theirs[0])
@@ -148,7 +148,7 @@ def _daily(path: str) -> Sequence[str]:
     if kind(path) is not Kind.OTHER:
         return ()
     try:
-        repo, config = opened(stay=True)
+        repo, config = open_environment(stay=True)
     except NotARepository:
         return ()
     repo.close()

@@ -43,7 +43,7 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     never share a repository.
     """
     known = profiles.read(user_settings(os.environ))
-    if profiles.checked(name) in known:
+    if profiles.valid_profile_name(name) in known:
         raise UsageError(f"there is a profile '{name}' already", f"git mem profile remove {name}")
     data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "git-mem"
     root = Path(os.path.expanduser(path or data / name))
@@ -120,7 +120,7 @@ def _ensure_apart_from_others(root: Path, known: dict[str, profiles.Profile]) ->
 def list_command(as_json: bool) -> None:
     """List the profiles; `*` marks the one in force."""
     pairs = user_settings(os.environ)
-    active = profiles.in_force(pairs)
+    active = profiles.active_name(pairs)
     known = list(profiles.read(pairs).values())
     if as_json:
         write_json({"profiles": [shape(profile, active) for profile in known]})
@@ -161,10 +161,10 @@ def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
         raise UsageError("name a profile, or --none", "git mem profile list")
     pairs = user_settings(os.environ)
     known = profiles.read(pairs)
-    before = profiles.in_force(pairs)
+    before = profiles.active_name(pairs)
     chosen = None
     if name:
-        chosen = profiles.named(known, name)
+        chosen = profiles.find_profile(known, name)
     for profile in (known.get(before), chosen):
         if profile is not None:
             _clear(profile)
@@ -202,7 +202,7 @@ def remove_command(name: str, as_json: bool) -> None:
         raise UsageError(f"there is no profile '{name}'", "git mem profile list")
     _clear(known[name])
     configure(os.environ, "--remove-section", f"mem.profile.{name}")
-    if profiles.in_force(pairs) == name:
+    if profiles.active_name(pairs) == name:
         configure(os.environ, "--unset-all", profiles.IN_FORCE)
     if as_json:
         write_json(shape(known[name], ""))

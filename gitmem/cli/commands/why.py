@@ -10,7 +10,7 @@ from gitmem.cli import completions
 from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
-from gitmem.environment import look_up, now
+from gitmem.environment import now, start_lookup
 from gitmem.plural import line_range
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem why MEMORY.md:17 --at v1.2
     git mem why MEMORY.md:17 --at 2026-03-01
     """
-    here = look_up()  # git looks for the repository while the imports below run
+    here = start_lookup()  # git looks for the repository while the imports below run
     from gitmem.cli.places import parse_place
     from gitmem.provenance import why
 

@@ -18,7 +18,7 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
 from gitmem.messages import Message
-from gitmem.paths import Kind, Layout, agents_read, aside, is_memory, kind, layout_of
+from gitmem.paths import Kind, Layout, agents_read, is_hidden_or_foreign, is_memory, kind, layout_of
 
 MAX_NAMED_PATHS = 3  # paths that a finding names
 README = "readme.md"  # describes a project, and does not count as a note
@@ -59,7 +59,7 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     lost = _paths_lost([entry for entry in before if _is_note(entry.path, old_layout)], after, new_layout)
     if not lost:
         return
-    others = sum(not entry.path.endswith(".md") and not aside(entry.path) for entry in before)
+    others = sum(not entry.path.endswith(".md") and not is_hidden_or_foreign(entry.path) for entry in before)
     notes = sum(_is_note(entry.path, old_layout) for entry in before)
     has_settings = any(entry.path in (TRACKED, exceptions.FILE) for entry in before)
     more = ""

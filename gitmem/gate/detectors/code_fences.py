@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from functools import lru_cache
 
-from gitmem.fences import closes, opening
+from gitmem.fences import closes_fence, opening_fence
 from gitmem.lazy_patterns import lazy
 
 Stretch = tuple[int, int]
@@ -59,7 +59,7 @@ class ShownCode:
             start, place = place, place + len(line) + 1
             head = len(_CONTAINER.match(line)[0])  # type: ignore[index]
             if fence:
-                closed = closes(line[len(inside) :], fence)
+                closed = closes_fence(line[len(inside) :], fence)
                 if not _stays(line, inside) or (closed and _DEEP.match(line, len(inside))):
                     self._give_up()
                     return
@@ -67,7 +67,7 @@ class ShownCode:
                     self.blocks.append((begun, start))
                     fence = ""
                 continue
-            opened = opening(line[head:].rstrip("\r"))
+            opened = opening_fence(line[head:].rstrip("\r"))
             if opened and html is not None:
                 self._give_up()
                 return

@@ -263,7 +263,7 @@ SUGGESTION_MARKER = "<!-- git-mem:suggestion "
 def _suggestion_body(row: Suggestion, info: str) -> str:
     """The comment for a suggestion. Its marker has a digest of path and text. `info`: the info string of the block."""
     digest = hashlib.sha256(f"{row.path}\0{row.text}".encode("utf-8", "backslashreplace")).hexdigest()[:12]
-    fence = fences.around(row.text)
+    fence = fences.fence_around(row.text)
     return f"{SUGGESTION_MARKER}{digest} -->\n{row.why}\n\n{fence}{info}\n{row.text}\n{fence}\n"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from gitmem.fences import open_after
+from gitmem.fences import open_fence_after
 from gitmem.review.merge.unit_merge import HEADING, Hunk, fence_of, merge_hunk
 
 TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]  # (base, ours, theirs) -> (merged, is clean)
@@ -123,7 +123,7 @@ def merge_lines(
 def _fence_after(fence: str, line: str) -> str:
     """The marks of the fenced block that is open after `line`, "" for none. `fence`: those that are open before it."""
     if fence:
-        return open_after(fence, line)
+        return open_fence_after(fence, line)
     return fence_of(line)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from gitmem.fences import opening
+from gitmem.fences import opening_fence
 from gitmem.memory.statements import Form, read, without_list_marker
 
 TOKEN = "\x1d"  # begins a line that stands for a fact
@@ -79,7 +79,7 @@ def merge_hunk(hunk: Hunk) -> list[str | Hunk]:
 
 def fence_of(line: str) -> str:
     """The marks with which a line opens a fenced block, in a list item too; "" when it opens none."""
-    return opening(without_list_marker(line).lstrip(" \t"))
+    return opening_fence(without_list_marker(line).lstrip(" \t"))
 
 
 def _joins_units(parts: Iterable[Sequence[str] | Hunk]) -> bool:

@@ -90,7 +90,7 @@ class BrokenClaims(ReviewWarning):
 def _difference(mend: MendedLine) -> str:
     """A line and its mended form as a diff. Forges take suggestions only for changed lines; this is for all others."""
     old, new = printable(mend.old), printable(mend.text)
-    fence = fences.around(old, new)
+    fence = fences.fence_around(old, new)
     return f"\n  {fence}diff\n  -{old}\n  +{new}\n  {fence}"
 
 

@@ -13,7 +13,7 @@ from gitmem.memory import rivals
 from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import fact_date
-from gitmem.paths import kind, passes
+from gitmem.paths import kind, records_events
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.markup import MAX_UNFOLDED_CHARACTERS, Links, cut_as_code
@@ -120,7 +120,9 @@ class RivalFacts(ReviewWarning):
 
 def check(commits: Range) -> RivalFacts:
     """Compare the added and edited facts with all long-term memory at the head."""
-    compared = sum(change.new is not None and not passes(change.path, commits.daily) for change in commits.changes)
+    compared = sum(
+        change.new is not None and not records_events(change.path, commits.daily) for change in commits.changes
+    )
     pairs = find_rivals(commits.changes, commits.existing, commits.now.date())
     return RivalFacts(compared=compared, found=tuple(pairs))
 

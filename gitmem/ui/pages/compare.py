@@ -15,7 +15,7 @@ from starlette.responses import Response
 from gitmem.errors import GitMemError
 from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import layout_at
-from gitmem.paths import passes
+from gitmem.paths import records_events
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.statement_diff import statement_diff, text_diff
@@ -112,7 +112,7 @@ def without_logs(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[l
     lasting: list[FactChange] = []
     logged: list[FactChange] = []
     for change in changes:
-        if passes(change.path, daily):
+        if records_events(change.path, daily):
             logged.append(change)
         else:
             lasting.append(change)
