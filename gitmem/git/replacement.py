@@ -53,8 +53,8 @@ class Replacement:
         """
         self._write_scratch_file(self.after)
         try:
-            # The loop of editors that rename needs this comparison beside the one of `_switch`: an editor that reads
-            # our text in the moment until it is taken back would save it over the text of somebody else.
+            # `_switch` compares too, but an editor that loads our text in the moment until it is taken back, and saves
+            # it later, would lose what somebody else saved. No loop can show that; the writer has to compare first.
             if self.before is not None and content(self._root, self.path) != self.before:
                 raise self._changed()
             self._switch()
