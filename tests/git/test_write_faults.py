@@ -9,6 +9,7 @@ command.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import re
@@ -61,6 +62,7 @@ CHANGES = (
     "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "subprocess.Popen",
     "ctypes.dlsym",
 )  # fmt: skip
+HOOK_STEPS = ("hook ", "driver")  # how the names of steps in hooks, and in our merge driver, begin
 WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "kilo", "lima",
          "mike", "november", "oscar", "papa")  # fmt: skip
 
@@ -315,7 +317,13 @@ class Run:
         return f"{self.command.__name__}{refused}, step {len(self.steps) - 1} {self.steps[-1:]}"
 
     def play(self, actions: Actions) -> None:
-        """Run the command to its end."""
+        """Run the command to its end.
+
+        It does not stop before the first action, where its steps are known, nor after the last one.
+        """
+        known = self.prepared.steps
+        first, last = min(actions, default=len(known)), max(actions, default=-1)
+        self._unstopped = sum(not step.startswith(HOOK_STEPS) for step in known[:first])
         git = self.repo.path / ".git"
         os.mkfifo(git / "steps")
         os.mkfifo(git / "answers")
@@ -331,10 +339,16 @@ class Run:
             os.setpgid(self.child, self.child)
         while self._steps in (ready := select.select([self._steps, alive], [], [], 120)[0]):
             step = os.read(self._steps, 4096).decode("utf-8", "replace").strip()
+            in_hook = step.startswith(HOOK_STEPS)
+            while len(self.steps) < first and not (in_hook and known[len(self.steps)].startswith(HOOK_STEPS)):
+                self.steps.append(known[len(self.steps)])  # the command did not stop there
             self.steps.append(step)
             actions.get(len(self.steps) - 1, lambda step: None)(step)
             if self.in_hook:
                 break
+            if known and len(self.steps) > last and self._answer == b"go\n":
+                (git / "steps").unlink(missing_ok=True)
+                self._answer = b"ok\n"
             self.go_on()
         assert ready, (self, "stands still")
         os.close(alive)
@@ -384,10 +398,10 @@ class Run:
             os._exit(code)
 
     def _stop_at_steps(self) -> None:
-        root, counting = str(self.repo.path), False
+        root, counting, passed = str(self.repo.path), False, 0
 
         def hook(event: str, args: tuple[Any, ...]) -> None:
-            nonlocal counting
+            nonlocal counting, passed
             if event == "open":
                 path = str(args[0])
                 counting = counting or path.endswith("/gitmem/write.lock")
@@ -395,11 +409,15 @@ class Run:
                     return
             elif event not in CHANGES or (event == "ctypes.dlsym" and args[1] != "renameat2"):
                 return
-            if counting:
+            passed += counting
+            if counting and passed > self._unstopped:
                 os.write(self._steps, f"{event} {' '.join(map(str, args))}"[:1000].replace("\n", " ").encode() + b"\n")
                 select.select([self._answers], [], [])
-                if os.read(self._answers, 3) == b"no\n":
+                answer = os.read(self._answers, 3)
+                if answer == b"no\n":
                     raise OSError(28, "No space left on device")
+                if answer == b"ok\n":
+                    self._unstopped = sys.maxsize
 
         sys.addaudithook(hook)
 
@@ -409,7 +427,7 @@ class Run:
             os.killpg(self.child, signal.SIGKILL)
         else:
             os.kill(self.child, signal.SIGKILL)
-            self.in_hook = not step.startswith(("os.", "open ", "subprocess", "ctypes"))
+            self.in_hook = step.startswith(HOOK_STEPS)
 
     def fail(self, step: str) -> None:
         self._answer = b"no\n"
@@ -672,11 +690,9 @@ def settle(run: Run, patch: pytest.MonkeyPatch) -> None:
             inner.setattr(time, "sleep", lambda seconds: (run.go_on(), sleep(seconds)))
             next_writer(run)
             run.go_on()
-    end = time.monotonic() + 30
-    with suppress(ProcessLookupError):
-        while time.monotonic() < end:
-            os.killpg(run.child, 0)
-            time.sleep(0.002)
+    with suppress(ChildProcessError):  # none is left
+        while True:
+            os.waitpid(-run.child, 0)
     for lock in git.rglob("*.lock"):
         if "gitmem" not in lock.parts:
             lock.unlink(missing_ok=True)
@@ -758,6 +774,8 @@ def markdown_at_head(repo: Repo) -> Iterator[bytes]:
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Commands:
+    adopt_orphans = 36  # PR_SET_CHILD_SUBREAPER of prctl(2): the gits of a killed command are waited for here
+    ctypes.CDLL(None).prctl(adopt_orphans, 1, 0, 0, 0)
     return Commands(tmp_path_factory.mktemp("commands"))
 
 
