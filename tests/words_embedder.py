@@ -19,7 +19,7 @@ class WordsEmbedder:
         self.id = name
         self.embedded: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[bytes]:
         self.embedded += texts
         return [self.embed_query(text) for text in texts]
 

@@ -231,9 +231,8 @@ class BlobIndexer:
         for at in range(0, len(rest), step):
             numbers = rest[at : at + step]
             try:
-                if hasattr(self.embedder, "origins"):
-                    self.embedder.origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in numbers]
-                rows += zip(numbers, codes(self.embedder, [fresh[n][1] for n in numbers]), strict=True)
+                origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in numbers]
+                rows += zip(numbers, codes(self.embedder, [fresh[n][1] for n in numbers], origins), strict=True)
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
                 self.embedder, self.unavailable = None, error

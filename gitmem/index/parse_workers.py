@@ -54,12 +54,13 @@ def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vecto
     return dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
 
 
-def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
-    """(`bits`, `int8`) of the vector of each text, as the index stores them. Some embedders make them directly."""
+def codes(embedder: Any, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[tuple[bytes, bytes]]:
+    """(`bits`, `int8`) of the vector of each text, as the index stores them. Some embedders make them directly.
+    `origins`: as in `Embedder.embed`."""
     if hasattr(embedder, "codes"):
         result: list[tuple[bytes, bytes]] = embedder.codes(texts)
         return result
-    return [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
+    return [(bits(vector), int8(vector)) for vector in embedder.embed(texts, origins)]
 
 
 def line_vectors() -> LineVectors | None:

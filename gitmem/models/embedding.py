@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 
 class EmbedderKind(NamedTuple):
-    """A kind of embedder. `module`: name of the module with `open(rest, config) -> Embedder`. `form`: its spelling in a
-    setting. `remote`: whether it sends text to another machine; such an embedder has an attribute `state`, the folder
-    of the egress log."""
+    """A kind of embedder. `module`: name of the module with `open(rest, config, state) -> Embedder`. `form`: its
+    spelling in a setting. `remote`: whether it sends text to another machine."""
 
     module: str
     form: str
@@ -46,8 +45,9 @@ class Embedder(Protocol):
     @property
     def dims(self) -> int: ...
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One vector for each text, in order; all zeros for an empty text."""
+    def embed(self, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[bytes]:
+        """One vector for each text, in order; all zeros for an empty text. `origins`: (path, blob oid) of each text,
+        which a remote embedder logs; empty for texts of no file."""
 
     def embed_query(self, text: str) -> bytes:
         """The vector of a query, comparable with those of `embed`."""
@@ -67,10 +67,8 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
         first, *others = (each.form for each in EMBEDDERS.values())
         hint = f"git config --global mem.embedder {first} (or {', '.join(others)})"
         raise BadConfig(Message("there is no embedder '{}'", spec), hint)
-    made: Embedder = import_module(kind.module).open(rest, config)
-    if hasattr(made, "state"):
-        made.state = state
-    return made
+    embedder: Embedder = import_module(kind.module).open(rest, config, state)
+    return embedder
 
 
 def is_remote(spec: str) -> bool:

@@ -25,7 +25,7 @@ MAX_CONTEXT_TOKENS = 2048  # of a text; a chunk has some hundred
 HASHED_BYTES = 1 << 20  # at either end of the file, for the fingerprint
 
 
-def open(path: str, config: Config) -> GgufEmbedder:
+def open(path: str, config: Config, state: Path | None = None) -> GgufEmbedder:
     """The embedder of a model file. Raises ModelUnavailable if the file cannot be read or is not a GGUF file. The
     embedder itself raises ModelUnavailable if llama.cpp is missing or the model makes no embeddings."""
     file = Path(os.path.expanduser(path))
@@ -49,7 +49,7 @@ class GgufEmbedder:
             self._dims = int(self._loaded().n_embd())
         return self._dims
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[bytes]:
         """One unit vector for each text; zeros for an empty text. A text longer than the context is cut."""
         return [self._vector(self._prefixes.passage, text) for text in texts]
 

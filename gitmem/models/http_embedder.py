@@ -28,28 +28,28 @@ QUESTION_TRIES = 2  # a person waits, and the lexical search answers without the
 QUESTION = "(question)"  # the path of a question in the egress log
 
 
-def open(address: str, config: Config) -> HttpEmbedder:
-    """The embedder of an address `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable if its key cannot
-    be read."""
+def open(address: str, config: Config, state: Path | None = None) -> HttpEmbedder:
+    """The embedder of an address `<url>#<model>`. `state`: the folder of the egress log; without it nothing is sent.
+    Raises BadConfig for another form, ModelUnavailable if its key cannot be read."""
     url, model = endpoint.parse(address, "git config --global mem.embedder http:https://HOST/v1#MODEL")
     key = endpoint.read_key(url, config.http_key_file)
     server = Endpoint(url, model, key, timeout=config.http_seconds)
-    return HttpEmbedder(server, prefixes_of(model, config), config.http_seconds)
+    return HttpEmbedder(server, prefixes_of(model, config), config.http_seconds, state)
 
 
 class HttpEmbedder:
-    """An embedder at an endpoint. `state`: the folder of the egress log; without it nothing is sent. `origins`: (path,
-    blob oid) of each text of the next call of `embed`; the caller sets it. `seconds`: time limit of a question."""
+    """An embedder at an endpoint. `seconds`: time limit of a question. `state`: the folder of the egress log; without
+    it nothing is sent."""
 
     def __init__(
         self,
         server: Endpoint,
         prefixes: Prefixes = NO_PREFIXES,
         seconds: float = 30.0,
+        state: Path | None = None,
     ) -> None:
         self.id = f"http:{server.provider}{server.path}#{server.model}{id_suffix(prefixes)}"
-        self.state: Path | None = None
-        self.origins: Sequence[tuple[str, str]] = ()
+        self._state = state
         self._server = server
         self._prefixes = prefixes
         self._seconds = seconds
@@ -58,19 +58,22 @@ class HttpEmbedder:
 
     @property
     def dims(self) -> int:
-        """How many numbers a vector has; the first call asks the endpoint with a constant text. Raises as `embed`."""
+        """How many numbers a vector has. The first call asks the endpoint with a constant text. Raises
+        ModelUnavailable."""
         if not self._dims:
-            self._ask("memory")
+            self.embed_query("memory")
         return self._dims
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One unit vector for each text, in order. The caller sets `origins` before, for the egress log.
+    def embed(self, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[bytes]:
+        """One unit vector for each text, in order; zeros for an empty text, and where the endpoint gives zeros.
 
-        A batch that times out is sent again in halves, down to a single text. Raises ModelUnavailable.
+        `origins`: (path, blob oid) of each text, for the egress log; empty for texts of no file. A batch that times out
+        is sent again in halves, down to a single text. Raises ModelUnavailable.
         """
-        origins = list(self.origins)
-        if len(origins) != len(texts):
+        if not origins:
             origins = [("", "")] * len(texts)
+        if len(origins) != len(texts):
+            raise ValueError(f"{len(texts)} texts have {len(origins)} origins")
         vectors: list[bytes] = []
         while len(vectors) < len(texts):
             at = len(vectors)
@@ -97,15 +100,17 @@ class HttpEmbedder:
         return len(texts)
 
     def embed_query(self, text: str) -> bytes:
-        return self._ask(text)
-
-    def _ask(self, text: str) -> bytes:
+        """The unit vector of a question. Raises ModelUnavailable, also if the endpoint gives zeros for it."""
         deadline = time.monotonic() + self._seconds
-        return self._send(self._prefixes.query, [text], [(QUESTION, "")], QUESTION_TRIES, deadline)[0]
+        (vector,) = self._send(self._prefixes.query, [text], [(QUESTION, "")], QUESTION_TRIES, deadline)
+        if not any(vector):
+            raise self._wrong("holds no vector with a direction")
+        return vector
 
     def _send(
         self, prefix: str, texts: Sequence[str], origins: Sequence[tuple[str, str]], tries: int, deadline: float
     ) -> list[bytes]:
+        """Send one batch and return its vectors. `deadline`: of all `tries` together, monotonic clock."""
         from gitmem.gate.policy import Policy
         from gitmem.gate.redaction import redact
 
@@ -113,12 +118,13 @@ class HttpEmbedder:
         shown = [prefix + (redact(text, "", Policy()) or " ") for text in texts]
         answer = self._server.post(
             "embeddings", {"model": self._server.model, "input": shown},
-            RequestLimits(MAX_ANSWER_BYTES, deadline, tries, retry_timeouts=False), state=self.state, origins=origins,
+            RequestLimits(MAX_ANSWER_BYTES, deadline, tries, retry_timeouts=False), state=self._state, origins=origins,
         )  # fmt: skip
         vectors = self._vectors(answer, len(texts))
         return [vector if text.strip() else bytes(len(vector)) for text, vector in zip(texts, vectors, strict=True)]
 
     def _vectors(self, data: bytes, count: int) -> list[bytes]:
+        """The unit vectors of a response for `count` texts, in their order. Raises ModelUnavailable."""
         try:
             answer: Any = json.loads(data)
         except (ValueError, RecursionError):
@@ -127,21 +133,20 @@ class HttpEmbedder:
             rows = sorted(answer["data"], key=lambda row: row["index"])
             if [row["index"] for row in rows] != list(range(count)):
                 raise self._wrong(f"has not {count} vectors")
-            vectors = [self._vector(row["embedding"]) for row in rows]
+            return [self._unit_vector(row["embedding"]) for row in rows]
         except (KeyError, TypeError, ValueError, OverflowError):
             raise self._wrong("is not what an OpenAI-compatible endpoint gives") from None
-        if not any(map(any, vectors)):
-            raise self._wrong("holds no vector with a direction")
-        return vectors
 
-    def _vector(self, numbers: list[float]) -> bytes:
+    def _unit_vector(self, numbers: list[float]) -> bytes:
+        """The numbers scaled to length 1, as float32; zeros stay zeros. Raises ModelUnavailable for no numbers, for one
+        that is not finite, and for another count of numbers than before."""
         length = math.sqrt(sum(float(x) * float(x) for x in numbers))
         if not numbers or not math.isfinite(length):
             raise self._wrong("holds a vector without a direction")
         if self._dims and len(numbers) != self._dims:
             raise self._wrong(f"has vectors of {len(numbers)} numbers, not {self._dims}")
         self._dims = len(numbers)
-        # Some servers return zeros for a text without known words; the vector stays zero, as for an empty text.
+        # Some servers return zeros for a text without a word that the model knows.
         return array("f", [x / (length or 1.0) for x in numbers]).tobytes()
 
     def _wrong(self, what: str) -> ModelUnavailable:

@@ -58,7 +58,7 @@ def shared() -> "StaticEmbedder":
     return StaticEmbedder()
 
 
-def open(rest: str, config: object) -> "StaticEmbedder":
+def open(rest: str, config: object, state: object = None) -> "StaticEmbedder":
     """The embedder over the shipped table; it has no settings."""
     return shared()
 
@@ -176,7 +176,7 @@ class StaticEmbedder:
         dot: float = sum(map(mul, vector, lanes))
         return dot / length
 
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
+    def embed(self, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[bytes]:
         """The vector of each text, the same bytes as `embed_query`."""
         if len(texts) >= _MIN_TEXTS_FOR_DICT:
             self.read_all()

@@ -126,14 +126,11 @@ class Server:
         return httpx.Response(200, json={"data": rows[::-1]})
 
     def embedder(self, state: Path | None, key: str = "") -> http_embedder.HttpEmbedder:
-        made = http_embedder.HttpEmbedder(
-            Endpoint(
-                "https://api.example.org/v1", "m", key,
-                transport=httpx.MockTransport(self), sleep=self.naps.append, now=lambda: NOW,
-            )
+        endpoint = Endpoint(
+            "https://api.example.org/v1", "m", key,
+            transport=httpx.MockTransport(self), sleep=self.naps.append, now=lambda: NOW,
         )  # fmt: skip
-        made.state = state
-        return made
+        return http_embedder.HttpEmbedder(endpoint, state=state)
 
 
 @pytest.fixture
@@ -159,8 +156,7 @@ def test_every_text_is_logged_before_it_is_sent_and_nothing_is_sent_without_a_lo
     server: Server, tmp_path: Path
 ) -> None:
     embedder = server.embedder(tmp_path)
-    embedder.origins = [("memory/a.md", "ab" * 20)]
-    embedder.embed(["alpha"])
+    embedder.embed(["alpha"], [("memory/a.md", "ab" * 20)])
     embedder.embed_query("what is alpha?")
     assert logged(tmp_path) == [
         {"time": "2026-03-01T12:00:00+00:00", "provider": "api.example.org", "path": "memory/a.md", "blob": "ab" * 20},
@@ -275,8 +271,8 @@ def test_every_family_is_met_by_a_name_of_its_own() -> None:
 
 
 def test_questions_and_passages_go_out_with_their_prefixes(server: Server, tmp_path: Path) -> None:
-    embedder = http_embedder.HttpEmbedder(server.embedder(tmp_path)._server, Prefixes("query: ", "passage: "))
-    embedder.state = tmp_path
+    prefixes = Prefixes("query: ", "passage: ")
+    embedder = http_embedder.HttpEmbedder(server.embedder(tmp_path)._server, prefixes, state=tmp_path)
     embedder.embed(["alpha", " "])
     embedder.embed_query("beta")
     assert server.texts == ["passage: alpha", "passage:  ", "query: beta"]
@@ -400,7 +396,6 @@ def test_indexing_with_a_model_says_how_far_it_is(repo: Repo, server: Server, mo
         httpx.Response(200, json={"data": []}),
         httpx.Response(200, json={"data": [{"index": 1, "embedding": [1.0]}]}),
         httpx.Response(200, json={"data": [{"index": 0, "embedding": []}]}),
-        httpx.Response(200, json={"data": [{"index": 0, "embedding": [0.0, 0.0]}]}),
         httpx.Response(200, json={"data": [{"index": 0, "embedding": ["x"]}]}),
         httpx.Response(200, content=b'{"data": [{"index": 0, "embedding": [1e999, NaN]}]}'),
         httpx.Response(200, json={"data": [{"index": 0, "embedding": None}]}),
@@ -419,6 +414,24 @@ def test_a_vector_of_zeros_is_that_texts_alone(server: Server, tmp_path: Path) -
     server.answers = [httpx.Response(200, json={"data": rows})]
     zeros, other = server.embedder(tmp_path).embed(["alpha", "beta"])
     assert zeros == bytes(8) and array("f", other).tolist() == [0.0, 1.0]
+
+
+def test_zeros_for_one_text_without_known_words_are_its_vector_and_zeros_for_a_question_are_an_error(
+    server: Server, tmp_path: Path
+) -> None:
+    zeros = httpx.Response(200, json={"data": [{"index": 0, "embedding": [0.0, 0.0]}]})
+    server.answers = [zeros]
+    assert server.embedder(tmp_path).embed(["alpha"]) == [bytes(8)]
+    for ask in (lambda: server.embedder(tmp_path).embed_query("alpha"), lambda: server.embedder(tmp_path).dims):
+        server.answers = [zeros]
+        with pytest.raises(ModelUnavailable, match="no vector with a direction"):
+            ask()
+
+
+def test_each_text_has_one_origin_in_the_log(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="2 texts have 1 origins"):
+        server.embedder(tmp_path).embed(["alpha", "beta"], [("memory/a.md", "ab" * 20)])
+    assert server.requests == []
 
 
 def test_the_number_of_dimensions_may_not_change(server: Server, tmp_path: Path) -> None:
