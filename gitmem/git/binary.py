@@ -729,8 +729,9 @@ def read_in_thread(pipe: IO[bytes]) -> Callable[[], bytes]:
     start = bytearray()
 
     def read() -> None:
-        while piece := pipe.read(PIECE_BYTES):
-            start.extend(piece[: MAX_STDERR_BYTES - len(start)])
+        with suppress(ValueError):  # the caller wants no more of the output and has closed the pipes
+            while piece := pipe.read(PIECE_BYTES):
+                start.extend(piece[: MAX_STDERR_BYTES - len(start)])
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
-from gitmem.git.binary import BinaryRepository
+from gitmem.git.binary import BinaryRepository, read_in_thread
 from gitmem.git.opening import discover, open_repository
 from gitmem.git.repository import Repository
 from tests.harness import Repo
@@ -392,3 +394,17 @@ def test_a_repository_below_a_folder_with_a_line_break_is_refused_with_the_reaso
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     with pytest.raises(GitFailed, match="line break in its name"):
         discover(root, os.environ)
+
+
+def test_a_reader_of_errors_ends_quietly_where_the_pipe_is_closed_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    problems: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", problems.append)
+
+    class ClosedLater(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            piece = super().read(size)
+            self.close()
+            return piece
+
+    assert read_in_thread(ClosedLater(b"fatal: one\n"))() == b"fatal: one\n"
+    assert problems == []
