@@ -2,7 +2,7 @@
 
 A profile is a name for a repository. It is stored in the user's own Git configuration (`mem.profile.<name>.root`,
 `.agent`). Two profiles never share a repository, so nothing that one does reaches the other. This module only reads
-files; `gitmem.git.write.configure` writes the configuration.
+files; `gitmem.git.user_config.configure` writes the configuration.
 """
 
 from __future__ import annotations

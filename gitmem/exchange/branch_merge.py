@@ -15,12 +15,13 @@ from gitmem.errors import Changed, GitFailed, GitMemError, UsageError
 from gitmem.exchange.taken_over import Takeover, takeovers
 from gitmem.git import undo_record
 from gitmem.git.branch_worktree import detached_worktree
+from gitmem.git.commit import ensure_can_commit, merging
 from gitmem.git.merge_file import merge_text
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.worktree import write_atomic
-from gitmem.git.write import ensure_can_commit, merging, run_git
+from gitmem.git.write import run_git
 from gitmem.memory.fact import encode
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message

@@ -25,13 +25,14 @@ from gitmem.gate.tree_policies import staged_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import merge_driver, transaction
 from gitmem.git.branch_worktree import detached_worktree
+from gitmem.git.commit import commit_paths, ensure_can_commit
 from gitmem.git.git_config import settings_as_variables
 from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.ranges import shallow
 from gitmem.git.revision import CommitRange
 from gitmem.git.worktree import locked, read_bytes
-from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries
+from gitmem.git.write import run_git, stage_entries
 from gitmem.json_values import json_keys
 from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import MEMORY, Rival

@@ -16,11 +16,12 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError
 from gitmem.exchange.branch_merge import PREFIX, BranchMerge, go_forward, made_merge, merge_of
+from gitmem.git.commit import MERGE_HEAD, merging
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.undo_record import digest
 from gitmem.git.worktree import read_bytes
-from gitmem.git.write import MERGE_HEAD, merging, run_git
+from gitmem.git.write import run_git
 from gitmem.messages import Message
 
 MAX_MESSAGE_BYTES = 1 << 16

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError, Refused
+from gitmem.git.commit import BISECT_IN_PROGRESS, IN_PROGRESS
 from gitmem.git.history_filter import CITED, PROBED, Masking
 from gitmem.git.objects import is_encrypted
 from gitmem.git.repository import Repository
-from gitmem.git.write import BISECT_IN_PROGRESS, HOOK_VIEW, IN_PROGRESS, run_git
+from gitmem.git.write import HOOK_VIEW, run_git
 
 OWN_FOLDER = "filter-repo"  # of git-filter-repo, in the Git directory
 NOT_INSTALLED = ("--purge needs git-filter-repo", "pip install 'git-mem[purge]'")

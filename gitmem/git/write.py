@@ -1,13 +1,12 @@
-"""Writes to a repository, always by the git binary, so that the user's hooks, signing and configuration apply.
+"""Runs git for writes, so that the user's hooks, signing and configuration apply: one runner, and the small writes.
 
-A commit holds only the given paths; anything else that is staged stays staged. A commit that must be signed never waits
-for a person who is not there (`gitmem.git.signing`).
+A command that signs a commit never waits for a person who is not there (`gitmem.git.signing`). Commits of ours are made
+by `gitmem.git.commit`.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +17,9 @@ from typing import TYPE_CHECKING
 from gitmem import system
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
-from gitmem.git.objects import Entry, is_git_crypt_filter
+from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import SCRATCH_PREFIX, state_dir
+from gitmem.git.worktree import state_dir
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
@@ -31,21 +30,8 @@ IDENTITY_ERRORS = (
     "Author identity unknown", "Committer identity unknown", "empty ident name", "unable to auto-detect email",
 )  # fmt: skip
 IDENTITY_HINT = 'git config --global user.name "Your Name"; git config --global user.email you@example.com'
-MERGE_HEAD = "MERGE_HEAD"
-# File of Git's directory -> (the operation in progress, the command that finishes it). These forbid a commit of ours.
-IN_PROGRESS = {
-    MERGE_HEAD: ("a merge", "git merge --continue"),
-    "CHERRY_PICK_HEAD": ("a cherry-pick", "git cherry-pick --continue"),
-    "REVERT_HEAD": ("a revert", "git revert --continue"),
-    "rebase-merge": ("a rebase", "git rebase --continue"),
-    "rebase-apply": ("a rebase or am", "git rebase --continue"),
-}
-BISECT_IN_PROGRESS = {"BISECT_LOG": ("a bisect", "git bisect reset")}  # forbids a rewrite of history, not a commit
 SCRATCH = "writing"  # folder of scratch files in the state folder
 END_SECONDS = 5.0  # for a git that was asked to end
-TRAILER = re.compile(r"(?:Memory-[A-Z][A-Za-z]*|Reviewed-by|Signed-off-by|Co-authored-by): \S")
-# The output of `git commit`: `[main 1a2b3c4] subject`. The subject may have brackets too: the first ones count.
-_COMMITTED = re.compile(r"\[[^\n]*? ([0-9a-f]{4,64})\] ")
 # Variables that Git sets for a hook: a command of ours that commits elsewhere must not get them.
 HOOK_VIEW = (
     "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
@@ -63,7 +49,7 @@ def run_git(
     `stdin`: the text of the standard input. `env`: more variables of the environment. Raises NotSigned if a commit
     cannot be signed and nobody is at a terminal.
     """
-    environ = _without(repo.environ, HOOK_VIEW)
+    environ = without_variables(repo.environ, HOOK_VIEW)
     if "GIT_WORK_TREE" not in environ:
         environ.pop("GIT_DIR", None)
     environ.update(LC_ALL="C.UTF-8", GIT_TERMINAL_PROMPT="0", **(env or {}))
@@ -81,7 +67,7 @@ def run_git(
             raise signing.error_of(error) from None
 
 
-def _without(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+def without_variables(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """The environment without the variables `names`."""
     hidden = frozenset(names)
     return {name: value for name, value in environ.items() if name not in hidden}
@@ -143,20 +129,6 @@ def _shortened_output(text: str) -> str:
     return "\n".join(text.splitlines()[1:20]).strip("\n")
 
 
-def merging(repo: Repository) -> bool:
-    """Whether a merge is in progress in this work tree."""
-    return (Path(repo.git_dir) / MERGE_HEAD).exists()
-
-
-def ensure_can_commit(repo: Repository) -> None:
-    """Raise GitMemError in a bare repository and during a merge, rebase, cherry-pick or revert."""
-    if repo.root is None:
-        raise GitMemError("this needs a work tree, and the repository is bare", "run it in a clone")
-    for name, (operation, hint) in IN_PROGRESS.items():
-        if (Path(repo.git_dir) / name).exists():
-            raise GitMemError(Message("{} is in progress here", operation), Message("finish it first: {}", hint))
-
-
 def scratch_folder(repo: Repository) -> Path:
     """The folder for scratch files: in the Git directory, so that neither `git add` nor a search sees them.
 
@@ -180,104 +152,9 @@ def _scratch_path(repo: Repository) -> Path:
     return repo.common_dir / "gitmem" / SCRATCH
 
 
-def commit_paths(
-    repo: Repository,
-    message: str,
-    paths: Sequence[str],
-    *,
-    author: str | None = None,
-    env: Mapping[str, str] | None = None,
-) -> str:
-    """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else. Returns the commit's oid.
-
-    Without paths it makes an empty commit. Hooks and signing run. A commit of encrypted files gets a message without
-    their text, because Git stores messages in clear. Raises GitFailed; what was staged before is staged then. The
-    caller holds the lock of all writers.
-    """
-    import tempfile
-
-    ensure_can_commit(repo)
-    assert repo.root is not None
-    encrypted = _encrypted_paths(repo, paths)
-    if encrypted and repo.git_crypt() is None:
-        raise GitMemError(
-            Message("'{}' is stored encrypted, and what is committed of it could not be checked", encrypted[0]),
-            "git-crypt unlock; git config --global mem.encryption git-crypt (docs/at-rest.md)",
-        )
-    if encrypted:
-        message = _without_text(message, len(encrypted))
-    known = set(run_git(repo, ["ls-files", "-z"]).split("\0"))
-    # `--only` takes only paths that Git knows, so new files are added first. `--intent-to-add` would leave an empty
-    # blob that nothing names.
-    new = [path for path in paths if path not in known and (repo.root / path).exists()]
-    args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
-    if author:
-        args += [f"--author={author}"]
-    try:  # standard input has the message, so a file has the paths
-        if new:
-            run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], stdin=_nul_ended(new))
-        with tempfile.NamedTemporaryFile(dir=scratch_folder(repo), prefix=SCRATCH_PREFIX) as file:
-            file.write(os.fsencode(_nul_ended(paths)))
-            file.flush()
-            args += [f"--pathspec-from-file={file.name}", "--pathspec-file-nul"] if paths else ["--allow-empty"]
-            # The oid is read from Git's output, because HEAD may name another commit by now.
-            committed = _COMMITTED.match(run_git(repo, args, stdin=message, env=env))
-    except BaseException:
-        with suppress(GitFailed):  # the first error is the one to report
-            _unstage_new(repo, new)
-        raise
-    return repo.resolve(committed[1] if committed else "HEAD")
-
-
-def _encrypted_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
-    """Those of `paths` that the attributes give to git-crypt. The filter's program is not run."""
-    if not paths:
-        return []
-    # The fields are path, attribute, value; then the next path.
-    fields = run_git(repo, ["check-attr", "-z", "--stdin", "filter"], stdin=_nul_ended(paths)).split("\0")
-    return [path for path, value in zip(fields[::3], fields[2::3], strict=False) if is_git_crypt_filter(value)]
-
-
-def _without_text(message: str, files: int) -> str:
-    """The message of a commit of encrypted files: their number and the trailers; no reason that a model wrote."""
-    trailers = [line for line in message.splitlines() if TRAILER.match(line)]
-    if any(line.startswith("Memory-Model:") for line in trailers):
-        trailers = [line for line in trailers if not line.startswith("Memory-Reason:")]
-    lines = [f"memory: change {files} encrypted {'file' if files == 1 else 'files'}"]
-    if trailers:
-        lines += ["", *trailers]
-    return "\n".join([*lines, ""])
-
-
-def _unstage_new(repo: Repository, paths: Sequence[str]) -> None:
-    """Remove new files from Git's index after a commit that failed, except those that HEAD has by now."""
-    if not paths:
-        return
-    head = repo.head()
-    committed = {entry.path for entry in repo.entries(head)} if head else set()
-    uncommitted = [path for path in paths if path not in committed]
-    if uncommitted:
-        run_git(repo, ["update-index", "--force-remove", "-z", "--stdin"], stdin=_nul_ended(uncommitted))
-
-
-def _nul_ended(paths: Iterable[str]) -> str:
+def nul_ended(paths: Iterable[str]) -> str:
     """Paths in the form in which Git reads them from a file; a command line holds too few."""
     return "".join(f"{path}\0" for path in paths)
-
-
-def configure(environ: Mapping[str, str], *args: str) -> bool:
-    """Run `git config --global ARGS` on the user's own settings. Returns False if there was nothing to unset.
-
-    Raises GitFailed.
-    """
-    env = _without(environ, (*HOOK_VIEW, *REPOSITORY_VIEW))
-    command = ["git", "-C", "/", "config", "--global", *args]
-    result = subprocess.run(command, capture_output=True, env=env, check=False)
-    if result.returncode in (5, 128) and args[0] in ("--unset", "--unset-all", "--remove-section"):
-        return False
-    if result.returncode != 0:
-        raise GitFailed(f"git config failed: {first_line(os.fsdecode(result.stderr))}")
-    return True
 
 
 def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
@@ -289,7 +166,7 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GitMemError(Message("cannot make '{}': {}", folder, error.strerror)) from None
-    env = _without(environ, (*HOOK_VIEW, *REPOSITORY_VIEW))
+    env = without_variables(environ, (*HOOK_VIEW, *REPOSITORY_VIEW))
     result = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
     if result.returncode != 0:
         raise GitFailed(f"git init failed: {first_line(os.fsdecode(result.stderr))}")
@@ -298,7 +175,7 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
 def store_blob(repo: Repository, data: bytes) -> str:
     """Store `data` as a blob, without filters. Returns its oid. Raises GitFailed."""
     folder = str(repo.root or repo.git_dir)
-    env = _without(repo.environ, HOOK_VIEW)
+    env = without_variables(repo.environ, HOOK_VIEW)
     result = subprocess.run(
         ["git", "-C", folder, "hash-object", "-w", "--no-filters", "--stdin"],
         input=data, capture_output=True, env=env, check=False,

@@ -25,10 +25,11 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import Mask, refuse_or_mask
 from gitmem.gate.scan import scan
+from gitmem.git.commit import ensure_can_commit
 from gitmem.git.opening import Repository, discover, open_repository
 from gitmem.git.transaction import Position, ensure_position, position, replaced, writer
 from gitmem.git.worktree import read_bytes
-from gitmem.git.write import ensure_can_commit, run_git
+from gitmem.git.write import run_git
 from gitmem.memory import links
 from gitmem.memory.adoption import daily_patterns, daily_settings_text
 from gitmem.memory.document import decode

@@ -19,11 +19,11 @@ from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.policy import Policy
 from gitmem.git.branch_worktree import branch_worktree, detached_worktree
+from gitmem.git.commit import ensure_can_commit
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.git.worktree import locked
-from gitmem.git.write import ensure_can_commit
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, importance, pinned

@@ -19,6 +19,7 @@ from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.git import undo_record
 from gitmem.git.branch_worktree import branch_worktree
+from gitmem.git.commit import ensure_can_commit
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import (
@@ -35,7 +36,7 @@ from gitmem.git.transaction import (
     writer,
 )  # fmt: skip
 from gitmem.git.worktree import locked, write_atomic
-from gitmem.git.write import ensure_can_commit, run_git
+from gitmem.git.write import run_git
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import fact_id, render_span, text_hash

@@ -18,8 +18,8 @@ from gitmem.agents.repository_pool import OpenRepository, RepositoryPool
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
+from gitmem.git.commit import merging
 from gitmem.git.opening import Repository
-from gitmem.git.write import merging
 from gitmem.memory.forgotten import Forgotten
 from gitmem.messages import Message
 from gitmem.provenance.forgotten_texts import forgotten_texts

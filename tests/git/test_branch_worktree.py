@@ -15,8 +15,8 @@ import pytest
 
 from gitmem.errors import Changed, GitFailed, GitMemError
 from gitmem.git.branch_worktree import PREFIX, branch_worktree, detached_worktree
+from gitmem.git.commit import commit_paths
 from gitmem.git.opening import open_repository
-from gitmem.git.write import commit_paths
 from tests.harness import SOURCE, Repo
 
 KILLED = """

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed
+from gitmem.git.commit import commit_paths
 from gitmem.git.opening import open_repository
 from gitmem.git.transaction import RECORD, recover, replaced, writer
-from gitmem.git.write import commit_paths
 from tests.harness import SOURCE, Repo
 
 MEMORY = "# Memory\n\n- We use Postgres 16\n"

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from gitmem.git.commit import commit_paths
 from gitmem.git.opening import open_repository
-from gitmem.git.write import commit_paths
 from tests.harness import Repo
 
 

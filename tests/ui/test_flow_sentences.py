@@ -20,7 +20,7 @@ from gitmem.errors import UsageError
 from gitmem.gate.changes.rules import RULES
 from gitmem.gate.detectors.registry import DETECTORS, examples, load
 from gitmem.gate.detectors.text import Text
-from gitmem.git.write import IN_PROGRESS
+from gitmem.git.commit import IN_PROGRESS
 from gitmem.hosts.registry import all_hosts
 from gitmem.memory.fact import ORIGINS
 from gitmem.messages import Message, joined

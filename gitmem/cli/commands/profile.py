@@ -14,7 +14,8 @@ from gitmem.environment import now
 from gitmem.errors import GitMemError, NotARepository, UsageError
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import discover, open_repository
-from gitmem.git.write import configure, run_git
+from gitmem.git.user_config import configure
+from gitmem.git.write import run_git
 from gitmem.memory.new_repository import create_memory_files, place_for
 from gitmem.sessions.working_memory import Store
 
