@@ -39,6 +39,8 @@ DAY_NOTE = lazy(r"^(?:.*/)?(\d{4})([_./]?)(\d{2})\2(\d{2})\.md$")
 DATE_FIELDS = {"YYYY": ("y", 4), "MM": ("m", 2), "DD": ("d", 2)}  # field of a daily pattern: regex group, digits
 DATE_FIELD_RUN = r"(?:(?<![A-Za-z])|(?=YYYY))(?:YYYY|MM|DD)+(?![A-Za-z])"
 MAX_PATTERN_CHARS = 200  # of a daily pattern
+ISO_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"  # a regular expression; it also matches days that no calendar has
+ISO_DAY_IN_NAME = lazy(rf"({ISO_DAY})[^/]*$")
 DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # Agents read more files than memory (gitmem/agent_paths.py). The gate scans those files; the index leaves them out.
 # The scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml use these endings.
@@ -299,6 +301,18 @@ def log_date(path: str) -> date | None:
     if not match:
         return None
     return _date(match.group(1), match.group(3), match.group(4))
+
+
+def day_in_path(path: str) -> str:
+    """The ISO day in the path of a dated file, also of one whose name only contains it (`logs/sync-2026-02-05.md`); ""
+    for none."""
+    day = log_date(path)
+    if day is not None:
+        return day.isoformat()
+    match = ISO_DAY_IN_NAME.search(path)
+    if match is not None:
+        return match[1]
+    return ""
 
 
 def _date(year: str, month: str, day: str) -> date | None:

@@ -16,6 +16,7 @@ from gitmem.paths import (  # fmt: skip
     daily_form,
     daily_glob,
     daily_path,
+    day_in_path,
     holds_instructions,
     in_default_corpus,
     is_memory,
@@ -163,3 +164,20 @@ def test_letters_of_a_word_in_a_pattern_are_no_digits(pattern: str, path: str) -
 
 def test_the_glob_of_a_pattern_takes_what_it_names() -> None:
     assert matches("journals/2026_02_05.md", daily_glob("journals/YYYY_MM_DD.md"))
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("memory/2026-02-05.md", "2026-02-05"),
+        ("memory/2026-02-05-retro.md", "2026-02-05"),
+        ("notes/2026_02_05.md", "2026-02-05"),
+        ("journal/2026/02/05.md", "2026-02-05"),
+        ("logs/sync-2026-02-05.md", "2026-02-05"),
+        ("memory/배포-2026-02-05.md", "2026-02-05"),
+        ("2026-02-05/notes.md", ""),
+        ("MEMORY.md", ""),
+    ],
+)
+def test_the_day_in_the_path_of_a_dated_file(path: str, day: str) -> None:
+    assert day_in_path(path) == day

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING
 
-from gitmem.paths import agent_of
+from gitmem.paths import agent_of, day_in_path
 from gitmem.text import english, korean
-from gitmem.text.iso_day import ISO_DAY
 
 if TYPE_CHECKING:
     import click
@@ -71,7 +70,7 @@ def revisions(repo: Repository, config: Config, incomplete: str) -> Iterable[str
 @_completer
 def days(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
     """Names of days, then the dates of daily logs, the newest first."""
-    logs = {match[0] for path in _files(repo, config) if (match := re.search(ISO_DAY, path))}
+    logs = {day for path in _files(repo, config) if (day := day_in_path(path))}
     return [*DAYS, *sorted(logs, reverse=True)]
 
 

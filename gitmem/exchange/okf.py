@@ -21,8 +21,8 @@ from gitmem.memory import front_matter
 from gitmem.memory.fact import Fact, Meta, render_comment
 from gitmem.memory.facts import marker_of, parse_lines, with_comment
 from gitmem.memory.statements import Form
+from gitmem.paths import ISO_DAY
 from gitmem.search.validity import last_day
-from gitmem.text.iso_day import ISO_DAY
 
 VERSION = "0.2"
 RESERVED = ("index.md", "log.md")  # names of listings in every folder of a bundle; they are not concepts

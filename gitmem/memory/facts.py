@@ -22,8 +22,7 @@ from gitmem.memory.outline import outline
 from gitmem.memory.sections import HEADINGS
 from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
-from gitmem.paths import holds_instructions
-from gitmem.text.iso_day import ISO_DAY
+from gitmem.paths import day_in_path, holds_instructions
 
 IMPORTANCE = 0.5  # importance of a fact whose comment states none
 
@@ -39,7 +38,6 @@ _MARKERS = {
 }
 _HEADING = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _RULER = lazy(r" {0,3}(?:=+|-+)[ \t]*$")
-_LOG_DATE = lazy(rf"({ISO_DAY})[^/]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +188,9 @@ def fact_date(fact: Fact) -> str:
         return since[:10]
     for key, value in fact.meta:
         if key == "src":
-            match = _LOG_DATE.search(value.split("#", 1)[0])
-            if match:
-                return match[1]
+            day = day_in_path(value.partition("#")[0])
+            if day:
+                return day
     return ""
 
 

@@ -19,12 +19,11 @@ from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import TYPES, Fact, Meta, normalise
 from gitmem.memory.similarity import is_near_duplicate
 from gitmem.memory.statements import Form, Statement, read
-from gitmem.paths import Kind, kind, log_date
+from gitmem.paths import ISO_DAY, Kind, kind, log_date
 from gitmem.promotion.plan import Approved, Rules, decide
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.provenance.cited_sources import cited_spans
 from gitmem.provenance.cited_text import cited_text
-from gitmem.text.iso_day import ISO_DAY
 
 FOLDER = "memory/sessions/digests"
 STALE_DAYS = 30  # days after the end of a month before a digest of its episodes is made

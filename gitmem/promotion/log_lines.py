@@ -17,11 +17,11 @@ from typing import NamedTuple
 from gitmem.gate.detectors.masks import has_mask
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.statements import Form, Statement, read
+from gitmem.paths import ISO_DAY
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import reports_work, topic_of
 from gitmem.provenance.line_origins import statement_origins
 from gitmem.text.heading_words import is_generic_heading
-from gitmem.text.iso_day import ISO_DAY
 from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 

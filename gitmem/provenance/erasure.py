@@ -25,13 +25,12 @@ from gitmem.memory.fact import Fact, encode, fact_id, normalise, text_hash
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.messages import Message
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
+from gitmem.paths import ISO_DAY, MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import cited_spans, facts_at, merge_spans
 from gitmem.provenance.corrections import Correction, MessageParts, Removal, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
-from gitmem.text.iso_day import ISO_DAY
 from gitmem.text.terms import terms
 
 LONG_TERM_KINDS = (Kind.MEMORY, Kind.ARCHIVE)

@@ -27,8 +27,8 @@ from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
 from gitmem.memory.statements import without_list_marker
+from gitmem.paths import ISO_DAY
 from gitmem.review.masking import Texts
-from gitmem.text.iso_day import ISO_DAY
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"

@@ -352,6 +352,8 @@ def test_pinned_is_read_in_each_spelling(value: str, stays: bool) -> None:
         ("from=2026-02-05T10:00 src=memory/2026-01-01.md#L3", "2026-02-05"),
         ("src=MEMORY.md#L3 src=memory/2026-01-01.md#L3", "2026-01-01"),
         ("src=notes/plan#memory/2026-01-01.md", ""),
+        ("src=journal/2026/01/01.md#L3", "2026-01-01"),
+        ("src=journal/2026_01_01.md#L3", "2026-01-01"),
         ("type=fact", ""),
     ],
 )
