@@ -1,7 +1,8 @@
 """Decides which operations of a promotion model may change MEMORY.md, and why each of the others may not. Pure.
 
 Promotion writes only what `decide` approves, whatever the model says. Each check has its own `Check` and sentence; the
-first check that fails refuses the operation. This module knows no model and no Git.
+first check that fails refuses the operation. How many facts a run may add, and how many lines MEMORY.md may have, are
+settings (`config`). This module knows no model and no Git.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bodies of REST requests and of answers that only the server gives, and the reader of requests.
+"""The classes of REST requests and of answers that only the server gives, and the check of a request's fields.
 
 `openapi` describes the same classes, so a request is checked against what is described. Nothing here answers.
 """

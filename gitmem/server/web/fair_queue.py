@@ -32,7 +32,7 @@ HEAVY = 2.0  # a tenant is limited if its recent requests are more than HEAVY ti
 MAX_RESTS = 5  # requests of others that a limited tenant leaves time for after each of its own
 MAX_REST_SECONDS = 0.25
 MAX_YIELD_SECONDS = 0.25  # for which a limited tenant that has rested waits while requests of others run
-MAX_BODY_BYTES = 1 << 20  # of a request; its body is read before it is queued
+MAX_QUEUED_BYTES = 1 << 20  # of a request; its body is read before it is queued
 
 
 class QueueFull(Exception):
@@ -166,7 +166,7 @@ class Queued:
             return
         body = await read_body(receive)
         if body is None:
-            await error(413, "too-large", f"a request has {MAX_BODY_BYTES} bytes at most")(scope, receive, send)
+            await error(413, "too-large", f"a request has {MAX_QUEUED_BYTES} bytes at most")(scope, receive, send)
             return
         tenant = self.tenant_of(Headers(scope=scope).get("authorization", "").partition(" ")[2].strip())
         asked = self.queue.clock()
@@ -213,13 +213,13 @@ def is_queued(scope: Any) -> bool:
 
 
 async def read_body(receive: Any) -> list[Any] | None:
-    """The ASGI messages of a request's body; None for more than MAX_BODY_BYTES."""
+    """The ASGI messages of a request's body; None for more than MAX_QUEUED_BYTES."""
     messages, size = [], 0
     while True:
         message = await receive()
         messages.append(message)
         size += len(message.get("body", b""))
-        if size > MAX_BODY_BYTES:
+        if size > MAX_QUEUED_BYTES:
             return None
         if message["type"] != "http.request" or not message.get("more_body"):
             return messages

@@ -33,7 +33,7 @@ from gitmem.server.web.openapi import description
 from gitmem.server.web.webhooks import MAX_DELIVERY_BYTES, Delivery, delivery
 
 log = logging.getLogger("gitmem.server")
-MAX_BODY_BYTES = 1 << 16
+MAX_JSON_BYTES = 1 << 16  # of a request's body; the queue before it (`fair_queue`) reads MAX_QUEUED_BYTES at most
 STATUS: dict[type[GitMemError], tuple[int, str]] = {
     Unauthorized: (401, "unauthorized"),
     Forbidden: (403, "forbidden"),
@@ -268,9 +268,9 @@ async def fields(request: Request) -> Mapping[str, Any]:
     """The fields of a request: the parameters of a GET, else its JSON object. Raises UsageError."""
     if request.method == "GET":
         return {name: request.query_params.getlist(name) for name in request.query_params}
-    body = await limited(request, MAX_BODY_BYTES)
+    body = await limited(request, MAX_JSON_BYTES)
     if body is None:
-        raise UsageError(f"a request has {MAX_BODY_BYTES} bytes at most", "")
+        raise UsageError(f"a request has {MAX_JSON_BYTES} bytes at most", "")
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
