@@ -15,8 +15,9 @@ from pathlib import Path
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.objects import is_git_crypt_filter
 from gitmem.git.repository import Repository
+from gitmem.git.scratch_files import scratch_folder
 from gitmem.git.worktree import SCRATCH_PREFIX
-from gitmem.git.write import nul_ended, run_git, scratch_folder
+from gitmem.git.write import nul_ended, run_git
 from gitmem.messages import Message
 from gitmem.plural import counted
 

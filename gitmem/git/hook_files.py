@@ -66,8 +66,9 @@ MAY_HOLD = (
 )  # fmt: skip
 
 # In a folder that serves several repositories, the block acts for those where `git mem install` was run.
-HERE = 'case ":$gitmem_only:" in *":$(git rev-parse --path-format=absolute --git-common-dir):"*)'
-ONLY = re.compile(rb"^gitmem_only='(.*)'$", re.MULTILINE)
+# `gitmem_only` has their Git directories, a line each: a path may hold a colon.
+HERE = 'case "\n$gitmem_only\n" in *"\n$(git rev-parse --path-format=absolute --git-common-dir)\n"*)'
+ONLY = re.compile(rb"^gitmem_only='((?:[^']|'\\'')*)'$", re.MULTILINE)
 
 GATE = ("refuse", "staged", "scan_staged")
 # Hook -> the scripts of hook_scripts/ that its block is made of, after `run`.
@@ -111,7 +112,7 @@ def block(name: str, python: str = "", promote: str = "", only: Sequence[str] = 
     """
     body = [f"gitmem_python={_quoted(python)}", *(script(each, name) for each in ("run", *SCRIPTS[name]))]
     if only:
-        body = [f"gitmem_only={_quoted(':'.join(only))}", HERE, *body, ";; esac"]
+        body = [_only_line(only), HERE, *body, ";; esac"]
     text = "\n".join([BEGIN, *body, END, ""])
     return text.replace("gitmem_promote=''", f"gitmem_promote={_quoted(promote)}")
 
@@ -119,6 +120,11 @@ def block(name: str, python: str = "", promote: str = "", only: Sequence[str] = 
 def shim(name: str, python: str = "", promote: str = "") -> str:
     """The whole file of the hook `name` if there was none, as in `hooks/NAME` of the project."""
     return OURS + block(name, python, promote)
+
+
+def _only_line(directories: Sequence[str]) -> str:
+    """The assignment with the Git directories for which a block acts; `_named_in` reads it."""
+    return "gitmem_only=" + _quoted("\n".join(directories))
 
 
 def _quoted(text: str) -> str:
@@ -164,17 +170,17 @@ def _named_in(path: Path) -> tuple[str, ...]:
     match = ONLY.search(_read_plain(path))
     if not match:
         return ()
-    return tuple(os.fsdecode(match[1]).replace("'\\''", "'").split(":"))
+    return tuple(os.fsdecode(match[1]).replace("'\\''", "'").split("\n"))
 
 
 def _install(path: Path, lines: str, dry: bool) -> Step | None:
     """Write the block `lines` to one hook file; None if the file has it already."""
     whole = OURS + lines
     if not os.path.lexists(path):
-        return _write_hook(Step("new", path), whole.encode(), 0o755, dry)
+        return _write_hook(Step("new", path), os.fsencode(whole), 0o755, dry)
     data = _read_plain(path)
     if BLOCK.search(data):
-        new = BLOCK.sub(lambda _: lines.encode(), data, count=1)
+        new = BLOCK.sub(lambda _: os.fsencode(lines), data, count=1)
         if new == data:
             return None
         return _write_hook(Step("updated", path), new, _mode(path), dry)
@@ -183,14 +189,20 @@ def _install(path: Path, lines: str, dry: bool) -> Step | None:
         start = 0
         if first:
             start = first.end()
-        new = data[:start] + lines.encode() + data[start:]
+        new = data[:start] + os.fsencode(lines) + data[start:]
         return _write_hook(Step("added to the script that is there", path), new, _mode(path), dry)
     saved = path.with_name(path.name + SAVED)
     if os.path.lexists(saved):
         raise GitMemError(f"'{saved}' is in the way", "an earlier install was cut short: look at both, keep one")
-    if not dry:
-        os.rename(path, saved)
-    return _write_hook(Step("new; what was there is called by it", path), (whole + _call(saved)).encode(), 0o755, dry)
+    step = Step("new; what was there is called by it", path)
+    if dry:
+        return step
+    os.rename(path, saved)
+    try:
+        return _write_hook(step, os.fsencode(whole + _call(saved)), 0o755, dry)
+    except BaseException:
+        os.replace(saved, path)  # without our hook, the hook that was there must go on running
+        raise
 
 
 def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
@@ -207,7 +219,7 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
         try:
             others = [named for named in _named_in(path) if named != only]
             if others:
-                line = f"gitmem_only={_quoted(':'.join(others))}".encode()
+                line = os.fsencode(_only_line(others))
                 data = ONLY.sub(lambda _: line, path.read_bytes(), count=1)  # noqa: B023 - used at once
                 steps.append(_write_hook(Step("goes on for other repositories", path), data, _mode(path), dry))
                 continue
@@ -228,7 +240,7 @@ def _uninstall(path: Path, dry: bool) -> Step | None:
         return None
     saved = path.with_name(path.name + SAVED)
     rest = BLOCK.sub(b"", data, count=1)
-    if os.path.lexists(saved) and rest == (OURS + _call(saved)).encode():
+    if os.path.lexists(saved) and rest == os.fsencode(OURS + _call(saved)):
         if not dry:
             os.replace(saved, path)
         return Step("what was there is back", path)
@@ -237,7 +249,7 @@ def _uninstall(path: Path, dry: bool) -> Step | None:
             path.unlink()
         return Step("removed", path)
     what = "our lines taken out"
-    if _call(saved).encode() in rest:
+    if os.fsencode(_call(saved)) in rest:
         what += f"; it has lines of yours and still calls {saved.name}"
     return _write_hook(Step(what, path), rest, _mode(path), dry)
 
@@ -253,10 +265,14 @@ def _write_hook(step: Step, data: bytes, mode: int, dry: bool) -> Step:
         return step
     temporary = step.path.with_name(f".{step.path.name}.{os.getpid()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.RAW, 0o700)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    os.chmod(temporary, mode)
-    os.replace(temporary, step.path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, mode)
+        os.replace(temporary, step.path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     return step
 
 
@@ -379,6 +395,6 @@ def installed(folder: Path) -> dict[str, str]:
         without_options = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", match.group(), flags=re.MULTILINE)
         runs = _mode(path) & 0o100 or is_husky(folder)
         states[name] = "old"
-        if without_options == block(name, only=_named_in(path)).encode() and runs:
+        if without_options == os.fsencode(block(name, only=_named_in(path))) and runs:
             states[name] = "current"
     return states

@@ -24,10 +24,11 @@ from gitmem.git.commit import commit_paths, ensure_can_commit
 from gitmem.git.objects import Entry, is_encrypted, is_lfs_pointer
 from gitmem.git.opening import Repository
 from gitmem.git.replacement import Replacement, sweep
+from gitmem.git.scratch_files import scratch_folder
 from gitmem.git.sparse_checkout import left_out
 from gitmem.git.undo_record import digest
 from gitmem.git.worktree import content, locked, read_bytes, write_atomic
-from gitmem.git.write import run_git, scratch_folder, stage_entries, store_blob
+from gitmem.git.write import run_git, stage_entries, store_blob
 from gitmem.messages import Message
 from gitmem.system import blocked_signals
 

@@ -19,7 +19,6 @@ from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import state_dir
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ IDENTITY_ERRORS = (
     "Author identity unknown", "Committer identity unknown", "empty ident name", "unable to auto-detect email",
 )  # fmt: skip
 IDENTITY_HINT = 'git config --global user.name "Your Name"; git config --global user.email you@example.com'
-SCRATCH = "writing"  # folder of scratch files in the state folder
 END_SECONDS = 5.0  # for a git that was asked to end
 # Variables that Git sets for a hook: a command of ours that commits elsewhere must not get them.
 HOOK_VIEW = (
@@ -42,17 +40,16 @@ REPOSITORY_VIEW = ("GIT_DIR", "GIT_WORK_TREE")  # variables that name the reposi
 
 
 def run_git(
-    repo: Repository, args: Sequence[str], *, stdin: str | None = None, env: Mapping[str, str] | None = None
+    repo: Repository, args: Sequence[str], *, stdin: str | bytes | None = None, env: Mapping[str, str] | None = None
 ) -> str:
     """Run git for a write in `repo` and return its output. Raises GitFailed with git's first error line.
 
-    `stdin`: the text of the standard input. `env`: more variables of the environment. Raises NotSigned if a commit
-    cannot be signed and nobody is at a terminal.
+    `stdin`: the standard input. `env`: more variables of the environment. Raises NotSigned if a commit cannot be signed
+    and nobody is at a terminal.
     """
-    environ = without_variables(repo.environ, HOOK_VIEW)
-    if "GIT_WORK_TREE" not in environ:
-        environ.pop("GIT_DIR", None)
-    environ.update(LC_ALL="C.UTF-8", GIT_TERMINAL_PROMPT="0", **(env or {}))
+    if isinstance(stdin, str):
+        stdin = stdin.encode("utf-8", "surrogateescape")
+    environ = {**_write_environment(repo.environ), **(env or {})}
     folder = str(repo.root or repo.git_dir)
     if args[0] not in COMMIT_COMMANDS:
         return _run(folder, args, stdin, environ)
@@ -67,6 +64,14 @@ def run_git(
             raise signing.error_of(error) from None
 
 
+def _write_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a git that writes: without a hook's variables, with English messages and no questions."""
+    variables = without_variables(environ, HOOK_VIEW)
+    if "GIT_WORK_TREE" not in variables:
+        variables.pop("GIT_DIR", None)
+    return {**variables, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
+
+
 def without_variables(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """The environment without the variables `names`."""
     hidden = frozenset(names)
@@ -74,7 +79,7 @@ def without_variables(environ: Mapping[str, str], names: Iterable[str]) -> dict[
 
 
 def _run(
-    folder: str, args: Sequence[str], stdin: str | None, environ: Mapping[str, str], signing: Signing | None = None
+    folder: str, args: Sequence[str], stdin: bytes | None, environ: Mapping[str, str], signing: Signing | None = None
 ) -> str:
     """Run git in `folder` and return its output. Hooks run as for a person's own commit; core.fsmonitor is off.
 
@@ -87,15 +92,12 @@ def _run(
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, start_new_session=own_session,
     )  # fmt: skip
-    data = None
-    if stdin is not None:
-        data = stdin.encode("utf-8", "surrogateescape")
     with process:
         try:
             if signing is None:
-                out, stderr = process.communicate(data)
+                out, stderr = process.communicate(stdin)
             else:
-                out, stderr = signing.communicate(process, data)
+                out, stderr = signing.communicate(process, stdin)
         except BaseException:
             _end(process, own_session)
             raise
@@ -109,47 +111,29 @@ def _run(
 
 
 def _end(process: subprocess.Popen[bytes], own_session: bool) -> None:
-    """Ask a git to end, its child processes too with `own_session`; after END_SECONDS kill it.
+    """Ask a git to end, its child processes too with `own_session`; after END_SECONDS kill it, or them.
 
     A git that is asked to end removes its lock files; a killed one leaves them.
     """
-    if own_session and system.POSIX:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-    else:
-        process.terminate()
+    _signal(process, own_session, signal.SIGTERM)
     try:
         process.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
-        process.kill()
+        _signal(process, own_session, signal.SIGKILL if system.POSIX else signal.SIGTERM)
+
+
+def _signal(process: subprocess.Popen[bytes], own_session: bool, number: int) -> None:
+    """Send a signal to a git, and with `own_session` to its child processes. Does nothing if they are gone."""
+    with suppress(ProcessLookupError):
+        if own_session and system.POSIX:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
 
 
 def _shortened_output(text: str) -> str:
     """Lines 2 to 20 of the output of git or a hook: a person needs them to act."""
     return "\n".join(text.splitlines()[1:20]).strip("\n")
-
-
-def scratch_folder(repo: Repository) -> Path:
-    """The folder for scratch files: in the Git directory, so that neither `git add` nor a search sees them.
-
-    The next writer removes the files of a killed run (`replacement.sweep`).
-    """
-    state_dir(repo.common_dir)
-    folder = _scratch_path(repo)
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
-
-
-def scratch_files(repo: Repository) -> list[Path]:
-    """The files in `scratch_folder`, of a running writer or of a killed one. Does not make the folder."""
-    try:
-        return sorted(_scratch_path(repo).iterdir())
-    except OSError:
-        return []
-
-
-def _scratch_path(repo: Repository) -> Path:
-    return repo.common_dir / "gitmem" / SCRATCH
 
 
 def nul_ended(paths: Iterable[str]) -> str:
@@ -166,23 +150,12 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GitMemError(Message("cannot make '{}': {}", folder, error.strerror)) from None
-    env = without_variables(environ, (*HOOK_VIEW, *REPOSITORY_VIEW))
-    result = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
-    if result.returncode != 0:
-        raise GitFailed(f"git init failed: {first_line(os.fsdecode(result.stderr))}")
+    _run(str(folder), ["init", "--quiet"], None, _write_environment(without_variables(environ, REPOSITORY_VIEW)))
 
 
 def store_blob(repo: Repository, data: bytes) -> str:
     """Store `data` as a blob, without filters. Returns its oid. Raises GitFailed."""
-    folder = str(repo.root or repo.git_dir)
-    env = without_variables(repo.environ, HOOK_VIEW)
-    result = subprocess.run(
-        ["git", "-C", folder, "hash-object", "-w", "--no-filters", "--stdin"],
-        input=data, capture_output=True, env=env, check=False,
-    )  # fmt: skip
-    if result.returncode != 0:
-        raise GitFailed(f"git hash-object failed: {first_line(os.fsdecode(result.stderr))}")
-    return result.stdout.decode().strip()
+    return run_git(repo, ["hash-object", "-w", "--no-filters", "--stdin"], stdin=data).strip()
 
 
 def stage_entries(repo: Repository, entries: Sequence[Entry]) -> None:

@@ -17,8 +17,8 @@ from gitmem.errors import IndexDamaged, ModelUnavailable
 from gitmem.gate.setup_checks import Check
 from gitmem.git.commit import IN_PROGRESS
 from gitmem.git.opening import Repository
+from gitmem.git.scratch_files import scratch_files
 from gitmem.git.transaction import RECORD
-from gitmem.git.write import scratch_files
 from gitmem.index import db
 from gitmem.index.chunks import blob_row
 from gitmem.index.db.reader import Index

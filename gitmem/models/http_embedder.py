@@ -54,7 +54,8 @@ class HttpEmbedder:
         self._prefixes = prefixes
         self._seconds = seconds
         self._dims = 0
-        self._max_chars = MAX_BATCH_CHARS  # of a batch; lowered for good after a time-out
+        # The size of a batch; both are lowered for good after a time-out.
+        self._max_texts, self._max_chars = MAX_BATCH_TEXTS, MAX_BATCH_CHARS
 
     @property
     def dims(self) -> int:
@@ -77,7 +78,7 @@ class HttpEmbedder:
         vectors: list[bytes] = []
         while len(vectors) < len(texts):
             at = len(vectors)
-            count = self._fitting(texts[at : at + MAX_BATCH_TEXTS])
+            count = self._fitting(texts[at : at + self._max_texts])
             deadline = time.monotonic() + max(MIN_BATCH_SECONDS, 2 * self._seconds)
             try:
                 vectors += self._send(
@@ -86,6 +87,7 @@ class HttpEmbedder:
             except TimedOut:
                 if count == 1:
                     raise
+                self._max_texts = (count + 1) // 2
                 self._max_chars = sum(map(len, texts[at : at + count])) // 2
         return vectors
 

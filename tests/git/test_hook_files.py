@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import GitMemError
 from gitmem.git.hook_files import BEGIN, HOOKS, SAVED, SERVER, block, install, installed, shim, uninstall
 from tests.harness import SOURCE
 
@@ -126,3 +127,38 @@ def test_what_is_installed_is_told_apart_from_old_lines(tmp_path: Path) -> None:
 def test_blocks_hold_no_command_of_the_repository() -> None:
     for name in HOOKS:
         assert "-E -P -m gitmem" in block(name, "/usr/bin/python3")
+
+
+@pytest.mark.parametrize("step", ["open", "chmod", "replace"])
+def test_a_hook_that_cannot_be_written_leaves_the_one_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    theirs = tmp_path / "pre-commit"
+    theirs.write_bytes(b"#!/usr/bin/env python3\nprint('theirs')\n")
+    theirs.chmod(0o755)
+    before, real = snapshot(tmp_path), getattr(os, step)
+
+    def fails(*words: object, **options: object) -> object:
+        if str(words[0]).endswith(f".pre-commit.{os.getpid()}"):
+            raise OSError(28, "No space left on device")
+        return real(*words, **options)
+
+    monkeypatch.setattr(os, step, fails)
+    with pytest.raises(GitMemError, match="No space left"):
+        install(tmp_path, "", ["pre-commit"])
+    monkeypatch.undo()
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("first", ["/srv/a:b/.git", "/srv/it's here/.git", "/srv/\udcff/.git", "/srv/한글/.git"])
+def test_a_block_for_several_repositories_names_each_whatever_its_path(tmp_path: Path, first: str) -> None:
+    for only in (first, "/srv/other/.git", first):
+        install(tmp_path, "", ["pre-commit"], only=only)
+    assert installed(tmp_path)["pre-commit"] == "current"
+    hook = tmp_path / "pre-commit"
+    named = [os.fsencode(path).replace(b"'", b"'\\''") for path in (first, "/srv/other/.git")]
+    assert b"gitmem_only='" + b"\n".join(named) + b"'\n" in hook.read_bytes()
+    uninstall(tmp_path, only=first)
+    assert b"gitmem_only='/srv/other/.git'\n" in hook.read_bytes()
+    uninstall(tmp_path, only="/srv/other/.git")
+    assert not hook.exists()

@@ -217,6 +217,12 @@ def test_a_batch_that_is_not_answered_in_time_is_halved_down_to_one_text(server:
         embedder.embed(["one", "other"])
 
 
+def test_a_batch_of_empty_texts_that_is_not_answered_in_time_is_halved_too(server: Server, tmp_path: Path) -> None:
+    server.answers = [httpx.ReadTimeout("silence")]
+    assert len(server.embedder(tmp_path).embed([""] * 3)) == 3
+    assert [len(json.loads(request.content)["input"]) for request in server.requests] == [3, 2, 1]
+
+
 def test_a_question_is_not_asked_again_and_again(server: Server, tmp_path: Path) -> None:
     server.answers = [httpx.ConnectError("refused")] * 9
     with pytest.raises(ModelUnavailable, match="gave no answer"):

@@ -16,6 +16,9 @@ from gitmem.plural import counted
 
 MAX_LINES = 20  # lines that a hook prints at most
 MAX_REMEDIES = 3  # remedies that a refused commit shows
+KEPT_MESSAGE = (
+    'git commit -e -F "$(git rev-parse --git-path COMMIT_EDITMSG)"'  # also in a subfolder or linked work tree
+)
 # Rules that a `Memory-Rewrite` trailer answers.
 TRAILER_RULES = ("log-rewritten", "memory-bulk-deletion", "merge-lost-fact")
 
@@ -34,9 +37,12 @@ class _HookTexts:
 
 
 _COMMIT = _HookTexts("committed", mend="", allow_options="", bypass="git commit --no-verify")
+_APPLY = _HookTexts("applied", mend="", allow_options="", bypass="git -c core.hooksPath=/dev/null am")
 # Hook -> its texts; every other hook guards a commit. A push needs --history: the file of the work tree may have
 # changed since.
 _TEXTS = {
+    "applypatch-msg": _APPLY,
+    "pre-applypatch": _APPLY,
     "pre-push": _HookTexts(
         "pushed",
         mend="git mem redact the files, then git rebase -i or git commit --amend",
@@ -106,7 +112,7 @@ def _remedies(blocking: Sequence[Finding]) -> list[str]:
     if maskable is not None:
         lines.append(f"  mask:   git mem redact --staged {shell_word(maskable.path)}")
     elif any(f.path == MESSAGE for f in blocking):
-        lines.append("  mend:   change the message (it is kept: git commit -e -F .git/COMMIT_EDITMSG)")
+        lines.append(f"  mend:   change the message (it is kept: {KEPT_MESSAGE})")
     remedies = dict.fromkeys(
         f"  mend:   {f.rule}: {remedy(f)}" for f in blocking if remedy(f) and f.rule not in TRAILER_RULES
     )

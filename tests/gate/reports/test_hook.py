@@ -17,6 +17,7 @@ TOKEN = Finding("github-token", Severity.BLOCK, "memory/a.md", 3, 1, 3, 9, "a to
     [
         ("pre-commit", "committed", "  mask:   git mem redact --staged memory/a.md", "", "git commit --no-verify"),
         ("commit-msg", "committed", "  mask:   git mem redact --staged memory/a.md", "", "git commit --no-verify"),
+        ("pre-applypatch", "applied", "  mask:   git mem redact --staged", "", "git -c core.hooksPath=/dev/null am"),
         ("pre-push", "pushed", "  mend:   git mem redact the files, then git", " --history", "git push --no-verify"),
         ("pre-receive", "pushed", "  mend:   rewrite the commits named above", " --history", ""),
     ],
