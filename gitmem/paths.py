@@ -246,7 +246,8 @@ def in_default_corpus(path: str, layout: Layout) -> bool:
 def holds_instructions(path: str) -> bool:
     """Whether the file is meant to hold instructions, so that the injection detector warns and does not block.
 
-    docs/gate.md has the exceptions. A file below memory/ is a note whatever its name, also `memory/AGENTS.md`.
+    docs/gate.md has the orders that block all the same. Below memory/ only the Markdown files of memory/skills/ and
+    memory/rules/ hold instructions; any other file there is a note whatever its name, also `memory/AGENTS.md`.
     """
     of = kind(path)
     if of is Kind.OTHER:

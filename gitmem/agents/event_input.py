@@ -83,7 +83,8 @@ class Event:
         return SessionContents(frozenset(given.keys), frozenset(given.places), tuple(texts), session, tuple(loaded))
 
     def conversation(self) -> Transcript | None:
-        """The parsed transcript; None if there is none or it has more than MAX_TRANSCRIPT_BYTES."""
+        """The parsed transcript; None if there is none, it is empty, or its file has more than MAX_TRANSCRIPT_BYTES. A
+        transcript in the host's JSON has no limit. Raises OSError if the file cannot be read."""
         from gitmem.hosts.transcript_parser import parse
 
         data = self.transcript_data()
@@ -93,7 +94,7 @@ class Event:
 
     def transcript_data(self) -> bytes:
         """The bytes of the transcript, from the host's JSON or from its file; b"" if there is none or the file has more
-        than MAX_TRANSCRIPT_BYTES."""
+        than MAX_TRANSCRIPT_BYTES. Raises OSError if the file cannot be read."""
         from gitmem.regular_file import read_regular
 
         hooks = self.host.hooks

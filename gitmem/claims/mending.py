@@ -58,7 +58,8 @@ def mended_lines(repo: Repository, head: str, findings: Iterable[Finding]) -> li
 
 
 def mend(repo: Repository, findings: Sequence[Finding]) -> tuple[list[Finding], str]:
-    """Rewrite the lines of renamed paths and commit them; return the corrected findings and the commit.
+    """Rewrite the lines of renamed paths and commit them. Returns (those of `findings` that were corrected, the oid of
+    the commit).
 
     The commit is "" if there was nothing to write.
     """

@@ -1,7 +1,7 @@
 """`Policy`: the paths, detectors, limits and exceptions that the gate applies to a change. Pure values.
 
-`gate/sources.py` builds a policy from a tree that is trusted: the staged one in a hook, the base in CI. This module
-reads no tree.
+`gate/tree_policies.py` builds a policy from a tree that is trusted: the staged one in a hook, the base in CI. This
+module reads no tree.
 """
 
 from __future__ import annotations

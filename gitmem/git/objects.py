@@ -43,9 +43,10 @@ class Entry(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The difference of one path between two trees.
+    """The difference of one path between two trees, or between a tree and Git's index.
 
-    `status`: A, M, D, T, or R if renames were asked for. The `old_` fields are empty (mode 0) for A, `new_` for D.
+    `status`: A (added), M (modified), D (deleted), T (another type), R (renamed, if renames were asked for), U (an open
+    conflict in Git's index). The oid and mode of the old version are empty ("", 0) for A, those of the new one for D.
     """
 
     status: str

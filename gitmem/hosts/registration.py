@@ -215,7 +215,8 @@ def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A `rewrite` for a TOML file: a marked block with one `[[hooks]]` table for each of our events."""
+    """A `rewrite` (see `RegistrationFile`) for a TOML file: with a marked block of one `[[hooks]]` table for each of
+    our events, or without it for `setup.remove`. Raises GitMemError if the file sets `hooks` in another form."""
     form = host.hooks
     assert form is not None
     if not setup.remove and re.search(r"^hooks\s*=", text, re.M):

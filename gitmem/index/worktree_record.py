@@ -116,9 +116,10 @@ class _Files:
 def _ignored(
     blob_indexer: BlobIndexer, key: str, seen: WorkTree, recorded: RecordedStats, changed: list[str]
 ) -> set[str]:
-    """The files that Git ignores. Git is asked about new files, and about all files if the ignore rules changed.
+    """The files that Git ignores; none in a folder of notes without `[memory] paths`, whose listing leaves them out.
 
-    Adds files that are no longer ignored, or ignored since, to `changed`.
+    Git is asked about new files and those ignored before, and about all files if the ignore rules changed. The files
+    whose answer changed, in either direction, are added to `changed`.
     """
     if seen.layout.notes and not blob_indexer.config.memory_paths:
         return set()

@@ -74,8 +74,8 @@ class Folder:
 
     @property
     def is_code(self) -> bool:
-        """Whether there are more files that are not Markdown than notes, so that the folder is a project and not an
-        agent's workspace."""
+        """Whether there are more files that are not Markdown (without hidden ones and those in FOREIGN_FOLDERS) than
+        notes, so that the folder is a project and not an agent's workspace."""
         return dict(self.others).get(NO_MARKDOWN, 0) > len(self.notes)
 
 

@@ -22,7 +22,11 @@ _ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]*:|#|//")
 
 
 class Linkable:
-    """A set of files, by path and by name, to look up the links of any number of texts."""
+    """A set of files. `linked` returns those that a text links to; one object serves any number of texts.
+
+    The path of a link is relative to the folder of its text. A wiki link names a file with its ending, in any folder:
+    all files of that name match, or those whose path ends with the folders that the link names too.
+    """
 
     def __init__(self, paths: Collection[str]) -> None:
         self._paths = frozenset(paths)

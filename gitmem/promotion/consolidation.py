@@ -168,7 +168,11 @@ def consolidate(
 
 
 def _plan_on_branch(run: Run, head: str) -> Outcome:
-    """The outcome of a plan for the branch of the request. Raises GitMemError when the branch conflicts with `head`."""
+    """The outcome that a consolidation on the branch `run.request.branch` would have, for a dry run.
+
+    The plan is made for the branch with `head` merged into it, in a worktree of its own, and nothing stays of it.
+    Raises GitMemError when the branch conflicts with `head`.
+    """
     branch = run.request.branch
     start = branch_tip(run.place, branch, head)
     if start == head:

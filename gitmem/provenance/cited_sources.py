@@ -129,10 +129,12 @@ class SourceReader:
         return cited_text(self.document(source.blob), self.lines(source.blob), source.start_line, source.end_line)
 
     def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
-        """The source that `span` names. When its blob is gone, lines at `at` with the words of the fact replace it.
+        """The source that `span` names. When its blob is gone, the lines of the commit `self.at` with most of the
+        fact's words replace it, and `moved` is True. When nothing is found, or `span` names a file that may not be
+        shown, `problem` says why.
 
-        `records`: the commits that recorded the fact; their trees are tried before the history is walked. The result
-        has `verified` False: the text of the fact is compared elsewhere.
+        `records`: commits that recorded the fact; the trees of the first four are tried before the history is walked.
+        The result has `verified` False: the text of the fact is compared elsewhere.
         """
         if not self.is_readable(span.path):
             return self._missing(span, Message("{} is not a memory file", span.path))

@@ -111,11 +111,12 @@ class CommitEffects:
         return any(not set(self.lines(file.old)) <= set(self.lines(file.new)) for file in changed)
 
     def reverses(self, commit: Commit, undone: Commit) -> bool:
-        """Whether `commit` reverts the changes of `undone` to text files.
+        """Whether `commit` reverts the changes of `undone` to files of TEXT_ENDINGS. No other file and no blank line
+        counts.
 
         In the files that both change, it must remove every line that `undone` added and that was still there, and bring
         back every line that `undone` removed. These must be at least half of the lines that `undone` changed. When
-        `undone` changed no text, `commit` must change none.
+        `undone` changed no such file, `commit` must change none either.
         """
         reverting = {file.path: file for file in self.files(commit) if file.path.endswith(TEXT_ENDINGS)}
         changed = [file for file in self.files(undone) if file.path.endswith(TEXT_ENDINGS)]

@@ -229,10 +229,12 @@ def _before_line(view: View) -> str:
 
 
 def _fact_rows(view: View) -> Iterator[str]:
-    """One row for each change: failing facts, then instructions, facts and other lines, each by `weight`.
+    """One row for each change: failing facts, the first MAX_INSTRUCTIONS_FIRST instructions, the other facts, the other
+    instructions, other lines.
 
-    The first MAX_INSTRUCTIONS_FIRST instructions come before the facts, the others behind them. Left out here, and
-    shown in the fold only: archived and moved facts, headings, and lines without a letter or digit.
+    The facts of a group are sorted by the kind of change (changed, added, removed, expired), then by `fact_order`. Left
+    out here, and shown in the fold only: archived and moved facts, lines of logs, headings, and lines without a letter
+    or digit.
     """
     texts = [text for text in view.review.other.texts if not view.is_log(text.path) and not text.heading]
     texts = [text for text in texts if any(map(str.isalnum, text.text or text.old_text))]

@@ -410,7 +410,8 @@ class View:
     def _provenance_rows(self, is_wanted: Callable[[LineVerdict], bool]) -> Iterator[Row]:
         """The lines that `is_wanted` accepts, grouped by verdict, commit and author; lines added by agents come last.
 
-        Lines with equal text become one row, unless a line was edited or is a fact that cites a source.
+        Lines of a group with equal text, problem and (of new facts) comment become one row. A line with edits, a fact
+        that cites a source, and a changed fact that is not new have a row of their own.
         """
         lines = sorted(filter(is_wanted, self.review.lines), key=lambda line: line.state is State.AGENT)
         groups = {key: list(rows) for key, rows in groupby(sorted(lines, key=verdict_words), key=verdict_words)}
@@ -461,9 +462,10 @@ class View:
     # -- facts -----------------------------------------------------------------------------------------------
 
     def _fact_rows(self, op: Op) -> Iterator[Row]:
-        """The facts with the change `op`, grouped by origin and heading, the highest `weight` first.
+        """The facts with the change `op`, grouped by origin and heading, in the order of `fact_order`.
 
-        Equal facts become one row, unless they were edited or cite a source.
+        Facts that have a row under provenance (`has_provenance_row`) are left out. Equal facts become one row, unless
+        they were edited or cite a source.
         """
         changes = [*self.facts, *(row for row in self.review.other.placements if row.op in MOVED_OPS)]
         groups: dict[str, list[FactChange]] = defaultdict(list)
@@ -650,7 +652,7 @@ class View:
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 
     def _log_rows(self) -> Iterator[Row]:
-        """The rows of changed facts and lines in logs."""
+        """The rows of what changed in logs: facts, then other lines."""
         for change in self.review.changes:
             if self.is_log(change.path):
                 yield self._fact_row([change], f"{change.op.value} in {code(printable(change.path))}")

@@ -136,8 +136,8 @@ class Ingest:
 
     @staticmethod
     def _index_tree(indexer: BlobIndexer, repo: Repository, tree: str) -> list[EntryRow]:
-        """Index the memory files of a tree and return the entries of its snapshot. Raises TooManyFiles for more than
-        MAX_TREE_FILES."""
+        """Index the memory files of a tree and return the entries of its snapshot, one for each of these files. Raises
+        TooManyFiles if the whole tree has more than MAX_TREE_FILES files, memory or not."""
         if repo.count_files(tree, MAX_TREE_FILES) > MAX_TREE_FILES:
             raise TooManyFiles(f"a tree has more than {MAX_TREE_FILES} files", "")
         files, layout = tree_files(repo, tree, ())

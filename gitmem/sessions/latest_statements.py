@@ -44,7 +44,8 @@ def was_replaced(ids: AbstractSet[str], rows: Sequence[PlacedFact], *, by_person
 
 
 def current_statements(selected: Sequence[Selected]) -> list[Selected]:
-    """The statements, in order, without those that a later one repeats or surely replaced."""
+    """The statements, in order, without those that a later one repeats (with the same fact id) or surely replaced or
+    ended. Where that is only possible, both stay."""
     rows = [unwritten_row(item, number) for number, item in enumerate(selected)]
     later_ids = [{row.fact.id for row in rows[number + 1 :]} for number in range(len(rows))]
     return [

@@ -164,7 +164,8 @@ def _recording(data: bytes) -> Recording:
 
 
 def _project(head: bytes) -> str:
-    """The folder of the first `cwd` in the JSON lines, at most two levels deep; "" if there is none."""
+    """The first `cwd` that is not empty, in an object of the JSON lines or in an object at most two levels inside it;
+    "" if there is none. Of one line the outermost `cwd` counts. Lines that are no JSON are skipped."""
     for line in head.split(b"\n"):
         if b'"cwd"' not in line:
             continue

@@ -256,8 +256,11 @@ class _Importer:
     def _lines(
         self, session: PastSession, turns: Sequence[Turn], *, known: bool
     ) -> tuple[list[ImportedLine], list[SkippedText]]:
-        """(lines that no log has yet, (text, reason) of lines that were left out), day by day. `known`: the session has
-        an episode."""
+        """(lines to import, (text, reason) of lines that memory holds already or that the gate refused), day by day.
+
+        Turns that an earlier import read are in neither list. `known`: the session has an episode. Without one, and if
+        the state names no transcript, that import was undone, and its turns are read again.
+        """
         from gitmem.gate.quoting import without_secrets
 
         state = load_state(self._repo.common_dir, session.name)

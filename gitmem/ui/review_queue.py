@@ -71,8 +71,9 @@ class Tab:
 
 
 def part_value(view: View, name: str) -> Any:
-    """The value of a part, or its Progress if the computation takes longer than a page waits (`Site.patience`). Raises
-    what the computation raises."""
+    """The value of a part. In a memory of more than MAX_BYTES_AT_ONCE it is the part's Progress if the computation
+    takes longer than `Site.patience`, and the computation goes on. In a smaller memory the page waits for the value.
+    Raises what the computation raises."""
     key = PARTS[name].key(view)
     if not view.site.cache.has(name, key) and _memory_bytes(view) > MAX_BYTES_AT_ONCE:
         progress = _in_background(view, name, key, time.monotonic() + view.site.patience, first=True)

@@ -219,8 +219,8 @@ def _notes(place: Place, adopt: bool | None) -> Folder | None:
 
 
 def _is_code(place: Place) -> bool:
-    """Whether the folder has more files of other kinds than notes. Such a folder gets no instruction files by
-    default."""
+    """Whether the folder has more files that are not Markdown (hidden ones aside) than notes (`Folder.notes`: Markdown
+    that is not memory yet). Such a folder gets no instruction files by default. False for a new or missing folder."""
     if place.new or not place.root.is_dir():
         return False
     with open_place(place, os.environ) as repo:

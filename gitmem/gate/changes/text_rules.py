@@ -64,8 +64,8 @@ def history_findings(repo: Repository, file: rules.FileVersions, policy: Policy,
 
 
 def settings_loss(repo: Repository, old: str, new: str, commit: str = "") -> list[Finding]:
-    """The finding about settings of commit `old` that commit `new` lacks (oids, "" for no commit); [] when none is
-    lost."""
+    """The finding about strict settings (`rules.named_settings`) of commit `old` that commit `new` lacks (oids, "" for
+    no commit); [] when none is lost."""
     kept = rules.named_settings(_text(repo, settings_of(repo, old)))
     if not kept:
         return []
@@ -73,8 +73,11 @@ def settings_loss(repo: Repository, old: str, new: str, commit: str = "") -> lis
 
 
 def staged_settings_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
-    """The finding about settings of HEAD, or of the merged commits, that the staged .gitmem.toml lacks; [] when none is
-    lost. `parents`: HEAD, then the merged commits."""
+    """The finding about settings that make the gate stricter (`rules.named_settings`), which HEAD or a merged commit
+    has and the staged .gitmem.toml lacks; [] when none is lost.
+
+    What one side of a merge removed since the merge base is no loss. `parents`: HEAD, then the merged commits.
+    """
     kept: list[str] = []
     for number, parent in enumerate(parents):
         names = rules.named_settings(_text(repo, settings_of(repo, parent)))

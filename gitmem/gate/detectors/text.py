@@ -188,7 +188,8 @@ class Text:
 
     @property
     def lines(self) -> Iterator[tuple[int, str]]:
-        """(offset, line without its end) for each line of `raw`."""
+        """(offset, line without its LF or CRLF) for each line of `raw`. As in `line_starts`, only LF ends a line, and
+        one more line follows the last LF: an empty `raw` has one line."""
         starts = self.line_starts
         for index, start in enumerate(starts):
             if index + 1 < len(starts):

@@ -105,7 +105,8 @@ def ensure_ours(directory: Path, name: str = FILE) -> bool:
 
 
 def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
-    """Raise `IndexUnusable` unless `path` is ours, of that kind and no symbolic link; FileNotFoundError if missing."""
+    """The status of `path`. Raises IndexUnusable unless `path` is ours, of that kind and no symbolic link;
+    FileNotFoundError if it is missing."""
     status = os.lstat(path)
     if not kind(status.st_mode):
         raise IndexUnusable(Message("{} is a symbolic link or no plain file or folder.", path), "delete it, try again.")
@@ -115,7 +116,11 @@ def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
 
 
 def _make_private(directory: Path, make: bool) -> None:
-    """Make the folder, if `make`, and set its mode to 0700."""
+    """Make the folder with mode 0700, if `make`; one that is there gets this mode if the group or others have rights.
+
+    Raises FileNotFoundError if its parent is missing, or the folder itself without `make`; IndexUnusable if it is a
+    symbolic link, no folder, or another user's.
+    """
     try:
         if not make:
             raise FileExistsError

@@ -202,7 +202,8 @@ _ADDS = "the later one adds a detail or an exception"
 
 
 def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
-    """Judge two statements. `old`, `new`: their texts with the words of their trails."""
+    """Judge the effect of `other`, the later statement, on `one`. `old`, `new`: the words of `one` and of `other` that
+    are compared, either the texts that `_with_trails` makes or the main clauses of these."""
     pair = align(old, new)
     found = features(pair)
     model = linear_model.load(__file__, "relation.tsv")

@@ -9,7 +9,12 @@ from gitmem.review.forges.event import Event, oid_of
 
 
 def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
-    """The event that GITHUB_EVENT_NAME and the payload describe. A missing field, or an oid that is none, is ""."""
+    """The event that the payload and the variables GITHUB_EVENT_NAME, GITHUB_REF_NAME, GITHUB_REPOSITORY and GITHUB_SHA
+    describe.
+
+    A missing text is "", and so is an oid that is malformed or all zeros; a missing number is 0, a missing default
+    branch "main".
+    """
     name = environ.get("GITHUB_EVENT_NAME", "")
     repository = _get(payload, "repository")
     common: dict[str, Any] = {

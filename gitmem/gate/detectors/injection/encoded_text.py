@@ -129,9 +129,11 @@ def _says_much(kind: str, line: str) -> bool:
 
 
 def _acrostic(text: Text) -> list[tuple[int, int]]:
-    """The place in `raw` of each first letter of the shortest run of lines that spells an instruction.
+    """The place in `raw` of each first letter of a short run of lines that spells an instruction.
 
-    Found by bisection, first the end and then the beginning of the run, with about twenty readings.
+    The first letters of the whole text must spell one (a view of kind ACROSTIC of `puzzles`); for any other text the
+    places are those of all lines. Bisection finds first the end and then the beginning of the run, with at most twenty
+    readings.
     """
     places = [at for at in first_letters(text.folded) if text.folded[at].isascii()]
 

@@ -140,7 +140,8 @@ def _is_service(address: str, name: str) -> bool:
 
 
 def _of_image(address: str) -> str:
-    """The reason why an image's address is a finding, as the end of a sentence; "" if it is not one."""
+    """The reason why an image's address, which must contain `//`, is a finding, as the end of a sentence; "" if it is
+    not one, as for a badge."""
     if _BADGE.match(address):
         return ""
     tail = address.split("//", 1)[1].partition("/")[2]
@@ -159,7 +160,8 @@ def _of_image(address: str) -> str:
 
 
 def _of_link(address: str) -> str:
-    """The reason why a link's address is a finding, as the end of a sentence; "" if it is not one."""
+    """The reason why a link's address, which must contain `//`, is a finding, as the end of a sentence; "" if it is not
+    one."""
     tail = unquoted(address.split("//", 1)[1].partition("/")[2])
     query = tail.partition("?")[2]
     holes = [hole.group() for hole in _HOLE.finditer(tail) if not _ID.search(hole.group())]

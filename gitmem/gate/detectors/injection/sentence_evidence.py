@@ -11,7 +11,8 @@ from gitmem.gate.detectors.text import Evidence, Text
 
 
 def evidence(text: Text) -> Iterator[Evidence]:
-    """For each sentence above the warning threshold: its concepts, its score, the two thresholds and its severity."""
+    """For each sentence that `judge` reports: its concepts, its score, the two thresholds and its severity
+    (`severity_of`), which in a file of instructions is mostly a warning, even for a score that blocks elsewhere."""
     learned = scorer.load()
     for verdict in judge(text):
         values = (

@@ -251,9 +251,9 @@ def _in_row(candidate: Candidate, value: str) -> bool:
 def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
     """Whether a value looks like a password without any word for one beside it.
 
-    `known`: whether a user name or a word for logging in stands there. Without one all four classes of characters are
-    needed, and a reference (`repo#12`, `tool@v3`, `#0B0A10`) is not a password. `starred`: whether a `*` at the end
-    belongs to the value instead of being emphasis.
+    `known`: whether a user name or a word for logging in stands there; three classes of characters are enough then.
+    Without one all four are needed, and a reference (`repo#12`, `tool@v3`) is not a password. `starred`: whether a `*`
+    at the end belongs to the value instead of being emphasis; if not, a value that ends with `*` is not a password.
     """
     if not 6 <= len(value) <= 40 or not patterns.digit.search(value) or value.isdigit():
         return False

@@ -194,7 +194,7 @@ def _its(text: str, name_end: int) -> Iterator[Span]:
 
 def _near(text: str, start: int, end: int) -> Iterator[Span]:
     """The spans of values that look like a password (a symbol among letters and digits) on the line of the word at
-    start..end."""
+    start..end, at most _NEAR_BEFORE characters before the word and _NEAR_BEHIND behind it."""
     first = max(text.rfind("\n", max(0, start - _NEAR_BEFORE), start) + 1, start - _NEAR_BEFORE, 0)
     last = text.find("\n", end, end + _NEAR_BEHIND)
     if last < 0:

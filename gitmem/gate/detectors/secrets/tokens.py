@@ -274,7 +274,7 @@ def _line(text: str, at: int) -> str:
 
 
 def _across(pieces: list[Piece]) -> Iterator[Found]:
-    """The tokens that begin in the first of some pieces of one string and end in a later one."""
+    """The tokens that begin in the first of some pieces of one string and end in a later one. There must be a piece."""
     head = len(pieces[0][1])
     for token in _tokens_at("".join([piece for _, piece in pieces]), [(0, head)]):
         if token.end > head:
