@@ -39,8 +39,9 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     """Review what BASE..HEAD changes in memory.
 
     Shows facts that change, findings, provenance, contradictions and sizes. Exit 1 when the gate blocks a version in
-    the range or the provenance of a changed line of MEMORY.md does not hold. Without a range, what the current branch
-    has and its upstream (else the default branch) has not.
+    the range, the provenance of a changed line does not hold, an agent's commit message records what the commit did
+    not do, or, with mem.checkGone=block, a line became false. Without a range, what the current branch has and its
+    upstream (else the default branch) has not.
 
     \b
     git mem review
