@@ -90,8 +90,8 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
 def decode(data: bytes) -> tuple[str, str]:
     """(text, problem): the decoded bytes, and why they are refused; the problem of UTF-8 text without NUL is "".
 
-    Text in UTF-16 or CP949 is decoded as such, so that it is scanned as a reader would see it; other bytes that are not
-    UTF-8 are decoded with replacement characters.
+    Text in UTF-16 (with a byte order mark) or CP949 is decoded as such, so that it is scanned as a reader would see it;
+    other bytes that are not UTF-8 are decoded with replacement characters.
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         text = data.decode("utf-16", "replace")

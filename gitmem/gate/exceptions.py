@@ -92,8 +92,8 @@ class Allowlist:
 
 @lru_cache(maxsize=4096)
 def fingerprint(salt: str, rule: str, text: str) -> str:
-    """The stable name of a finding, LENGTH hex digits: scrypt (RFC 7914; N 2048, r 8, p 1) over `rule` and `text`, with
-    `salt`.
+    """The stable name of a finding, FINGERPRINT_DIGITS hex digits: scrypt (RFC 7914; N 2048, r 8, p 1) over `rule` and
+    `text`, with `salt`.
 
     The function is slow on purpose: the fingerprints are public, and nobody should be able to test millions of guesses
     of a token. A value that can be guessed all the same (a password, a PIN, a phone number) must not be in `text`: see
@@ -183,7 +183,8 @@ def _keys(for_file: bool) -> tuple[str, ...]:
 
 
 def parse_date(text: str) -> date:
-    """The date that `text` says as YYYY-MM-DD. Raises UsageError for any other text."""
+    """The date that `text` says as YYYY-MM-DD or in another form of ISO 8601 (`20260131`, `2026-W05-6`). Raises
+    UsageError for any other text."""
     try:
         return date.fromisoformat(text)
     except ValueError:

@@ -36,8 +36,8 @@ class Refusal:
 
 
 def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:
-    """Record a refusal. Does nothing in a repository that cannot be written; the hook has printed the refusal
-    already."""
+    """Record a refusal, with the first 500 characters of `why`. Does nothing in a repository that cannot be written;
+    the hook has printed the refusal already."""
     value = json.dumps(asdict(Refusal(now.isoformat(timespec="seconds"), hook, why[:500])), ensure_ascii=False)
     try:
         state_dir(common_dir)

@@ -70,7 +70,8 @@ def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt:
 
 
 def _findings_named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
-    """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
+    """The findings whose fingerprint begins with `wanted`, the first of each rule and path. Raises UsageError if
+    `wanted` is not the whole fingerprint and several rules or paths have one that begins so."""
     named = [f for f in scan(source, policy).findings if f.fingerprint.startswith(wanted)]
     if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.FINGERPRINT_DIGITS:
         raise UsageError(Message("'{}' is the beginning of several", wanted), "give all of the fingerprint")

@@ -17,8 +17,8 @@ _policy: list[Policy] = []
 
 
 def scan_in_processes(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
-    """Scan blobs in `workers` processes; yields (blob, its findings) in order. Raises when a worker dies, since the
-    gate must not go on without its result."""
+    """Scan blobs in `workers` processes; yields (blob, its findings) in order. Raises BrokenProcessPool when a worker
+    dies, since the gate must not go on without its result."""
     how = None
     if "fork" in multiprocessing.get_all_start_methods():
         how = "fork"

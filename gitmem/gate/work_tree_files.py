@@ -72,7 +72,8 @@ def _is_checked(root: Path, path: str, policy: Policy) -> bool:
 
 
 def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Finding]:
-    """A finding for each folder above these paths that is a Git repository of its own."""
+    """A finding for each folder above these paths that is a Git repository of its own, except a place of instructions
+    (`Policy.is_place_of_instructions`)."""
     folders = sorted({"/".join(path.split("/")[:n]) for path in chosen for n in range(1, path.count("/") + 1)})
     for folder in folders:
         if not policy.is_place_of_instructions(folder) and (root / folder / ".git").exists():
@@ -80,7 +81,7 @@ def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Findi
 
 
 def _mode(place: Path) -> int | None:
-    """The mode that Git would give a file; None when it is deleted in the work tree."""
+    """The mode that Git would give a file, without its executable bit; None when it is deleted in the work tree."""
     try:
         status = place.lstat()
     except OSError:

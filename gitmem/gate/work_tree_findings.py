@@ -67,8 +67,8 @@ class Contents:
 
 
 def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Contents:
-    """The first `most` bytes of the work tree's files that the gate scans. Raises GitMemError when it cannot read
-    them."""
+    """The work tree's files that the gate scans, in their order, up to the first with which they have more than `most`
+    bytes. Raises GitMemError when it cannot read them."""
     policy = worktree_policy(repo, today)
     left = [most]
     source = work_tree_files(repo, [], policy)

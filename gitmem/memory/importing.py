@@ -406,8 +406,9 @@ def _without_git_paths(environ: Mapping[str, str]) -> dict[str, str]:
 def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str]) -> Imported:
     """Write the files of a plan; with a history, fetch it and commit the files in a merge of both histories.
 
-    Raises Refused if the gate finds a secret in the history (unlike a file, a commit cannot be left out), and Changed
-    if another process writes one of the files meanwhile. After any failure neither a file nor the merge is left.
+    Raises GitMemError in a bare repository, Refused if the gate finds a secret in the history (unlike a file, a commit
+    cannot be left out), and Changed if another process writes one of the files meanwhile. After any failure neither a
+    file nor the merge is left.
     """
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")

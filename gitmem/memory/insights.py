@@ -100,8 +100,8 @@ def record(
     """Write one insight. `agent`: the agent that writes it, "" for the configured one. `more`: further pairs of its
     comment. `dry_run`: write nothing.
 
-    Raises UsageError if the text is not `[entity] text`, Incomplete if it has holes, Refused if the gate finds a secret
-    (unless `mem.onSecret` is `mask`), and Locked.
+    Raises GitMemError in a bare repository, UsageError if the text is not `[entity] text`, Incomplete if it has holes,
+    Refused if the gate finds a secret (unless `mem.onSecret` is `mask`), and Locked.
     """
     from gitmem.gate.redaction import refuse_or_mask
 

@@ -69,7 +69,11 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
 
 
 def _anchored_citations(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citation]:
-    """Citations of `places`, or of the places that the fact cites now, anchored at the present code."""
+    """Citations of `places`, or of the places that the fact cites now, anchored at the present code.
+
+    Raises UsageError for more than MAX_CITATIONS_PER_FACT `places`, for a fact that cites no code, and for a cited
+    place that is gone or whose lines changed (a cited symbol may change).
+    """
     if places:
         if len(places) > MAX_CITATIONS_PER_FACT:
             raise UsageError(

@@ -98,7 +98,8 @@ def _exceptions_plan(
     decision: tuple[str, date, date, str],
 ) -> Plan:
     """The plan of adding entries to the file of exceptions. `entries_of`: returns them, without reason and last day,
-    for (text of the file, policy of the work tree, salt)."""
+    for (text of the file, policy of the work tree, salt). `decision`: (reason, last day, today, salt for a new file).
+    Raises UsageError for a last day before today, Refused if the reason has a secret."""
     reason, until, today, salt = decision
     if until < today:
         raise UsageError(Message("{} has passed", until), "choose a day to come")

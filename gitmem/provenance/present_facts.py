@@ -180,7 +180,7 @@ class FactList:
     ) -> Sequence[PresentFact]:
         """`rows` in one of ORDERS; equal ones keep their order, and any other `order` changes nothing.
 
-        `newest`: uncommitted facts first, then by the time of the writing commit. `ending`: see `_ending_key`.
+        "newest": uncommitted facts first, then those of the latest commits. "ending": see `_ending_key`.
         """
         match order:
             case "newest":

@@ -139,7 +139,8 @@ def _purge(
 
 
 def _texts(repo: Repository, config: Config, target: Target, done: Erasure | None) -> tuple[str, ...]:
-    """The texts to purge: the fact, and its source lines that say it in other words."""
+    """The texts to purge: the fact, and its source lines that say it in other words. Raises MissingFile if no fact is
+    at the line of `target`."""
     if done is None:
         data = read_memory_file(repo, config, target.path, target.at)
         entry = memory_facts.parse(data).at(target.line)

@@ -69,7 +69,7 @@ class Undo:
 
 
 def last_write(repo: Repository) -> Undo:
-    """What `undo` would take back. Writes nothing. Raises as `undo`."""
+    """What `undo` would take back. Writes nothing. Raises as `undo`, and NotKept if the branch of the write is gone."""
     entries = undo_record.last_write(repo)
     if not entries:
         raise GitMemError("there is nothing to undo here", "git mem log; git mem changes")
@@ -167,7 +167,7 @@ def _plan_undo(
     repo: Repository, entries: Sequence[Entry], raw: Callable[[str], bytes | None], tip: str = "", branch: str = ""
 ) -> Undo:
     """The plan of taking back the entries. `raw`: returns the bytes of a file now, None for no file. `tip`: the commit
-    that must contain their commits, "" for HEAD."""
+    that must contain their commits, "" for HEAD. `branch`: see `Undo`. Raises NotKept and Changed as `undo` does."""
     if not all(entry.files for entry in entries):
         raise NotKept("the last write stays: it was too large to be remembered, or a redaction", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)

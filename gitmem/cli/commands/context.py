@@ -122,8 +122,8 @@ def command(**given: Any) -> None:
 
 def _request(options: ContextOptions, repo: Repository, config: Config) -> ContextRequest:
     """The request that the options describe; a prompt of "-" is read from standard input. Raises UsageError if an
-    --include is not PATH:LINE, GitMemError for a transcript that cannot be read, and what `merger` raises for a model
-    that cannot be opened."""
+    --include is not PATH:LINE, GitMemError for a transcript that cannot be read, and what `open_merger` raises for a
+    model that cannot be opened."""
     prompt = " ".join(options.prompt)
     if prompt == "-":
         prompt = sys.stdin.buffer.read(MAX_PROMPT_BYTES).decode("utf-8", "replace")

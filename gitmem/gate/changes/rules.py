@@ -96,7 +96,7 @@ def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iter
     """A finding for a link that takes the place of files that agents read (`Policy.is_place_of_instructions`), unless
     its target is scanned too.
 
-    `target`: the text of the link, "" when it cannot be read. The link is not followed.
+    `path`: the link, which must have such a place; the function does not check it. `target`: the text of the link, "" when it cannot be read. The link is not followed.
     """
     steps = target.split("/")
     ups = next((at for at, step in enumerate(steps) if step != ".."), len(steps))
@@ -142,7 +142,8 @@ def check_protection(changes: Iterable[Change], policy: Policy, commit: str = ""
 
 
 def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """A finding for each added path that differs from another path only in case or Unicode normalisation."""
+    """A finding for each added path that the gate scans and that differs from another path only in case or Unicode
+    normalisation."""
     new = [path for path in added if policy.scans(path)]
     if not new:
         return

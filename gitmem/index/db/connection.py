@@ -49,7 +49,8 @@ def open_index(directory: Path, name: str = FILE, *, temporary: bool = False) ->
 def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
     """Open the index for writing; it is made if there is none. The caller holds the writer lock.
 
-    Without `make` the folder must exist, or FileNotFoundError is raised. Raises as `open_index` too.
+    Without `make` the folder must exist, or FileNotFoundError is raised. Raises IndexUnusable if the folder or the file
+    cannot be written, and as `open_index` does.
     """
     from gitmem.index.db.writer import Writer
 

@@ -175,8 +175,9 @@ class GitHubClient(RestClient):
         self.connection.call("POST", f"/issues/comments/{comment}/reactions", {"content": content})
 
     def head_at(self, pull: Pull, time: str) -> str:
-        """The oid of the tip of a pull request's branch before a time (ISO 8601), from the forge's record of pushes; ""
-        when it has none. A push in the same second counts as later."""
+        """The oid of the tip of a pull request's branch before a time (ISO 8601), from the forge's record of its newest
+        100 pushes; "" when it has none, or the fork was deleted. A push in the same second counts as later. Raises
+        ForgeError."""
         if not _OWNED.fullmatch(pull.head_repository):
             return ""  # the fork was deleted
         source = replace(self.connection, root=f"{self.forge.api}/repos/{pull.head_repository}")

@@ -144,7 +144,8 @@ def read(body: type[Body], given: Mapping[str, Any]) -> Body:
 
 
 def _value(given: Mapping[str, Any], name: str, schema: Schema, required: bool) -> Any:
-    """The value of a field, its default if it is not given."""
+    """The value of a field, its default if it is not given; False for a boolean that is not `true`. Raises UsageError
+    for a value of another type, out of its range, or that is none of the permitted ones."""
     kind = schema.get("type")
     if kind == "boolean":
         return given.get(name) is True
