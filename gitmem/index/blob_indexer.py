@@ -97,7 +97,8 @@ class BlobIndexer:
         return self.writer.writing()
 
     def objects(self, oids: Iterable[str]) -> bool:
-        """Read blobs from Git and add those that the index lacks. Returns whether all of them are in it now."""
+        """Read blobs from Git and add those that the index lacks. Returns whether all of them are in it now; a blob
+        that this clone lacks does not count."""
         missing = self.writer.missing(oids)
         if not missing:
             return True

@@ -170,7 +170,8 @@ class _Snapshot:
     def bring(self) -> bool:
         """Index the missing commits and record the snapshot. Returns whether all commits are indexed.
 
-        If the time is up, the snapshot is recorded with the newest commits only.
+        If the time is up, the snapshot is recorded with the newest commits only. Nothing is indexed if there are more
+        than `self.most` commits (0: no limit) and no older snapshot to begin with.
         """
         base = stored.latest(self.writer, self.tip.place)
         done = None

@@ -163,7 +163,7 @@ def pack(
 
     `vectors`: (length, `DIMS` signed bytes) for each unit, as from an embedder's `lines`; (0.0, b"") for none. `steps`:
     for each step of the chunk's trail, the outermost first, (number of words, number of words that a question looks
-    for). `trail`: the vector of the whole trail.
+    for). `trail`: the vector of the whole trail. A number above 65,535 is stored as 65,535.
     """
     count = len(units)
     if not count:

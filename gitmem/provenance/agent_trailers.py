@@ -82,7 +82,8 @@ def _finding(rule: str, words: str) -> Finding:
 
 
 def memory_changes(repo: Repository) -> list[str]:
-    """The paths of the staged memory files. Daily logs do not count: agents write them all day."""
+    """The paths of the staged memory files in the usual places (`kind`). Daily logs do not count: agents write them all
+    day."""
     ignored = (Kind.DAILY, Kind.OTHER)
     return [change.path for change in repo.staged_changes() if kind(change.path) not in ignored]
 

@@ -181,7 +181,8 @@ class SourceReader:
         return Source(span.path, span.start_line, span.end_line, span.blob, "", False, False, problem, span)
 
     def _commit_with(self, path: str, blob: str, records: Sequence[Record]) -> str | None:
-        """A commit in the history of `at` whose file at `path` is the blob; `at` itself and `records` are tried first.
+        """A commit in the history of `at` whose file at `path` is the blob; `at` itself and the commits of the first
+        four `records` are tried first.
 
         "" when only a parent of a merge, whose version the merge dropped, has the blob; None when no commit has it.
         """

@@ -126,9 +126,9 @@ LASTING_KEYS = ("type", "tags", "importance", "pinned")  # keys of a comment tha
 def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, reason: str, today: date) -> Correction:
     """Replace the text of the fact at `place` (path, line); its comment stays.
 
-    Raises UsageError for an empty text or one with comment marks, Refused when the gate or a hook refuses the commit,
-    Changed when another process wrote meanwhile, GitMemError when there is no such fact or its file has uncommitted
-    edits. Nothing is written then.
+    Raises UsageError for an empty text, one with comment marks, or the text that the fact has already; Refused when the
+    gate or a hook refuses the commit, or another fact of the file says it; Changed when another process wrote
+    meanwhile; GitMemError when there is no such fact or its file has uncommitted edits. Nothing is written then.
     """
     path, line = place
     gated = gated_text(text, path, config)
@@ -463,8 +463,8 @@ def _writers(repo: Repository, head: str, facts: Iterable[Fact]) -> dict[str, Se
 
 
 def _additions(repo: Repository, commit: Commit) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
-    """(path -> lines that the commit added, texts of the facts of long-term memory that it added). A fact that it only
-    moved, as to the archive, is not added."""
+    """(path of a Markdown file -> lines that the commit added, texts of the facts of long-term memory that it added). A
+    fact that it only moved, as to the archive, is not added."""
     added: dict[str, frozenset[str]] = {}
     texts: set[str] = set()
     texts_before: set[str] = set()

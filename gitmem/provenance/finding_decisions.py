@@ -29,8 +29,8 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
     """The plan of masking the secrets and personal data that the gate finds in a committed file.
 
     Commit it with `undoable=False`: an undo would write the secrets again. The plan raises GitMemError for a file with
-    uncommitted edits, UsageError when a mask removes no finding, Refused when the masks would cover more than half of
-    the file.
+    uncommitted edits, UsageError when a mask removes no finding, Refused when the masks would cover too much of the
+    file (`Redaction.excessive`).
     """
     policy = worktree_policy(repo, today)
 

@@ -142,8 +142,8 @@ def date_problem(text: str, cited: str, days: Iterable[date]) -> str:
 
 
 def name_problem(text: str, cited: str, days: Iterable[date]) -> str:
-    """Check that the cited lines have every capitalised Latin word and identifier of the text. The first word of a
-    sentence may be inflected."""
+    """Check that the cited lines have every capitalised Latin word and identifier of the text. Words of
+    `english.NOT_NAMES` and of a known date do not count; the first word of a sentence may be inflected."""
     folded = cited.casefold()
     date_spans = _date_spans(text, cited, set(days))
     for offset, word in name_words(text):

@@ -233,7 +233,8 @@ class FactLists:
 
 
 def statements_of(repo: Repository, config: Config, path: str, commit: str = "") -> list[PresentFact]:
-    """The statements of any memory file, also of a log, as facts of a list with the state `current`.
+    """The statements of any memory file, also of a log, as facts of a list with the state `current`; [] for a file with
+    a NUL byte.
 
     `commit`: the commit of the file, "" for the work tree. Raises MissingFile, OutsideRepository, and GitMemError for a
     file above MAX_MEMORY_FILE_BYTES.

@@ -84,7 +84,8 @@ def _token(repo: Repository, reading: Reading, draft: CommitDraft[Result]) -> st
 
 
 def diff_lines(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
-    """The changed lines, each with CONTEXT_LINES unchanged lines above and below. None is not a file.
+    """The changed lines, each with CONTEXT_LINES unchanged lines above and below; a line with the sign "~" stands where
+    lines are left out between two groups. None is not a file.
 
     The lines from the first to the last change are matched when their numbers multiply to at most MAX_PAIRS; else all
     of them are removed and added.

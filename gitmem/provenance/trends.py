@@ -61,7 +61,8 @@ class Findings:
 
 
 def periods(repo: Repository, head: str) -> list[Period]:
-    """The periods in the first-parent history of `head`, oldest first; [] when `head` is ""."""
+    """The periods in the first-parent history of `head`, the newest MAX_PERIODS at most, oldest first; [] when `head`
+    is ""."""
     commits: list[Commit] = []
     if head:
         commits = list(repo.log([head], first_parent=True))
@@ -151,7 +152,8 @@ def count_findings(
 
 
 def questions_at(repo: Repository, commit: str) -> list[LabelledQuestion]:
-    """The first MAX_QUESTIONS of the file QUESTIONS, at `commit` or in the work tree for ""; [] without the file.
+    """The first MAX_QUESTIONS of the file QUESTIONS, at `commit` or in the work tree for ""; [] without the file, and
+    for one above MAX_MEMORY_FILE_BYTES at a commit.
 
     Raises UsageError when the file is not UTF-8 or not of the format.
     """

@@ -302,7 +302,7 @@ def _short_difference(old: str, new: str) -> str:
 
 
 def _source_link(view: View, source: Source) -> str:
-    """A link to the first line of a source."""
+    """A link to the first line of a source; for one with a problem its place without a link, and the problem."""
     if source.problem:
         return (
             f"{view.links.place_as_code(f'{source.path}:{source.start_line}')}: **{escaped_message(source.problem)}**"
@@ -387,7 +387,8 @@ def _finding_rows(view: View, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unchecked_rows(view: View) -> Iterator[str]:
-    """One row for each thing that was not checked or scanned, and for unsourced facts and changed instructions."""
+    """One row for a bad signature, for each thing that was not checked or scanned, for unsourced facts and for changed
+    instructions."""
     review = view.review
     signed = signature_summary(review.signatures)
     if "BAD" in signed:

@@ -27,7 +27,7 @@ _CODE = re.compile(r"(`+)(.+?)\1")
 
 
 def blocks_height(lines: Iterable[str]) -> int:
-    """The height of lines of Markdown, each of which is a heading, a paragraph, a list item or blank."""
+    """The height in pixels of lines of Markdown, each of which is a heading, a paragraph, a list item or blank."""
     height = 0
     in_list = False
     for line in lines:

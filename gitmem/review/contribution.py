@@ -224,7 +224,8 @@ def _push_and_propose(target: Target, config: Config, offered: LineOffer, access
 
 
 def _push_and_open(target: Target, config: Config, offered: LineOffer, url: str, access: PushAccess) -> LineOffer:
-    """Push the branch of an offer to `url` and, at a forge with a token, open its pull request. Raises GitFailed."""
+    """Push the branch of an offer to `url` and, at a forge with a token, open its pull request. Raises GitFailed, and
+    as `publish.publish`."""
     repo = target.repo
     forge = forge_of(url, access.environ)
     if forge is None:

@@ -282,7 +282,9 @@ class _Candidates:
         return scores
 
     def _candidates(self, added: _Placed, words: Iterable[str], sources: Iterable[Source]) -> list[int]:
-        """The indices of the removed facts in the same file that share an id, a source or a word with `added`."""
+        """The indices of the removed facts in the same file (at its former path, if it was renamed) that share an id, a
+        source or a word with `added`, or that `added` supersedes. A word of more than MAX_FACTS_PER_WORD facts does not
+        count."""
         found: set[int] = set()
         path = self.renamed.get(added.path, added.path)
         for word in words:

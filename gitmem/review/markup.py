@@ -57,7 +57,8 @@ def text_as_code(text: str) -> str:
 
 
 def cut_as_code(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, str]:
-    """(the first `limit` characters of the text as code, the rest as code or ""). A cut text shows its length."""
+    """(the first `limit` characters of the text as code, or fewer up to a space; the rest as code, or ""). A cut text
+    shows its length."""
     if len(text) <= limit:
         return text_as_code(text), ""
     cut = text.rfind(" ", limit * 2 // 3, limit)

@@ -26,7 +26,8 @@ DECLINED_REASON = "declined: pull request #{} was closed without merging"
 
 
 def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping[str, str]) -> str:
-    """Fetch `branch` of origin into the local branch of the same name and return its oid; "" when origin has none."""
+    """Fetch `branch` of origin into the local branch of the same name and return its oid; "" when origin has none.
+    Raises GitFailed when the name is not valid or the fetch fails."""
     env = None
     if client:
         env = push_environment(client, environ)
@@ -134,7 +135,7 @@ class BaseMerge:
 
 
 def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[PullMerge]:
-    """Merge `merge.base` into every open pull request of this repository that does not contain it yet, and push.
+    """Merge `merge.base` into every open pull request to the default branch that does not contain it yet, and push.
 
     The merge driver keeps the facts that both sides added; a conflict is left to a person. A pull request is skipped
     when it comes from a fork or changes no memory file that the base changed too. `python`: the interpreter that runs

@@ -180,7 +180,8 @@ def _range_onto(repo: Repository, remote: str, base: str, head: str) -> CommitRa
 
 
 def _title(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
-    """A title for the pull request: the subject of the newest commit without markup, else the number of facts."""
+    """A title for the pull request: the first 200 characters of the newest commit's subject, without markup, else the
+    number of facts."""
     subject = " ".join(repo.commit(head).subject.split())[:200]
     return re.sub(r"[@#<>`]", "", subject) or f"memory: {counted(len(changes), 'fact')}"
 

@@ -89,7 +89,7 @@ class Administration:
         self, tenant: int, name: str, scope: str, repositories: Sequence[str], days: int, now: datetime
     ) -> str:
         """Add a token and return it; only its hash is stored. `repositories`: names, none for all of the tenant.
-        `days`: until it expires, 0 for never."""
+        `days`: until it expires, 0 for never. Raises UsageError for an unknown repository."""
         numbers = [self.repository(tenant, repository) for repository in repositories] or None
         return self._add_token(tenant, name, scope, numbers, _expiry(now, days))
 
@@ -120,7 +120,7 @@ class Administration:
             return self._add_token(tenant, name, newest[0], newest[1], _expiry(now, days))
 
     def revoke(self, tenant: int, name: str) -> int:
-        """Revoke every token of that name; return their number."""
+        """Revoke every token of that name that was not revoked before; return their number."""
         return self._connection.execute(
             "UPDATE token SET revoked = now() WHERE tenant = %s AND name = %s AND revoked IS NULL", (tenant, name)
         ).rowcount

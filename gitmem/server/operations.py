@@ -358,7 +358,7 @@ class Operations:
     def _permitted(self, caller: Caller, names: Sequence[str], scope: str = "read") -> list[int] | None:
         """The numbers of the named repositories for which the caller has the scope; without `names` all of them, None
         for all of the tenant. One SQL statement finds neither a foreign nor an absent repository, so that both raise
-        the same UsageError."""
+        the same UsageError. Raises Forbidden if the caller does not have the scope."""
         allowed = caller.repositories(scope)
         if not names:
             if allowed is None:

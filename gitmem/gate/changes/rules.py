@@ -96,7 +96,8 @@ def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iter
     """A finding for a link that takes the place of files that agents read (`Policy.is_place_of_instructions`), unless
     its target is scanned too.
 
-    `path`: the link, which must have such a place; the function does not check it. `target`: the text of the link, "" when it cannot be read. The link is not followed.
+    `path`: the link, which must have such a place; the function does not check that. `target`: the text of the link, ""
+    when it cannot be read. The link is not followed.
     """
     steps = target.split("/")
     ups = next((at for at, step in enumerate(steps) if step != ".."), len(steps))

@@ -146,7 +146,8 @@ class Index:
 
     @stored
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
-        """(path, oid) -> those of `terms` that the file's name has, for files in the default corpus that have any."""
+        """(path, oid) -> those of `terms` that the file's name has, for files in the default corpus that have any; at
+        most MAX_NAME_PAIRS pairs of a file and a term."""
         rows = self._rows(
             "SELECT entry.path, blob.oid, term FROM carray(?1) AS wanted CROSS JOIN name CROSS JOIN entry"
             " CROSS JOIN blob WHERE name.term = wanted.value AND entry.snapshot = ?2 AND entry.path = name.path"
@@ -311,7 +312,7 @@ class Index:
     # -- for doctor ------------------------------------------------------------------------------------------
 
     def integrity(self) -> str:
-        """The first error of SQLite's own check of the file; "" if there is none."""
+        """The first error of SQLite's own check of the file, cut to 200 characters; "" if there is none."""
         rows = self._rows("PRAGMA integrity_check(1)")
         if rows == [("ok",)]:
             return ""

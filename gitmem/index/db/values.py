@@ -165,7 +165,7 @@ def pack_days(days: tuple[date, ...]) -> bytes:
 
 
 def unpack_days(runs: bytes) -> tuple[date, ...]:
-    """The reverse of `pack_days`. Raises ValueError for any other bytes."""
+    """The reverse of `pack_days`. Raises ValueError or OverflowError for any other bytes."""
     numbers = array("I", runs)
     if len(numbers) % 2 or sum(numbers[::2]) > 1 << PLACE_BITS:
         raise ValueError("no runs of days")

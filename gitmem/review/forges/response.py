@@ -15,7 +15,8 @@ MAX_MEMBERS = 5  # members of one list or object in an error whose texts are rea
 
 
 def reason(response: Response) -> str:
-    """The forge's own words in a refusal, cut to MAX_REASON_CHARS; "" when there are none.
+    """The forge's own words in a refusal, cut to MAX_REASON_CHARS; a sentence of ours for a web page; "" when there are
+    none.
 
     Known shapes: `message` as text, list or object of lists (GitLab); `errors` as texts or as objects with `message` or
     with `resource`, `field` and `code` (GitHub); `error` with `error_description` (OAuth).

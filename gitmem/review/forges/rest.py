@@ -66,8 +66,9 @@ class Connection:
                 raise ForgeError("the token holds characters no token has", f"set {self.text.token} anew")
 
     def list_all(self, path: str, query: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """Every row of a list, requested page by page to the last one. Without a Link header, a page that is not full
-        is the last. Raises ForgeError when a page begins with the same row as the page before it."""
+        """Every object in a list, requested page by page to the last one. Without a Link header, a page that is not
+        full is the last. Raises ForgeError when a page is no list, when it begins with the same row as the page before
+        it, and as `send_with_retries`."""
         previous: list[Any] = [None]
         for number in count(1):
             page = {**query, self.page_size_parameter: str(self.max_page_size), "page": str(number)}
@@ -88,7 +89,7 @@ class Connection:
 
     def call(self, method: str, path: str, value: Any = None) -> Any:
         """Send one request and return its JSON; `{}` for a response without content (status 204). `value`: the body,
-        sent as JSON."""
+        sent as JSON. Raises ForgeError as `send_with_retries`, and for an answer that is no JSON or null."""
         response = self.send_with_retries(method, path, value)
         if response.status == 204:
             return {}

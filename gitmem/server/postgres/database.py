@@ -64,7 +64,8 @@ class Database:
 
     @contextmanager
     def tenant(self, number: int) -> Iterator[psycopg.Connection[Any]]:
-        """A read transaction that sees only the rows of one tenant, all in one state (REPEATABLE READ)."""
+        """A transaction that sees only the rows of one tenant, all in one state (REPEATABLE READ), for reading and for
+        calls of functions that queue jobs."""
         with self._connection(IsolationLevel.REPEATABLE_READ) as connection, connection.transaction():
             connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(number),))
             yield connection

@@ -179,7 +179,7 @@ class CountedTools(MCPServer):
 
 
 def tools(operations: Operations) -> MCPServer:
-    """The MCP server with a tool for each operation."""
+    """The MCP server with its four tools: to search, to read lines, to assemble a context and to propose a line."""
     server = CountedTools(operations)
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     writes = ToolAnnotations(read_only_hint=False, open_world_hint=True)
