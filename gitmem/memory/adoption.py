@@ -188,7 +188,7 @@ def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()
     daily logs. `hosts`: further globs.
 
     Returns `old` if it has all these globs (`lacking_patterns` finds missing patterns). Raises UsageError if a [memory]
-    table lacks some of them, because a person must change it.
+    table lacks some of them, because a person must change it, and if `old` is not TOML.
     """
     memory = _memory_table(old)
     table = _as_table(memory)
@@ -218,9 +218,10 @@ def folder_name(folder: str) -> str:
 
 
 def folder_settings_text(old: str, folder: str) -> str:
-    """The text of .gitmem.toml that makes one folder, with its daily logs, the only memory. `old`: its text now.
+    """The text of .gitmem.toml that makes one folder, with its daily logs, the only memory. `old`: its text now;
+    returned unchanged if its [memory] table does that already.
 
-    Raises UsageError if another [memory] table exists, which a person must change.
+    Raises UsageError if another [memory] table exists, which a person must change, and if `old` is not TOML.
     """
     globs = [f"{folder}/*.md", NOTHING_ELSE]
     memory = _memory_table(old)

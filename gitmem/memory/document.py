@@ -123,7 +123,8 @@ def structured(document: Document) -> dict[str, Any]:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text without their ends, split at LF only. A final LF starts no further, empty line."""
+    """The lines of a text without their ends (LF or CRLF), split at LF only; a CR inside a line becomes a space. A
+    final LF starts no further, empty line."""
     if not text:
         return []
     lines = text.split("\n")
@@ -189,7 +190,8 @@ def _looks_utf16(data: bytes) -> bool:
 
 
 def _looks_cp949(data: bytes) -> bool:
-    """Whether the bytes decode as CP949 without error and more than 70 % of the non-ASCII characters are Hangul."""
+    """Whether the bytes decode as CP949 without error, with at least two non-ASCII characters, of which more than 70 %
+    are Hangul."""
     try:
         text = data.decode("cp949")
     except UnicodeDecodeError:

@@ -182,7 +182,8 @@ def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") 
 
 
 def fact_date(fact: Fact) -> str:
-    """The day of a fact as ISO text: the value of `from`, else the date in the name of its source log, else ""."""
+    """The day of a fact as ISO text: the first ten characters of `from`, else the date in the name of its source log,
+    else ""."""
     since = fact.get("from")
     if since:
         return since[:10]

@@ -35,7 +35,8 @@ class ShownFile:
 
 
 def read(repo: Repository, config: Config, path: str, commit: str = "", forgotten: Forgotten = NOTHING) -> ShownFile:
-    """Read a file of the work tree, or at `commit` (default in a bare repository: HEAD), with `forgotten` texts masked.
+    """Read a file of the work tree, or at `commit` (default in a bare repository: HEAD), with `forgotten` texts masked,
+    except in MEMORY.md of the work tree.
 
     Raises as `read_memory_file` does, and GitMemError for bytes that cannot be decoded.
     """

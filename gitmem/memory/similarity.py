@@ -103,8 +103,8 @@ def matter_terms(text: str) -> frozenset[str]:
 
 
 def is_near_duplicate(a: str, b: str) -> bool:
-    """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, and
-    both or neither has a denial.
+    """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, both or
+    neither has a denial, and they call the same things wrong or replaced.
 
     `don't use` equals `do not use`, and `1,000` equals `1000`.
     """

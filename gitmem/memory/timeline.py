@@ -173,7 +173,8 @@ def _listed(repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhe
 def _files(
     repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhere: bool = False
 ) -> Iterator[tuple[str, bytes]]:
-    """(path, bytes) of the wanted files of at most MAX_MEMORY_FILE_BYTES; unreadable files are left out."""
+    """(path, bytes) of the wanted files; unreadable files are left out. Of a larger file the work tree gives the first
+    MAX_MEMORY_FILE_BYTES, a commit nothing."""
     listed = _listed(repo, rev, wanted, anywhere=anywhere)
     if rev or repo.root is None:
         sizes = repo.sizes([oid for _, oid in listed])

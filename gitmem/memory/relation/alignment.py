@@ -160,7 +160,8 @@ def _covered(word: str, letters: str) -> float:
 def near(a: str, b: str) -> bool:
     """Whether two different words look so similar that they probably name two things: 0418 and 0481, 한소라 and 한보라.
 
-    True if they have the same letters in another order, or differ in one letter.
+    True if they have the same letters in another order, or differ in one letter (another, one more or one less); the
+    second way does not count for ASCII words of up to three letters.
     """
     longest = max(len(a), len(b))
     if a == b or not a or not b:

@@ -111,7 +111,8 @@ def english_number(words: str) -> float:
 
 
 def native_number(text: str) -> float:
-    """The number that native Korean numerals write; 0 for any other text."""
+    """The number that native Korean numerals write; 0 for any other text. After the tens, a rest that is no numeral is
+    ignored."""
     for tens in _KO_TENS:
         if text.startswith(tens):
             return _KO_NATIVE[tens] + _KO_NATIVE.get(text[len(tens) :], 0)
