@@ -19,132 +19,132 @@ IN_DEFAULT_CORPUS, BY_PATH_ONLY = 1, 0  # `entry.corpus` of an indexed file
 IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `entry.corpus` of a file in the work tree that is not indexed
 ALL_WORDS_STORED = ""  # `name.term` of the row that marks a path whose words are all stored
 
-SCRIPT = """
--- Settings of the index, such as the size of chunks.
-CREATE TABLE meta(
-    key TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-) WITHOUT ROWID;
-
--- The parsed Git blobs.
-CREATE TABLE blob(
-    id INTEGER PRIMARY KEY,
-    oid BLOB NOT NULL UNIQUE,  -- raw bytes
-    bytes INTEGER NOT NULL,  -- size of the blob
-    secrets INTEGER NOT NULL,  -- number of lines with a secret
-    problems INTEGER NOT NULL,  -- number of problems of the encoding and the front matter
-    skipped TEXT NOT NULL,  -- why the blob has no chunks, '' if it has
-    shape TEXT NOT NULL  -- values.pack_shape: lines of fences, tables and headings, and the keys of the front matter
-);
-
--- The distinct texts: headings, then lines. The id is the rowid of `words`.
-CREATE TABLE chunk(
-    id INTEGER PRIMARY KEY,
-    hash BLOB NOT NULL UNIQUE,  -- the first 16 bytes of the SHA-256 of the text
-    length INTEGER NOT NULL  -- number of words; NO_WORDS during `index --full`, until the chunk is found again
-);
-
--- The packed units of each chunk. A table of its own, so that the rows of `chunk` stay close together.
-CREATE TABLE line(
-    chunk INTEGER PRIMARY KEY,
-    record BLOB NOT NULL  -- units.pack
-);
-
--- The places of chunks in blobs.
-CREATE TABLE place(
-    blob INTEGER NOT NULL,
-    ordinal INTEGER NOT NULL,  -- number of the place in the blob, from 0
-    chunk INTEGER NOT NULL,
-    first INTEGER NOT NULL,  -- first and last line
-    last INTEGER NOT NULL,
-    heading INTEGER NOT NULL,  -- line of the heading above, 0 for none
-    PRIMARY KEY(blob, ordinal)
-) WITHOUT ROWID;
-CREATE INDEX place_chunk ON place(chunk);
-
--- Full-text search without content over the words of terms.terms, and its postings.
-CREATE VIRTUAL TABLE words USING fts5(
-    heading,
-    body,
-    content='',
-    contentless_delete=1,
-    detail=full,
-    tokenize="ascii tokenchars '_'"
-);
-CREATE VIRTUAL TABLE instance USING fts5vocab(words, instance);
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
-
--- The embedders that made vectors. At most one is in force.
-CREATE TABLE embedder(
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    spec TEXT NOT NULL,  -- the setting mem.embedder that opens it
-    dims INTEGER NOT NULL,
-    in_force INTEGER NOT NULL  -- IN_FORCE: its vectors are compared; INCOMPLETE: some are missing; CACHE_ONLY
-);
-
--- The vectors of chunks, once as signs and once as int8. The id: see EMBEDDER_SHIFT.
-CREATE TABLE code(
-    id INTEGER PRIMARY KEY,
-    bits BLOB NOT NULL  -- 1 bit per dimension
-);
-CREATE TABLE vector(
-    id INTEGER PRIMARY KEY,
-    value BLOB NOT NULL,  -- int8 per dimension
-    sum INTEGER NOT NULL  -- CRC-32 of `bits` and `value`, by which `index --full` keeps only valid vectors
-);
-
--- The sets of (path, blob) that are searched.
-CREATE TABLE snapshot(
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,  -- names a tree or a work tree
-    seen INTEGER NOT NULL,  -- time of the last use
-    scan BLOB NOT NULL,  -- hash of the work tree's stat data when all of it was indexed, else empty
-    norms BLOB NOT NULL  -- a byte per chunk id: 0 outside the snapshot, else length // LENGTH_STEP + 1, at most 255
-);
-
--- The (path, blob) pairs of the snapshots.
-CREATE TABLE entry(
-    snapshot INTEGER NOT NULL,
-    path BLOB NOT NULL,
-    blob INTEGER NOT NULL,  -- 0 for a file that is not indexed
-    corpus INTEGER NOT NULL,  -- IN_DEFAULT_CORPUS; BY_PATH_ONLY: searched if --path names it; below 0: not indexed
-    stat TEXT NOT NULL,  -- in a work tree, the stat data of the file when it was read
-    PRIMARY KEY(snapshot, path)
-) WITHOUT ROWID;
-CREATE INDEX entry_blob ON entry(blob, snapshot);
-
--- The words of file names (paths.file_name_words), for the paths of all snapshots.
-CREATE TABLE name(
-    term TEXT NOT NULL,  -- a word, or ALL_WORDS_STORED
-    path BLOB NOT NULL,
-    PRIMARY KEY(term, path)
-) WITHOUT ROWID;
-
--- The days of lines, from blame. A cache: searches by day fill it, and Git is asked again where a row is missing.
-CREATE TABLE line_day(
-    path BLOB NOT NULL,
-    oid BLOB NOT NULL,  -- of the blob
-    at BLOB NOT NULL,  -- the commit that was blamed
-    runs BLOB NOT NULL,  -- values.pack_days, for each line of the blob
-    PRIMARY KEY(path, oid)
-) WITHOUT ROWID;
-
--- The refs whose memory blobs are all indexed.
-CREATE TABLE covered(
-    ref TEXT PRIMARY KEY,
-    tree TEXT NOT NULL  -- the tree of the ref at that time
-) WITHOUT ROWID;
-"""
-
-
-def _statements(script: str) -> dict[str, str]:
-    """Name of a table or index -> its CREATE statement on one line, as SQLite stores it in the file."""
-    code = " ".join(line.partition("--")[0] for line in script.splitlines())
-    code = " ".join(code.split()).replace("( ", "(").replace(" )", ")").replace("; ", ";")
-    statements = code.rstrip(";").split(";")
-    return {each.replace("VIRTUAL ", "").partition("(")[0].split()[2]: each for each in statements}
-
-
-STATEMENTS = _statements(SCRIPT)
+STATEMENTS = {  # name of a table or index -> its CREATE statement, word for word as SQLite stores it in the file
+    # Settings of the index, such as the size of chunks.
+    "meta": ("CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"),
+    # The parsed Git blobs.
+    "blob": (
+        "CREATE TABLE blob("
+        "id INTEGER PRIMARY KEY, "
+        "oid BLOB NOT NULL UNIQUE, "  # raw bytes
+        "bytes INTEGER NOT NULL, "  # size of the blob
+        "secrets INTEGER NOT NULL, "  # number of lines with a secret
+        "problems INTEGER NOT NULL, "  # number of problems of the encoding and the front matter
+        "skipped TEXT NOT NULL, "  # why the blob has no chunks, '' if it has
+        "shape TEXT NOT NULL"  # values.pack_shape: lines of fences, tables and headings, and the front matter's keys
+        ")"
+    ),
+    # The distinct texts: headings, then lines. The id is the rowid of `words`.
+    "chunk": (
+        "CREATE TABLE chunk("
+        "id INTEGER PRIMARY KEY, "
+        "hash BLOB NOT NULL UNIQUE, "  # the first 16 bytes of the SHA-256 of the text
+        "length INTEGER NOT NULL"  # number of words; NO_WORDS during `index --full`, until the chunk is found again
+        ")"
+    ),
+    # The packed units of each chunk. A table of its own, so that the rows of `chunk` stay close together.
+    "line": (
+        "CREATE TABLE line("
+        "chunk INTEGER PRIMARY KEY, "
+        "record BLOB NOT NULL"  # units.pack
+        ")"
+    ),
+    # The places of chunks in blobs.
+    "place": (
+        "CREATE TABLE place("
+        "blob INTEGER NOT NULL, "
+        "ordinal INTEGER NOT NULL, "  # number of the place in the blob, from 0
+        "chunk INTEGER NOT NULL, "
+        "first INTEGER NOT NULL, "  # first and last line
+        "last INTEGER NOT NULL, "
+        "heading INTEGER NOT NULL, "  # line of the heading above, 0 for none
+        "PRIMARY KEY(blob, ordinal)"
+        ") WITHOUT ROWID"
+    ),
+    "place_chunk": "CREATE INDEX place_chunk ON place(chunk)",
+    # Full-text search without content over the words of terms.terms, and its postings.
+    "words": (
+        "CREATE VIRTUAL TABLE words USING fts5("
+        "heading, "
+        "body, "
+        "content='', "
+        "contentless_delete=1, "
+        "detail=full, "
+        "tokenize=\"ascii tokenchars '_'\""
+        ")"
+    ),
+    "instance": "CREATE VIRTUAL TABLE instance USING fts5vocab(words, instance)",
+    "vocabulary": "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)",
+    # The embedders that made vectors. At most one is in force.
+    "embedder": (
+        "CREATE TABLE embedder("
+        "id INTEGER PRIMARY KEY, "
+        "name TEXT NOT NULL UNIQUE, "
+        "spec TEXT NOT NULL, "  # the setting mem.embedder that opens it
+        "dims INTEGER NOT NULL, "
+        "in_force INTEGER NOT NULL"  # IN_FORCE: its vectors are compared; INCOMPLETE: some are missing; CACHE_ONLY
+        ")"
+    ),
+    # The vectors of chunks, once as signs and once as int8. The id: see EMBEDDER_SHIFT.
+    "code": (
+        "CREATE TABLE code("
+        "id INTEGER PRIMARY KEY, "
+        "bits BLOB NOT NULL"  # 1 bit per dimension
+        ")"
+    ),
+    "vector": (
+        "CREATE TABLE vector("
+        "id INTEGER PRIMARY KEY, "
+        "value BLOB NOT NULL, "  # int8 per dimension
+        "sum INTEGER NOT NULL"  # CRC-32 of `bits` and `value`, by which `index --full` keeps only valid vectors
+        ")"
+    ),
+    # The sets of (path, blob) that are searched.
+    "snapshot": (
+        "CREATE TABLE snapshot("
+        "id INTEGER PRIMARY KEY, "
+        "key TEXT NOT NULL UNIQUE, "  # names a tree or a work tree
+        "seen INTEGER NOT NULL, "  # time of the last use
+        "scan BLOB NOT NULL, "  # hash of the work tree's stat data when all of it was indexed, else empty
+        "norms BLOB NOT NULL"  # a byte per chunk id: 0 outside the snapshot, else length // LENGTH_STEP + 1, up to 255
+        ")"
+    ),
+    # The (path, blob) pairs of the snapshots.
+    "entry": (
+        "CREATE TABLE entry("
+        "snapshot INTEGER NOT NULL, "
+        "path BLOB NOT NULL, "
+        "blob INTEGER NOT NULL, "  # 0 for a file that is not indexed
+        "corpus INTEGER NOT NULL, "  # IN_DEFAULT_CORPUS; BY_PATH_ONLY: if --path names it; below 0: not indexed
+        "stat TEXT NOT NULL, "  # in a work tree, the stat data of the file when it was read
+        "PRIMARY KEY(snapshot, path)"
+        ") WITHOUT ROWID"
+    ),
+    "entry_blob": "CREATE INDEX entry_blob ON entry(blob, snapshot)",
+    # The words of file names (paths.file_name_words), for the paths of all snapshots.
+    "name": (
+        "CREATE TABLE name("
+        "term TEXT NOT NULL, "  # a word, or ALL_WORDS_STORED
+        "path BLOB NOT NULL, "
+        "PRIMARY KEY(term, path)"
+        ") WITHOUT ROWID"
+    ),
+    # The days of lines, from blame. A cache: searches by day fill it, and Git is asked again where a row is missing.
+    "line_day": (
+        "CREATE TABLE line_day("
+        "path BLOB NOT NULL, "
+        "oid BLOB NOT NULL, "  # of the blob
+        "at BLOB NOT NULL, "  # the commit that was blamed
+        "runs BLOB NOT NULL, "  # values.pack_days, for each line of the blob
+        "PRIMARY KEY(path, oid)"
+        ") WITHOUT ROWID"
+    ),
+    # The refs whose memory blobs are all indexed.
+    "covered": (
+        "CREATE TABLE covered("
+        "ref TEXT PRIMARY KEY, "
+        "tree TEXT NOT NULL"  # the tree of the ref at that time
+        ") WITHOUT ROWID"
+    ),
+}
 FTS5_TABLES = frozenset(f"words_{part}" for part in ("data", "idx", "docsize", "config"))  # made by FTS5 for `words`

