@@ -101,7 +101,8 @@ def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: 
     """Plan the import of `source` into the work tree `here`; writes nothing.
 
     `into`: a folder below memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. Raises
-    UsageError if the source is missing, or if one of the two folders contains the other.
+    UsageError if the source is missing, or if one of the two folders contains the other, and GitMemError as
+    `markdown_below`.
     """
     ensure_elsewhere(source, here, "notes")
     source = Path(os.path.expanduser(source)).absolute()

@@ -162,10 +162,11 @@ def with_days(path: str, facts: Iterable[Fact], day: str = "") -> list[PlacedFac
 
 
 def rivals(statements: Sequence[PlacedFact], standing: KnownFacts, told: Progress = lambda *_: None) -> list[Rival]:
-    """The rivals of `statements` among `known` facts: disagreements first, at most MAX_NAMED_RIVALS for each statement.
+    """The rivals of `statements` among the `standing` facts: disagreements first, at most MAX_NAMED_RIVALS for each
+    statement.
     Settled pairs are left out.
 
-    `progress` is called before each statement. The later of a pair is the one with the later day; the statement, if the
+    `told` is called before each statement. The later of a pair is the one with the later day; the statement, if the
     days are equal or the fact has none.
     """
     found: list[Rival] = []

@@ -25,7 +25,7 @@ class ShownFile:
     """A memory file that was read.
 
     `at`: "worktree" or the commit. `blob`: the oid of the file's bytes. `lines`: its lines without their ends, with
-    forgotten texts masked.
+    forgotten texts masked as `read` does.
     """
 
     path: str

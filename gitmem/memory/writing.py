@@ -128,9 +128,10 @@ def _ended_as(old: bytes, new: bytes) -> bytes:
 def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -> Added:
     """Append a line and return where it is.
 
-    Raises GitMemError in a bare repository, UsageError for an empty or too long text or a path that is not memory,
-    Refused if the gate finds a secret (unless `mem.onSecret` is `mask`), OutsideRepository for a path that leaves the
-    repository, and Locked if another process keeps the lock too long.
+    Raises GitMemError in a bare repository or if the file would become too large (`ensure_readable`), UsageError for an
+    empty or too long text or a path that is not memory, Refused if the gate finds a secret (unless `mem.onSecret` is
+    `mask`), OutsideRepository for a path that leaves the repository, and Locked if another process keeps the lock too
+    long.
     """
     return _compared(repo, write(repo, plan_of_addition(repo, config, new_line, now=now)), now)
 
@@ -183,7 +184,8 @@ def plan_of_addition(
     """The plan that appends a line, for `transaction.write` or a commit. If the line is there already, the draft has no
     files.
 
-    Raises here, before the plan runs, as `add` does, except Locked.
+    Raises as `add` does, except Locked; the plan itself raises only if the file would become too large or cannot be
+    read.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")

@@ -228,6 +228,6 @@ def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int)
     """Whether a retracting line and another one share enough words to be about one topic. `shared`: their number; `a`,
     `b`: the words of both. A retraction of strength 1 needs one word more.
 
-    Not `alike` of memory/similarity.py: a retracting line often names the other in two words of twenty.
+    Not `is_near_duplicate` of memory/similarity.py: a retracting line often names the other in two words of twenty.
     """
     return shared >= (2 if strength == 2 else 3) and shared >= MIN_SHARED * min(len(a), len(b))

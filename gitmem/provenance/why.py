@@ -72,14 +72,15 @@ class Answer:
     """The provenance of one line of memory, or of the fact that the line belongs to.
 
     JSON: `line`, `end_line`: the first and last line of the fact; you may ask for any of its lines. `trail`: what
-    the fact is about. `commit`, `author`, `date`: the newest commit that touched one of these lines, null if a line
-    is not committed. `agent`, `reason`, `reviewers`: of that commit. `model`: the model that proposed the fact,
-    null for a fact written by hand. `session`, `turn`: as the comment of a flushed or imported line names them.
-    `sources`: the lines that it was promoted from, none for a fact written by hand. `support`: `in-source` (the
-    text is in the source), `shares-words` (it shares words and numbers with its source), `not-in-source` (the
-    source exists but does not say it), `edited` (edited after promotion) or `no-source`. `problem`: why a text does
-    not follow, or which source is missing. `edited`: the edit after the promotion. `amended_by`, `supersedes`:
-    those of the line in a search for its own text. `code`: for a fact that cites code, what became of it.
+    the fact is about. `commit`, `author`, `date`: the commit that first added the fact to long-term memory; for any
+    other line the newest commit that touched it; null if there is none. `agent`, `reason`, `reviewers`: of that
+    commit. `model`: the model that proposed the fact, null for a fact written by hand. `session`, `turn`: as the
+    comment of a flushed or imported line names them. `sources`: the lines that it was promoted from, none for a
+    fact written by hand. `support`: `in-source` (the text is in the source), `shares-words` (it shares words and
+    numbers with its source), `not-in-source` (the source exists but does not say it), `edited` (edited after
+    promotion) or `no-source`. `problem`: why a text does not follow, or which source is missing. `edited`: the edit
+    after the promotion. `amended_by`, `supersedes`: those of the line in a search for its own text. `code`: for a
+    fact that cites code, what became of it.
     """
 
     path: str

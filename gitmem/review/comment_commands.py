@@ -121,7 +121,7 @@ def _one_line(reason: str) -> str:
 
 def run_command(run: CommandRun, number: int, comment_id: int) -> Outcome:
     """Carry out the command of a comment on the pull request `number`. Raises ForgeError when the forge does not answer
-    or refuses; every other error is a REFUSED outcome."""
+    or refuses; any other GitMemError is a REFUSED outcome."""
     client = run.client
     comment = client.comment(comment_id)
     command = parse(comment.body)

@@ -98,8 +98,9 @@ def offer(
     """Propose a line for the memory of `scope`, organisation or user. The same line gets the same branch again.
 
     `cache`: the folder of copies of remote memories. `dry_run`: only check the line, and commit nothing. Raises
-    UsageError when that memory is not configured, Refused when the gate blocks the line (nothing is kept then),
-    GitFailed when the memory cannot be fetched and no copy of it exists.
+    UsageError when that memory is not configured or the line is empty, Refused when the gate blocks the line (nothing
+    is kept then), GitFailed when the memory cannot be fetched and no copy of it exists, GitMemError when it has no
+    commit.
     """
     key, where = {
         "organisation": ("mem.organisation", config.organisation),

@@ -121,7 +121,7 @@ def publish(
     client's token; None to push without the token.
 
     Before that the gate scans every version that the branch adds. When it blocks, this raises Refused and pushes
-    nothing.
+    nothing. Raises also as `push`, and ForgeError when the forge opens no pull request.
     """
     branch, base = proposal.branch, proposal.base
     span = _range_onto(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))

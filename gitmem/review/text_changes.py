@@ -66,10 +66,8 @@ class OtherChanges:
     """The changes to files that agents read, other than added, removed and edited facts.
 
     `texts`: changed lines that are not facts. `placements`: facts that moved within their file. `renamed`: renamed
-    files.
-    `unread`: paths of
-    changed files that were not compared, because one version is larger than MAX_MEMORY_FILE_BYTES or contains a NUL
-    byte (as UTF-16 does).
+    files. `unread`: paths of changed files that were not compared, because one version is larger than
+    MAX_MEMORY_FILE_BYTES or contains a NUL byte (as UTF-16 does).
     """
 
     texts: tuple[TextChange, ...] = ()

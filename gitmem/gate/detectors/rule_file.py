@@ -73,7 +73,9 @@ def _bounded(rule: Rule) -> Iterator[None]:
 
 
 def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
-    """Every match of the rules in `text.raw`. Raises TimeoutError for a rule that takes longer than SECONDS."""
+    """The matches of the rules in `text.raw`, the first MAX_FOUND of each rule, without those that the rule allows or
+    whose entropy is below its own. Raises TimeoutError, in the main thread, for a rule that takes longer than
+    SECONDS."""
     from gitmem.gate.detectors.secrets.features import entropy  # only texts with such rules need it
 
     low = text.raw.lower()

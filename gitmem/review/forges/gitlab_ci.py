@@ -19,7 +19,8 @@ EVENT_NAMES = {
 
 
 def parse(environ: Mapping[str, str]) -> Event:
-    """The event that the variables describe, with GitHub's name for it. A missing field, or an oid that is none, is "".
+    """The event that the variables describe, with GitHub's name for it. A missing text is "", and so is an oid that is
+    malformed or all zeros; a missing number is 0, a missing default branch "main".
 
     The commit of a merged results pipeline is a trial merge, so the head is the tip of the source branch instead.
     """

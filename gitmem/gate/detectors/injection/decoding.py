@@ -82,7 +82,8 @@ _MORSE_CODE = dict(
 
 
 def _readable(data: bytes) -> str:
-    """The bytes as text; "" if they are not readable text (an image, a key, random letters)."""
+    """The bytes as text; "" for fewer than six characters, and if they are not readable text (an image, a key, random
+    letters)."""
     for encoding in ("utf-8", "utf-16-le"):
         try:
             text = data.decode(encoding)

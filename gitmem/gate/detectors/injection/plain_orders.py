@@ -260,7 +260,8 @@ def find(folded: str) -> Iterator[Order]:
 
 
 def _sentences(folded: str) -> Iterator[tuple[int, int]]:
-    """The sentences of a text, of at most _MAX_ORDER_CHARACTERS characters each."""
+    """The sentences of a text that have at least 12 characters; one of more than _MAX_ORDER_CHARACTERS in parts of that
+    length, which overlap."""
     at = 0
     for line in folded.split("\n"):
         start = at

@@ -71,7 +71,7 @@ def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Ve
 
     `boost`: a number that is added to each score, for a text that is suspicious before a word of it is read (it was
     hidden, or encoded). `likely`: False yields only units that block. The order is: highest score first; for an
-    exhaustive text the shortest first.
+    exhaustive text the shortest first. Orders that are split over lines (`_parted`) come last.
     """
     folded = _without_boilerplate(text.folded)
     verdicts = [verdict for verdict in _verdicts(text, folded, boost) if likely or verdict.blocks]
