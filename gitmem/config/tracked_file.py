@@ -41,7 +41,8 @@ def _same_type(setting: Setting, key: str, value: Any) -> Any:
 def _last_choice(setting: Setting, key: str, value: Any) -> str | None:
     """The last of `choices`, for `true` or its name; None for `false` or the name of another choice.
 
-    A choice with the name of its key, as in `strict = "strict"`, is invalid: such a key is true or false.
+    A choice with the name of its key, as in `strict = "strict"`, is invalid: such a key is true or false. Raises
+    ValueError for an invalid value.
     """
     last = setting.choices[-1]
     if not isinstance(value, bool) and (value not in setting.choices or value == key):
@@ -99,7 +100,8 @@ def tightened(config: Config, text: str, warnings: list[str]) -> dict[str, Any]:
 
 
 def _valid_values(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
-    """(field, parsed value) of the settings in the text of .gitmem.toml. Invalid ones add to `warnings` instead."""
+    """(field, parsed value) of the settings in the text of .gitmem.toml. Invalid ones add to `warnings` instead. Raises
+    BadConfig if the text is not TOML."""
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):

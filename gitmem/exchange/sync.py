@@ -204,7 +204,7 @@ class _Run:
     conflicted: dict[str, None] = field(default_factory=dict)
 
     def once(self) -> Synced:
-        """One try. Raises Changed if another one is needed."""
+        """One try. Raises Changed if another one is needed, GitMemError if the branch was switched meanwhile."""
         repo, remote = self.repo, self.remote
         if self.commit:
             _commit_memory(repo, self.config, self.today)
@@ -303,7 +303,8 @@ def _memory_at(repo: Repository, commit: str) -> bytes:
 
 
 def _fetched(repo: Repository, remote: Remote) -> str:
-    """Fetch the remote's branch and return its tip; "" if the remote has no such branch. Moves no other ref."""
+    """Fetch the remote's branch and return its tip; "" if the remote has no such branch. Moves no other ref. Raises
+    GitFailed."""
     ref = f"{FETCHED}{remote.key}"
     spec = f"+refs/heads/{remote.branch}:{ref}"
     try:
@@ -573,7 +574,8 @@ def _stage(repo: Repository, entries: Mapping[str, Entry | None]) -> None:
 
 
 def _keep(repo: Repository, remote: Remote, merge: Merge) -> str:
-    """Make a branch for our side of a conflict and return its name. It counts as unsent until it is pushed."""
+    """Make a branch for our side of a conflict and return its name. It counts as unsent until it is pushed. Raises
+    GitMemError if Git refuses both names."""
     for name in (f"memory/conflict-{merge.ours[:8]}", f"memory-conflict-{merge.ours[:8]}"):
         with suppress(GitFailed):  # Git refuses the first name if there is a branch `memory`
             run_git(repo, ["update-ref", "-m", "git mem sync", f"refs/heads/{name}", merge.ours])

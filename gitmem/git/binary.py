@@ -216,7 +216,8 @@ class BinaryRepository:
         return ["git", *SAFE, "-C", str(at), *args]
 
     def _run(self, args: Sequence[str], ok: tuple[int, ...] = (0,), names: Iterable[str] = ()) -> bytes:
-        """The output of a git command. `ok`: the exit codes that are no error. `names`: what it reads, NUL-ended."""
+        """The output of a git command. `ok`: the exit codes that are no error. `names`: what it reads, NUL-ended.
+        Raises GitFailed for another exit code."""
         stdin = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in names)
         command = self._command(args)
         if args[0] == "check-ignore":  # it takes patterns, and refuses the option

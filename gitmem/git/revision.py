@@ -61,7 +61,8 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     """The commit that `--at REV|DATE` means: that revision, or the last commit of HEAD's first parents up to the date.
 
     DATE is YYYY-MM-DD[THH:MM[Z]] or words that name days, in the time zone of `now`; without a time it means the end
-    of the (last) day. Raises UnknownRevision for any other text, or if there was no commit by then.
+    of the (last) day. Raises UnknownRevision for any other text, or if there was no commit by then; UsageError if there
+    is no commit at all.
     """
     try:
         return repo.resolve(text)

@@ -118,7 +118,8 @@ def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[s
 
 
 def _open_folder(root: Path, path: str) -> int:
-    """The handle of a folder, opened part by part, so that no part is a symbolic link or becomes one meanwhile."""
+    """The handle of a folder, opened part by part, so that no part is a symbolic link or becomes one meanwhile. Raises
+    OutsideRepository for `.git`, OSError for a link and for a missing folder."""
     handle = os.open(root, os.O_RDONLY | system.DIRECTORY | system.RAW)
     for part in _checked(path).split("/") if path else ():
         try:

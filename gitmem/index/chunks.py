@@ -203,7 +203,8 @@ def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list
 
 
 def _pack(section: Sequence[tuple[int, int, int]], cut: Cut) -> list[tuple[int, int]]:
-    """(first line, last line) of runs of at most `cut.size` tokens, without blank lines at either end.
+    """(first line, last line) of runs of at most `cut.size` tokens, without blank lines at either end. A larger part is
+    a run of its own.
 
     `section`: (first line, last line, tokens) of its parts, 0 tokens for blank lines.
     """

@@ -39,7 +39,7 @@ MAX_JUDGED_FACTS = 6  # candidates for one statement that `relation` judges; the
 # 1,766 pairs from eight authors: 0.25 keeps .77 of the replacements, .92 of the ends, .97 of the conflicts and .86 of
 # the repetitions. Of the facts of 14 public memories it asks about .06; without this limit .08; a limit of a third asks
 # about .05, but keeps only .66 of the replacements.
-MIN_SHARED_TERMS = 0.25
+MIN_SHARED_TERMS = 0.25  # share of the shorter text's terms
 SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment with which a person settles a pair of facts
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
 MAX_CACHED_RELATIONS = 1 << 14  # pairs of statements

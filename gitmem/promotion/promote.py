@@ -166,7 +166,10 @@ def branch_tip(repo: Repository, branch: str, head: str) -> str:
 
 
 def _promote_here(run: Run) -> Outcome:
-    """Plan without a lock, since the model is slow, then take the lock and write if nothing has changed."""
+    """Plan without a lock, since the model is slow, then take the lock and write if nothing has changed.
+
+    After a commit in between it plans again. Raises Changed after TRIES plans, and if the branch was switched.
+    """
     repo = run.repo
     with writer(repo) as undone:
         before = position(repo)

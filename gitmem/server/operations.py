@@ -190,8 +190,8 @@ class Operations:
         self, caller: Caller, permitted: Sequence[int] | None, at: str, ref: str
     ) -> tuple[dict[int, tuple[str, str]], datetime]:
         """({repository: (commit, snapshot key)} as of `at`, date of the newest of these commits). Indexes a tree that
-        is not indexed yet. Raises UsageError with `ref`, for more than MAX_PAST_REPOSITORIES, and for an unknown
-        revision or day."""
+        is not indexed yet. Raises UsageError with `ref`, for more than MAX_PAST_REPOSITORIES or all repositories of the
+        tenant, and for an unknown revision or day."""
         if ref:
             raise UsageError("'at' and 'ref' do not go together", "'at' is of each repository's own branch")
         if permitted is None or len(permitted) > MAX_PAST_REPOSITORIES:

@@ -70,7 +70,7 @@ def serve(settings: Settings) -> None:
 
 
 def supervise(settings: Settings) -> None:
-    """Start the processes, restart those that end, and stop all of them at SIGTERM or SIGINT."""
+    """Start the processes, restart those that end, and stop all of them at SIGTERM or SIGINT. Raises as `listening`."""
     metrics = settings.state / "metrics"
     # Left over from earlier processes, perhaps from before the database was restored.
     for folder in (metrics, settings.state / SIGNS):

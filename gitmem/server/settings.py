@@ -40,7 +40,7 @@ FORGE_TOKENS = ("GITHUB_TOKEN", "GITLAB_TOKEN", "FORGEJO_TOKEN")
 MAX_SETTINGS_BYTES = 1 << 16  # of the TOML file or a secret's file
 PORT = 8470
 DEFAULT_NUMBERS = {"processes": 2, "workers": 1, "poll_minutes": 15, "connections": 8, "approximate_from": 200_000}
-MAX_NUMBER = 10_000
+MAX_NUMBER = 10_000  # the largest value of a setting of DEFAULT_NUMBERS
 MAX_NUMBERS = {"approximate_from": 1 << 31}  # exceptions to MAX_NUMBER
 KNOWN_KEYS = {"listen", "state", *DEFAULT_NUMBERS, "public_hosts", "traces", "oidc"}
 

@@ -262,7 +262,8 @@ class PostgresWriter:
     # -- snapshots -------------------------------------------------------------------------------------------
 
     def put_snapshot(self, repository: int, key: str, entries: Iterable[EntryRow]) -> None:
-        """Record the files of a tree as a snapshot; do nothing if the key is recorded. Their blobs must exist."""
+        """Record the files of a tree as a snapshot; do nothing if the key is recorded. A file whose blob was not added
+        is left out."""
         made = self._rows(
             "INSERT INTO snapshot (tenant, repository, key, norms) VALUES (%s, %s, %s, '')"
             " ON CONFLICT DO NOTHING RETURNING id", repository, key,

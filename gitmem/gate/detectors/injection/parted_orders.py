@@ -20,7 +20,7 @@ STEPS = 3  # maximum steps that are joined; fewer than the cells of a table
 _CELL = lazy(r"[^|\s](?:[^|\n]{0,60}[^|\s])?")
 _RULE = lazy(r"[\s|:=-]*")  # the row between a table's head and body
 _MAX_CELL_WORDS = 2  # a table with a longer cell is not joined
-_MIN_CELLS = 6
+_MIN_CELLS = 6  # a table with fewer cells is not joined
 _MAX_CELLS = 400  # cells of one table that are read
 _JOINED_CELLS = 24  # cells of one line; the next line begins in the middle of it
 

@@ -21,7 +21,7 @@ from gitmem.gate.detectors.injection.weights import Ceiling, Weights, load
 from gitmem.gate.detectors.key_words import repair
 from gitmem.lazy_patterns import lazy
 
-LONGEST_UNIT = 360
+LONGEST_UNIT = 360  # characters
 _HANGUL = lazy("[가-힣]")
 _KANA = lazy("[ぁ-ヺー]")
 _HAN = lazy("[一-鿿]")

@@ -30,7 +30,7 @@ FILTERS = (
     "detect_secrets.filters.heuristic.is_prefixed_with_dollar_sign",
     "detect_secrets.filters.heuristic.is_indirect_reference",
 )
-LONGEST_LINE = 20_000
+LONGEST_LINE = 20_000  # characters; a longer line is scanned in parts
 
 
 @cache
