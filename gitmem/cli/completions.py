@@ -89,7 +89,7 @@ def branches(repo: Repository, config: Config, incomplete: str) -> Iterable[str]
 
 @_completer
 def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Tags in the comments of memory's lines, sorted."""
+    """Tags in the comments of the lines of the first MAX_FILES_FOR_TAGS memory files, sorted."""
     from gitmem.git.worktree import read_files
 
     if repo.root is None:

@@ -64,7 +64,8 @@ def start_refresh(name: str) -> None:
 
 
 def refresh_in_process(name: str) -> None:
-    """Bring the index up to date in this process, within HOOK_SECONDS. Never raises; errors are logged."""
+    """Bring the index up to date in this process, within HOOK_SECONDS; do nothing if mem.autoIndex is off. Never
+    raises; errors are logged."""
     with errors_logged(name):
         repo, config = _opened()
         try:

@@ -233,7 +233,8 @@ def default_mode() -> int:
 def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) -> Iterator[None]:
     """Hold the lock file `NAME.lock` of the state folder against other processes, for the time of the block.
 
-    Raises Locked after `wait` seconds, GitMemError if the file cannot be opened. `make` as for `state_dir`.
+    Raises Locked after `wait` seconds, GitMemError if the file cannot be opened. `make`: make the state folder if it is
+    missing; without it that is a GitMemError too.
     """
     folder = state_dir(common_dir, make)
     flags = os.O_RDWR | os.O_CREAT | system.NOFOLLOW | system.RAW

@@ -46,9 +46,9 @@ class Change:
 def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[Host] = ()) -> list[Change]:
     """The changes of files that register a host, or with `setup.remove` unregister it; [] if nothing changes.
 
-    `texts`: path -> current text, "" for a missing file. `staying`: other registered hosts, whose entries in shared
-    files stay when this host is removed. Raises GitMemError for a file of an unexpected form, or one with another
-    server of our name.
+    `texts`: path -> current text, "" or no entry for a missing file. `staying`: other registered hosts, whose entries
+    in shared files stay when this host is removed. Raises GitMemError for a file of an unexpected form, or one with
+    another server of our name.
     """
     changes = []
     for file in host.registration:

@@ -126,7 +126,7 @@ class GitHubClient(RestClient):
 
     def pull_at(self, source: str, branch: str, head: str) -> Pull | None:
         """The open pull request from `branch` of the repository `source` (owner/name) whose head is the oid `head`;
-        None when there is none or its branch has moved."""
+        None when there is none or its branch has moved. Raises ForgeError."""
         owner = source.partition("/")[0]
         for row in self.connection.list_all("/pulls", {"state": "open", "head": f"{owner}:{branch}"}):
             pull = self._pull(row)

@@ -249,7 +249,7 @@ def _in_row(candidate: Candidate, value: str) -> bool:
 
 
 def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
-    """Whether a value looks like a password without any word for one beside it.
+    """Whether a value looks like a password without any word for one beside it: 6 to 40 characters, one a digit.
 
     `known`: whether a user name or a word for logging in stands there; three classes of characters are enough then.
     Without one all four are needed, and a reference (`repo#12`, `tool@v3`) is not a password. `starred`: whether a `*`
