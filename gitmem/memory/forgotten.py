@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from gitmem.json_values import json_value
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import fact_id, id_of_hash, normalise
 
@@ -114,13 +115,16 @@ class Forgotten(NamedTuple):
         return "\n".join(lines)
 
     def masked_json(self, value: Any) -> Any:
-        """A JSON value in which all strings are masked; keys of objects stay."""
+        """The JSON of a value (`json_value`), with all strings masked; keys of objects stay."""
+        return self._masked_json(json_value(value))
+
+    def _masked_json(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.masked(value)
         if isinstance(value, dict):
-            return {key: self.masked_json(each) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.masked_json(each) for each in value]
+            return {key: self._masked_json(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._masked_json(each) for each in value]
         return value
 
     def lines(self, lines: Sequence[str]) -> list[str]:

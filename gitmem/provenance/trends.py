@@ -146,6 +146,8 @@ def count_findings(
             revs.append(f"^{period.base}")
         source = files_of_commits(repo, revs, policy)
         report = without_repeats(scan(Source(limited(source.blobs), source.findings), policy))
+        if remaining < 0:
+            break
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         found[index] = Findings(blocking, len(report.findings) - blocking)
     return found

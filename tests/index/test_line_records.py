@@ -15,10 +15,10 @@ from gitmem.models.vectors import DIMS, LEVELS, SCALED_LENGTH, cosines, packed
 
 def test_a_record_gives_back_what_was_packed() -> None:
     units = split(["- Ann: hello", "", "- Bob: 5?"])
-    packed = unpack(pack(units, [(1.5, bytes([1, 255] * 64)), (0.0, b"")]))
-    assert (list(packed.first), list(packed.last), list(packed.label)) == ([0, 2], [0, 2], [1, 1])
-    assert list(packed.norms) == [1.5, 0.0] and list(packed.words) == [2, 2]
-    assert packed.vectors[0] == packed(bytes([1, 255] * 64)) and len(packed.vectors) == 2
+    record = unpack(pack(units, [(1.5, bytes([1, 255] * 64)), (0.0, b"")]))
+    assert (list(record.first), list(record.last), list(record.label)) == ([0, 2], [0, 2], [1, 1])
+    assert list(record.norms) == [1.5, 0.0] and list(record.words) == [2, 2]
+    assert record.vectors[0] == packed(bytes([1, 255] * 64)) and len(record.vectors) == 2
     with pytest.raises(ValueError):
         unpack(b"\x01\x00abc")
 

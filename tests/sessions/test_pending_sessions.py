@@ -62,13 +62,13 @@ def fire_held(repo: Repo, lock: str, event: str, host: str, **given: Any) -> Non
     script = f"""
 import gitmem.agents.event_contexts as contexts, gitmem.agents.event_input as inputs, gitmem.agents.host_events as events
 import gitmem.git.transaction as transaction, gitmem.sessions.lifecycle as lifecycle
-from gitmem.environment import opened
+from gitmem.environment import open_environment
 for module in (contexts, inputs, events):
     module.EVENT_SECONDS = dict.fromkeys(module.EVENT_SECONDS, 2)
 if {event!r} == "SessionEnd":
     events.DETACHED = "PATH"
 transaction.WRITE_WAIT = lifecycle.end_session.__kwdefaults__["wait"] = 0.3
-events.handle({event!r}, {host!r}, opened)
+events.handle({event!r}, {host!r}, open_environment)
 """
     fields = json.dumps({"session_id": "s1", **given})
     with locked(repo.path / ".git", lock, 0):

@@ -93,13 +93,13 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     go = threading.Event()
 
     def waiting(part: review_queue.Part) -> review_queue.Part:
-        def made(view: View, progress: Progress) -> object:
+        def compute(view: View, progress: Progress) -> object:
             progress(2, 365)
             if threading.current_thread().name == "git-mem-pages":
                 go.wait(60)
-            return part.made(view, progress)
+            return part.compute(view, progress)
 
-        return replace(part, made=made)
+        return replace(part, compute=compute)
 
     monkeypatch.setattr(review_queue, "PARTS", {name: waiting(part) for name, part in review_queue.PARTS.items()})
     yield go
@@ -139,10 +139,10 @@ def test_how_many_logs_are_read_is_said(large: Repo, browse: Browse, held: threa
 def test_an_error_of_the_work_is_the_page_s_and_no_page_hangs(
     large: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def made(_view: View, _progress: Progress) -> object:
+    def compute(_view: View, _progress: Progress) -> object:
         raise GitMemError("the logs cannot be read", "git fsck")
 
-    part = replace(review_queue.PARTS["review"], made=made)
+    part = replace(review_queue.PARTS["review"], compute=compute)
     monkeypatch.setattr(review_queue, "PARTS", {**review_queue.PARTS, "review": part})
     browser = browse(large)
     assert "the logs cannot be read" in browser.get("review", 409)

@@ -208,9 +208,9 @@ def test_hooks_write_nothing_where_the_setting_says_so(memory: Repo, tmp_path: P
 def test_a_hook_ends_within_its_time_and_says_so_in_the_log(memory: Repo, tmp_path: Path) -> None:
     code = (
         "import gitmem.agents.host_events as h, time\n"
-        "from gitmem.environment import opened\n"
+        "from gitmem.environment import open_environment\n"
         "h.EVENT_SECONDS = {'Stop': 0.1}; h.EVENTS = {'Stop': lambda *a: time.sleep(60)}\n"
-        "h.handle('Stop', 'claude', opened)"
+        "h.handle('Stop', 'claude', open_environment)"
     )
     done = memory.run(sys.executable, "-c", code, input="{}")
     assert done.stdout == done.stderr == ""

@@ -77,4 +77,4 @@ def test_a_rule_that_does_not_end_blocks_and_says_so(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(rule_file, "SECONDS", 0.05)
     rule = rule_file.Rule("slow", "a rule", r"(a|aa)+x")
     found = inspect("a" * 200, "memory/x.md", Policy(rules=(rule,)))
-    assert found.failed == [("rules", "TimeoutError")]
+    assert [tuple(failure) for failure in found.failures] == [("rules", "TimeoutError")]

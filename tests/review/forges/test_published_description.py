@@ -106,7 +106,17 @@ OF_GITHUB: dict[str, tuple[Any, ...] | dict[str, Any]] = {
 }  # fmt: skip
 # Of GitHub alone: `git mem action comment`, check runs and `doctor --remote` refuse every other forge. What Forgejo's
 # adapter inherits of them is asked of nobody.
-VALUES = {"forge", "token", "text", "page_size_parameter", "max_page_size", "connection", "whole"}
+VALUES = {
+    "login_field",
+    "server_connection",
+    "forge",
+    "token",
+    "text",
+    "page_size_parameter",
+    "max_page_size",
+    "connection",
+    "whole",
+}
 
 
 def asked_of_everything(client: Client, calls: Mapping[str, tuple[Any, ...] | dict[str, Any]]) -> None:
