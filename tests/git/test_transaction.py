@@ -325,7 +325,7 @@ def test_a_commit_leaves_nothing_in_the_folder_for_temporary_files_if_it_is_kill
     memory.write("MEMORY.md", MEMORY + "- And Redis 7\n")
     code = (
         "import os; from pathlib import Path; from gitmem.git.opening import open_repository;"
-        "from gitmem.git.transaction import writer; from gitmem.git.write import commit_paths;"
+        "from gitmem.git.transaction import writer; from gitmem.git.commit import commit_paths;"
         "Path('killed').write_text(str(os.getpid())); repo = open_repository(Path.cwd(), os.environ);"
         "writer(repo).__enter__(); commit_paths(repo, 'more', ['MEMORY.md'])"
     )

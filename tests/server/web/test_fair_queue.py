@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.server.web.fair_queue import (
-    MAX_BODY_BYTES,
+    MAX_QUEUED_BYTES,
     MAX_REQUESTS_PER_TENANT,
     MAX_RESTS,
     MAX_YIELD_SECONDS,
@@ -294,7 +294,7 @@ async def test_a_request_waits_with_its_body_read_and_is_refused_where_too_many_
     await asyncio.sleep(0)
     assert await request(app, b"c") == 429
     quiet = asyncio.create_task(request(app, b"d", token="quiet"))
-    assert await request(app, b"x" * MAX_BODY_BYTES, b"x", token="quiet") == 413
+    assert await request(app, b"x" * MAX_QUEUED_BYTES, b"x", token="quiet") == 413
     slow.go.set()
     assert [await task for task in (*waiting, quiet)] == [200, 200, 200]
     assert slow.bodies == [b"a", b"d", b"a"]
