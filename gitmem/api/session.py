@@ -34,9 +34,10 @@ class Session:
     contexts: Contexts
 
     def set(self, key: str, value: str, *, hours: float = 24.0) -> KeptValue:
-        """`git mem session set`: keep a value under `entity:name[:phase[:sub]]` for `hours`; "" forgets it.
+        """`git mem session set`: keep a value, its secrets masked, under `entity:name[:phase[:sub]]` for `hours`; ""
+        forgets it.
 
-        Raises UsageError for an invalid key or a value that is too large, Refused.
+        Raises UsageError for an invalid key or a value that is too large, Refused for an instruction to the model.
         """
         from gitmem.gate.redaction import mask_counts
         from gitmem.sessions.automation import store_value

@@ -210,7 +210,11 @@ def _moved(one: FileClaim, lookup: ClaimLookup, history: History) -> bool:
 
 
 def _moved_finding(one: FileClaim, history: History, written: WritingCommits) -> Finding | None:
-    """The finding about a path that was renamed after the line was written; None for any other claim."""
+    """The finding about a path that was renamed since the commit that wrote the line, which had the path at exactly
+    that place.
+
+    None otherwise, and for a claim that is denied, personal, about something to be made or about other times.
+    """
     claim = one.claim
     if wording.is_denied(claim) or wording.is_to_be_made(claim, existed=True) or wording.is_about_other_times(claim):
         return None

@@ -83,7 +83,8 @@ class ClaimLookup:
 
     @property
     def names(self) -> Names:
-        """The searched names that code of the tree uses, and those that it defines."""
+        """The searched names that code of the tree uses, and those that it defines. With `similar`, definitions in
+        files that both trees have may be missing; without `find_definitions` the second set may be empty."""
         if self._names is None:
             entries, similar = self.tree.entries, self.similar
             find_definitions = self.search.find_definitions

@@ -52,8 +52,8 @@ class FolderReader:
         self._faulty: list[tuple[str, int, str]] = []
 
     def __call__(self, path: str) -> Document | None:
-        """The document of a path without the statements of other folders; None if it cannot be read. Results are
-        cached."""
+        """The document of a path, in whose `statements` those of other folders are empty comments (its `lines` keep
+        their text); None if it cannot be read. Results are cached."""
         if path not in self._known:
             document = self._read(path)
             self._known[path] = document and self._filtered(document)

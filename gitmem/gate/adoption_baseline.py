@@ -48,9 +48,11 @@ def outdated_rows(repo: Repository, policy: Policy) -> frozenset[BaselineRow]:
 
 
 def with_baseline_of_head(repo: Repository, policy: Policy, text: str, salt: str) -> tuple[str, list[BaselineRow]]:
-    """Make the findings of HEAD the baseline: return (new text of `.gitmem-allow.toml`, its baseline rows).
+    """Make HEAD's blocking findings without an exception the whole baseline: return (new text of `.gitmem-allow.toml`,
+    its rows). Writes nothing.
 
-    `text`: the text of the file now, "" for no file. `salt`: the salt of a new file; an existing file keeps its own.
+    `text`: the text now, "" for no file; the new text is "" if the file would be empty. `salt`: the salt of a new file;
+    an existing file keeps its own.
     """
     if text.strip():
         salt = exceptions.parse(text).salt

@@ -181,9 +181,12 @@ def _install(path: Path, lines: str, dry: bool) -> Step | None:
     data = _read_plain(path)
     if BLOCK.search(data):
         new = BLOCK.sub(lambda _: os.fsencode(lines), data, count=1)
-        if new == data:
+        mode = _mode(path)
+        if not is_husky(path.parent):
+            mode |= 0o100  # Git passes over a hook that cannot be executed
+        if new == data and mode == _mode(path):
             return None
-        return _write_hook(Step("updated", path), new, _mode(path), dry)
+        return _write_hook(Step("updated", path), new, mode, dry)
     first = SHELL.match(data)
     if (first and _mode(path) & 0o100) or (_is_plain(path) and is_husky(path.parent)):
         start = 0
@@ -220,7 +223,10 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
             others = [named for named in _named_in(path) if named != only]
             if others:
                 line = os.fsencode(_only_line(others))
-                data = ONLY.sub(lambda _: line, path.read_bytes(), count=1)  # noqa: B023 - used at once
+                before = path.read_bytes()
+                data = ONLY.sub(lambda _: line, before, count=1)  # noqa: B023 - used at once
+                if data == before:
+                    continue
                 steps.append(_write_hook(Step("goes on for other repositories", path), data, _mode(path), dry))
                 continue
             step = _uninstall(path, dry)

@@ -310,7 +310,8 @@ class _Reader:
         return at
 
     def _quote(self, at: int) -> int:
-        """Read one paragraph of a quotation: quoted lines up to an empty one or the next block."""
+        """Append the statement of the paragraph of a quotation that begins at line `at` (from 1), up to an empty quoted
+        line or the next block; return its last line. An empty quoted line is a BLANK."""
         last = at
         self._leave_items(_indent(self.lines[at - 1]))
         if not _unquoted(self.lines[at - 1]):

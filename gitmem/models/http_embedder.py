@@ -103,10 +103,11 @@ class HttpEmbedder:
         return len(texts)
 
     def embed_query(self, text: str) -> bytes:
-        """The unit vector of a question. Raises ModelUnavailable, also if the endpoint gives zeros for it."""
+        """The unit vector of a question, zeros for a blank one. Raises ModelUnavailable, also where the endpoint gives
+        zeros for a question with text."""
         deadline = time.monotonic() + self._seconds
         (vector,) = self._send(self._prefixes.query, [text], [(QUESTION, "")], QUESTION_TRIES, deadline)
-        if not any(vector):
+        if text.strip() and not any(vector):
             raise self._wrong("holds no vector with a direction")
         return vector
 

@@ -930,8 +930,9 @@ class Passages:
         return any(member.at == end.at for end, _ in ends for member in members)
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
-        """The hit of consecutive candidates. Its text, lines, code and links are those of all members, the other fields
-        those of `best`."""
+        """The hit of consecutive candidates. Its text (secret parts masked), `id`, lines, code and links are those of
+        all members, the other fields those of `best`; an empty `state` becomes "changed" if code that any member cites
+        has changed."""
         file = best.file
         first, last = members[0].line.first, members[-1].line.last
         text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])

@@ -162,3 +162,16 @@ def test_a_block_for_several_repositories_names_each_whatever_its_path(tmp_path:
     assert b"gitmem_only='/srv/other/.git'\n" in hook.read_bytes()
     uninstall(tmp_path, only="/srv/other/.git")
     assert not hook.exists()
+
+
+def test_installing_again_makes_a_hook_executable_and_uninstalling_for_another_repository_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    install(tmp_path, "", ["pre-commit"], only="/srv/one/.git")
+    hook = tmp_path / "pre-commit"
+    hook.chmod(0o644)
+    assert installed(tmp_path)["pre-commit"] == "old"
+    assert [step.what for step in install(tmp_path, "", ["pre-commit"], only="/srv/one/.git")] == ["updated"]
+    assert installed(tmp_path)["pre-commit"] == "current"
+    before = snapshot(tmp_path)
+    assert uninstall(tmp_path, only="/srv/two/.git") == [] and snapshot(tmp_path) == before

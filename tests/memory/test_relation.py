@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gitmem.memory.relation import Kind, Said, alignment, relation
 from gitmem.memory.relation.alignment import near, near_places, places_of, sameness
+from gitmem.memory.relation.amounts import sino_number
 from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.reading import read
 from gitmem.memory.relation.tokens import Token
@@ -457,3 +458,20 @@ def test_a_text_that_names_the_old_and_the_new_tool_surely_replaces(old: str, ne
 )
 def test_a_move_of_another_thing_is_never_acted_on(old: str, new: str) -> None:
     assert not relation(old, new).automatic
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("二十五", 25),
+        ("二百五", 205),
+        ("二〇二四", 2024),
+        ("一〇五", 105),
+        ("一千零五", 1005),
+        ("이십오", 25),
+        ("일이삼", 123),
+        ("x", 0),
+    ],
+)
+def test_numerals_by_powers_and_place_by_place(text: str, number: int) -> None:
+    assert sino_number(text) == number

@@ -111,7 +111,7 @@ def _remedies(blocking: Sequence[Finding]) -> list[str]:
     lines = []
     if maskable is not None:
         lines.append(f"  mask:   git mem redact --staged {shell_word(maskable.path)}")
-    elif any(f.path == MESSAGE for f in blocking):
+    if any(f.path == MESSAGE for f in blocking):
         lines.append(f"  mend:   change the message (it is kept: {KEPT_MESSAGE})")
     remedies = dict.fromkeys(
         f"  mend:   {f.rule}: {remedy(f)}" for f in blocking if remedy(f) and f.rule not in TRAILER_RULES

@@ -137,7 +137,8 @@ class Writer(Index):
         return known, forgotten
 
     def forget_blobs(self) -> None:
-        """Delete all but the chunks' hashes and their valid vectors, so that `index --full` embeds no text again."""
+        """Delete all but the chunks' hashes, their valid vectors and the packed lines, so that `index --full` embeds no
+        text again."""
         with translated():
             for table in ("place", "blob", "entry", "snapshot", "covered", "name", "line_day"):
                 self._db.execute(f"DELETE FROM {table}")

@@ -374,10 +374,10 @@ REPEATED_KEYS = ("src", "supersedes", "beside", "code")
 
 
 def _combine_comments(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
-    """The comment merged key by key; None when both sides changed a key in different ways that do not combine.
+    """The comment merged key by key; a key that one side left alone gets the other side's values, even none.
 
-    Repeated keys keep the values of both sides but for removed ones. Tags are united, the higher importance wins, and a
-    pin stays.
+    Of a key that both sides changed, repeated keys keep what neither side removed, tags are united, the higher
+    importance wins, and `pinned` is true. None if any other key differs, or if one side removed the importance.
     """
     keys = list(dict.fromkeys(key for key, _ in (*mine, *yours, *base)))
     out: list[tuple[str, str]] = []

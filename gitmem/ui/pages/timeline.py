@@ -65,7 +65,8 @@ class Month:
 
 
 def page(view: View) -> Response:
-    """The `day` that the query names, else the newest with a log. Raises UsageError for an invalid day."""
+    """The page of the `day` that the query names, else of the newest day up to today with a log or session episode
+    (else the newest of all, else today). Raises UsageError for an invalid day."""
     days = timeline.days_of(view.repo, view.snapshot.commit, view.config.memory_daily)
     day = _day(view, days)
     daily = view.config.memory_daily

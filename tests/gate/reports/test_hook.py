@@ -37,6 +37,14 @@ def test_a_finding_in_a_message_is_mended_in_the_message() -> None:
     assert lines[1].startswith("commit message:1:1: block github-token") and "change the message" in lines[2]
 
 
+def test_a_file_and_a_message_are_both_mended() -> None:
+    message = Finding("github-token", Severity.BLOCK, MESSAGE, 1, 1, 1, 9, "a token")
+    lines = hook_lines(Report((TOKEN, message)), "commit-msg", str)
+    assert any("git mem redact --staged" in line for line in lines) and any(
+        "change the message" in line for line in lines
+    )
+
+
 def test_many_findings_leave_room_for_the_advice() -> None:
     lines = hook_lines(Report((TOKEN,) * 40, before=(TOKEN,)), "pre-commit", str)
     assert len(lines) <= MAX_LINES and any("more; git mem scan" in line for line in lines)
