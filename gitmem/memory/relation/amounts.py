@@ -83,8 +83,8 @@ SECONDS = {
 
 
 def sino_number(text: str) -> float:
-    """The number that Han or Sino-Korean numerals write, by powers (`二百五`, `이십오`) or, three digits and more, place by
-    place (`二〇二四`); 0 for a text without any. Other letters are ignored."""
+    """The number that Han or Sino-Korean numerals write: by powers (`二百五`, `이십오`), or place by place with three
+    digits and more (`二〇二四`). 0 for a text without any; other letters are ignored."""
     if len(text) > 2 and all(letter in _DIGITS for letter in text):
         return float("".join(str(_DIGITS[letter]) for letter in text))
     total = section = digit = 0.0
