@@ -292,7 +292,10 @@ def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
         where = " in this folder"
         if setup.user:
             where = ""
-        write(f"next: start {host}{where} again; it may ask whether you trust the server and the hooks\n")
+        trusted = "the server"
+        if host_named(host).hooks is not None:
+            trusted = "the server and the hooks"
+        write(f"next: start {host}{where} again; it may ask whether you trust {trusted}\n")
 
 
 def is_registered(repo: Repository, name: str) -> bool:

@@ -213,9 +213,9 @@ class Host:
     `below`: the host's name for people, if our hooks do not run when the host is started below the project's root;
     "" if they run there too. `tools_below`: whether our tools work there.
 
-    Files of a project. `reads`: for each key of READS the files, and folders ending in "/", that the host gives to its
-    agents, in any folder; the gate scans them. `imports` among these keys: files whose `@path` the host
-    replaces by another file, which is scanned too. `loads`: memory files that the host loads by itself, so that a
+    Files of a project. `reads`: for each key of READ_KINDS the files, and folders ending in "/", that the host gives to
+    its agents, in any folder; the gate scans them. `imports` among these keys: files whose `@path` the host replaces
+    by another file, which is scanned too. `loads`: memory files that the host loads by itself, so that a
     context leaves them out. `settings`: globs of files that name the servers and commands it starts (`**` crosses "/");
     a review lists a change of these first. `authors`: globs, in lower case, of names and e-mails under which the host's
     agent commits.
