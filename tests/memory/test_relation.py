@@ -475,3 +475,8 @@ def test_a_move_of_another_thing_is_never_acted_on(old: str, new: str) -> None:
 )
 def test_numerals_by_powers_and_place_by_place(text: str, number: int) -> None:
     assert sino_number(text) == number
+
+
+def test_the_end_of_a_part_is_never_acted_on_for_the_rest() -> None:
+    found = relation(Said("Python 3.8과 3.9를 지원한다."), Said("Python 3.8 지원 종료."))
+    assert found.kind is Kind.ENDS and found.asks and not found.automatic

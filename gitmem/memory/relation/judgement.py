@@ -18,7 +18,7 @@ from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.english import VERBS
 from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
-from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
+from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
 
 SAME_WORDS = 0.5  # least shared part of the earlier text for a denial to contradict it
@@ -218,6 +218,7 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
     sure = certainty(over, found, pair) >= model.thresholds["automatic"] and kind in (Kind.REPLACES, Kind.ENDS)
     automatic = sure and not doubted(found, one, other, pair) and not says_more(pair, kind)
+    automatic = automatic and not (kind is Kind.ENDS and _names_less(pair))
     asks = automatic or over + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
     chances = _in_order(chances, one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
@@ -456,6 +457,12 @@ def says_more(pair: Alignment, kind: Kind) -> bool:
         places += end < 0 or any(map(str.isalnum, pair.new.text[end : token.start]))
         end = token.end
     return places > (kind is Kind.REPLACES)
+
+
+def _names_less(pair: Alignment) -> bool:
+    """Whether the earlier text has a name, an identifier or a number that the later text leaves out ("3.8과 3.9를
+    지원한다", "3.8 지원 종료"): an end of a part is no end of the rest."""
+    return any(pair.old.content[at].kind in (NAME, ID, NUMBER) for at in pair.left_old)
 
 
 def _is_change_word(token: Token, reading: Reading) -> bool:
