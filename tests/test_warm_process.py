@@ -11,6 +11,8 @@ import pytest
 from tests import warm_process
 from tests.harness import Repo
 
+pytestmark = pytest.mark.skipif(not warm_process.is_wanted(), reason="commands are started in the usual way here")
+
 
 @pytest.mark.parametrize(
     ("arguments", "given"),

@@ -1,9 +1,9 @@
 """Runs `python -m gitmem` in a fork of a process that has imported the modules already.
 
-A test that calls the command line waits for Git and for the command, and not for the imports, which take half of the
-time of a short command. The forked process is otherwise what the command is: its own working directory, environment,
-arguments, standard streams and exit code, and the interpreter ends it as it ends any other. What starts before `main`,
-and what depends on which modules are loaded, is tested by commands that are started in the usual way.
+A caller waits for Git and for the command, and not for the imports, which take most of the processor time of a short
+command. The forked process is otherwise what the command is: its own working directory, environment, arguments, standard
+streams and exit code. Only its end is another: it waits for threads and runs `atexit`, but frees no objects. What starts
+before `main`, and what depends on which modules are loaded, is tested by commands that are started in the usual way.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ import gitmem
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 
-# Packages whose modules need an extra, and the modules that are programs of their own.
-NOT_IMPORTED = ("gitmem.server", "gitmem.models", "gitmem.ui", "gitmem.git.history_filter")
+# Modules that need an extra, that are programs of their own, or that import numpy, whose library starts threads: a
+# process with threads is not forked safely.
+NOT_IMPORTED = (
+    "gitmem.server", "gitmem.models", "gitmem.ui", "gitmem.git.history_filter", "gitmem.index.db.sign_table",
+)  # fmt: skip
 # A text with words for every detector: each compiles its patterns and reads its tables when it meets the first text.
 TEXT = """# 배포 deploy 2026-11-20
 - 결정: password=hunter2-Xk9Q2 token ghp_R8 https://user:pass@host.example/x?key=abc 010-1234-5678 someone@example.com
@@ -41,7 +44,7 @@ TEXT = """# 배포 deploy 2026-11-20
 # The interpreter reads these when it starts: a command with others than the warm process had is started in the usual way.
 READ_AT_START = ("PYTHON", "LC_", "LANG")
 STREAMS = 3  # standard input, output and error
-LOOK_SECONDS = 1.0  # interval at which the warm process looks whether the process of pytest is still there
+LOOK_SECONDS = 1.0  # interval at which the warm process looks whether its caller's process is still there
 
 
 def read_at_start(environ: Mapping[str, str]) -> dict[str, str]:
@@ -54,22 +57,29 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
 
 
+def is_wanted() -> bool:
+    """Whether commands run in forks: not where `WARM=0` asks for the usual way, nor on a system without fork."""
+    return os.environ.get("WARM") != "0" and hasattr(os, "fork")
+
+
 @cache
 def started() -> WarmProcess | None:
-    """The warm process of this process of pytest; None where `WARM=0` asks for commands started in the usual way."""
-    if os.environ.get("WARM") == "0":
+    """The warm process of this process, started at the first call; None unless it `is_wanted`."""
+    if not is_wanted():
         return None
     return WarmProcess()
 
 
 class WarmProcess:
-    """The process that forks, and the socket that requests go to. One is started for each process of pytest."""
+    """The process that forks, and the socket that requests go to."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="warm")
         self._address = str(Path(self._folder.name) / "socket")
         self._read_at_start = read_at_start(os.environ)
-        self._process = subprocess.Popen([sys.executable, "-m", "tests.warm_process", self._address], cwd=os.getcwd())
+        # macOS ends a fork of a process that loaded its TLS library, unless the variable is set.
+        environ = {**os.environ, "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
+        self._process = subprocess.Popen([sys.executable, "-m", "tests.warm_process", self._address], env=environ)
         atexit.register(self.close)
         until = time.monotonic() + 60
         while not Path(self._address).exists():
@@ -113,12 +123,15 @@ class WarmProcess:
 
 
 def serve(address: str) -> dict[str, Any]:
-    """Fork a process for each request until the process of pytest is gone. Returns the request, in the forked process
-    alone: the caller runs the command and ends as the command does."""
+    """Fork a process for each request until the caller's process is gone. Returns the request, in the forked process
+    alone, which runs the command then."""
     for module in pkgutil.walk_packages(gitmem.__path__, "gitmem."):
         if not module.name.startswith(NOT_IMPORTED) and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     scan_text(TEXT, "memory/2026-11-20.md", Policy())
+    tasks = Path("/proc/self/task")  # the threads of the process, also those of libraries; Linux has it
+    if tasks.exists() and len(list(tasks.iterdir())) > 1:
+        raise RuntimeError("a module that starts a thread was imported: its name belongs in NOT_IMPORTED")
     gc.collect()
     gc.freeze()
     parent = os.getppid()

@@ -217,8 +217,8 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     kind = max(chances, key=lambda each: chances[each])
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
     sure = certainty(over, found, pair) >= model.thresholds["automatic"] and kind in (Kind.REPLACES, Kind.ENDS)
-    automatic = sure and not doubted(found, one, other, pair) and not says_more(pair, kind)
-    automatic = automatic and not (kind is Kind.ENDS and _names_less(pair))
+    automatic = sure and not doubted(found, one, other, pair)
+    automatic = automatic and not says_more(pair, kind) and not says_less(pair, kind)
     asks = automatic or over + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
     chances = _in_order(chances, one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
@@ -459,10 +459,10 @@ def says_more(pair: Alignment, kind: Kind) -> bool:
     return places > (kind is Kind.REPLACES)
 
 
-def _names_less(pair: Alignment) -> bool:
-    """Whether the earlier text has a name, an identifier or a number that the later text leaves out ("3.8과 3.9를
-    지원한다", "3.8 지원 종료"): an end of a part is no end of the rest."""
-    return any(pair.old.content[at].kind in (NAME, ID, NUMBER) for at in pair.left_old)
+def says_less(pair: Alignment, kind: Kind) -> bool:
+    """Whether the later text ends only a part: it leaves out a name, an identifier or a number of the earlier text
+    ("3.8과 3.9를 지원한다", "3.8 지원 종료"). A replacement leaves out the old value."""
+    return kind is Kind.ENDS and any(pair.old.content[at].kind in (NAME, ID, NUMBER) for at in pair.left_old)
 
 
 def _is_change_word(token: Token, reading: Reading) -> bool:
