@@ -44,10 +44,11 @@ def archivable_facts(data: bytes, today: date, budget: int) -> list[ArchivableFa
 def archive_plan(
     chosen: Collection[str], today: date, budget: int
 ) -> Callable[[Reading], CommitDraft[tuple[ArchiveEntry, ...]]]:
-    """A plan for `transaction.commit` that moves the facts with the ids `chosen` to the archive.
+    """A plan for `transaction.commit` that moves the facts with the ids `chosen` to the archive. Every fact with such
+    an id moves, except one that is pinned or has a pinned fact indented below it.
 
-    The plan raises Changed when one of them may not be archived any more, GitMemError when MEMORY.md or an archive has
-    uncommitted edits.
+    The plan raises Changed when `chosen` is empty or one of its ids may not be archived any more, GitMemError when
+    MEMORY.md or an archive has uncommitted edits.
     """
 
     def plan(reading: Reading) -> CommitDraft[tuple[ArchiveEntry, ...]]:

@@ -144,10 +144,12 @@ class ConsolidationPlan:
 def consolidate(
     repo: Repository, config: Config, model: Model, policy: Policy, request: Request, now: datetime
 ) -> Outcome:
-    """Run one consolidation.
+    """Run one consolidation: one commit, or none when there is nothing to write (`Outcome.empty`) and for a dry run.
 
-    Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge in progress, a lock), Changed when
-    another process commits meanwhile, and ModelUnavailable. Nothing is written then.
+    With `request.branch` HEAD is merged into that branch and the commit goes there; the work tree stays as it is.
+    Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge in progress, a lock, a conflict with
+    the branch), Changed when another process commits meanwhile, Refused when the gate or a hook refuses the commit, and
+    ModelUnavailable. Nothing is written then.
     """
     head = repo.head()
     if head is None:
@@ -184,7 +186,8 @@ def _plan_on_branch(run: Run, head: str) -> Outcome:
 
 
 def _commit_plan(run: Run, planned: ConsolidationPlan) -> Outcome:
-    """Commit the plan unless it is empty; returns its outcome with the commit. Raises Changed, Refused, GitFailed."""
+    """Commit the plan unless it is empty; returns its outcome with the commit. Raises Changed after another commit,
+    GitMemError for a file with uncommitted edits, Refused, GitFailed."""
     if planned.outcome.empty:
         return planned.outcome
 
@@ -204,7 +207,12 @@ def _commit_plan(run: Run, planned: ConsolidationPlan) -> Outcome:
 
 
 def _make_plan(run: Run) -> ConsolidationPlan:
-    """The plan for HEAD of `run.place`. Writes nothing."""
+    """The plan for HEAD of `run.place`. Writes nothing.
+
+    Repetitions are merged first, then sure pairs are replaced; both together remove at most `max_losses` facts. Other
+    pairs that are worth asking about are in `Outcome.asked`. Raises GitMemError for uncommitted edits of MEMORY.md,
+    UnknownRevision for `request.since`, ModelUnavailable.
+    """
     place, today = run.place, run.today
     head = place.head()
     assert head is not None
@@ -280,8 +288,9 @@ def _is_sure(pair: Rival) -> bool:
 
 
 def _is_worth_asking(pair: Rival) -> bool:
-    """Whether the outcome names the pair: an agent or a model proposes it, both facts say the same in the same words,
-    or the answer would be sure if no person had written one. `git mem settle` lists the other pairs too."""
+    """Whether the outcome names the pair. A repetition is named when both facts have the same wording. Another pair is
+    named when an agent proposes it, when it would be sure if no person had written one of its facts, or when the
+    earlier fact is about health. `git mem settle` lists the other pairs too."""
     earlier, later = pair.earlier_first
     if pair.repeats:
         return wording(earlier.fact) == wording(later.fact)
@@ -295,8 +304,8 @@ def _is_worth_asking(pair: Rival) -> bool:
 
 
 def _replacement(memory: Memory, pair: Rival, today: date) -> Change | None:
-    """The change that puts the later fact in the place of both; None when one of them is gone, or items are below
-    both."""
+    """The change that puts the later fact in the place of both; None when one of them is gone, items are below both, or
+    the text cannot be in that place."""
     earlier, later = pair.earlier_first
     try:
         return put_in_place(memory, later, earlier, today)
@@ -307,8 +316,9 @@ def _replacement(memory: Memory, pair: Rival, today: date) -> Change | None:
 def _lower_importance(
     memory: Memory, known: Sequence[PlacedFact], receipts: Receipts | None, today: date, reverted: Declined
 ) -> tuple[Memory, list[LoweredFact], list[str]]:
-    """(memory in which facts that no receipt names have a lower importance, these facts, notes for a person why no fact
-    was examined)."""
+    """(memory with the importance of facts that no receipt names lowered to LOWERED_IMPORTANCE, these facts as they
+    were, notes for a person). When the receipts cover too few days, no fact is lowered and a note says so. A fact at or
+    below that importance, and one whose lowering was reverted before, stays as it is."""
     if receipts is None or not _cover_enough_days(receipts, today):
         why = (
             f"importance is left alone: receipts of {MIN_RECEIPT_DAYS} days are needed, on {MIN_RECEIPT_DATES} of them"
@@ -329,14 +339,15 @@ def _lower_importance(
 
 
 def _cover_enough_days(receipts: Receipts, today: date) -> bool:
-    """Whether the receipts cover enough days to show that a fact was never given."""
+    """Whether the receipts show that a fact was never given: the first is MIN_RECEIPT_DAYS old or older,
+    MIN_RECEIPT_DATES days have one, and the last is at most MAX_RECEIPT_AGE_DAYS old."""
     long = (today - receipts.first).days >= MIN_RECEIPT_DAYS and receipts.dates >= MIN_RECEIPT_DATES
     return long and (today - receipts.last).days <= MAX_RECEIPT_AGE_DAYS
 
 
 def _was_never_given(fact: Fact, day: str, receipts: Receipts) -> bool:
-    """Whether the fact is older than the first receipt, no receipt names it, and it may lose importance: no person
-    wrote or pinned it, and its type and text allow it."""
+    """Whether no receipt names the fact, although it is older than the first receipt. False for a fact without a day,
+    one that a person wrote or pinned, one of UNASKED_TYPES, and one about health."""
     from gitmem.memory.relation import about_health
 
     if by_person(fact) or pinned(fact) or fact.get("type") in UNASKED_TYPES or not day:
@@ -348,8 +359,9 @@ def _was_never_given(fact: Fact, day: str, receipts: Receipts) -> bool:
 
 
 def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[list[Digest], dict[str, bytes], list[str]]:
-    """(new digests, path -> bytes of their files, notes). `known`: the facts of MEMORY.md. Episodes that the commit
-    `base` has already, or that a digest names, are left out."""
+    """(new digests, path -> bytes of their files, notes about episodes that are too large and digests that the gate
+    stops). `known`: the facts of MEMORY.md. Only old months count (`stale_month`). Episodes that are the same in the
+    commit `base`, and those that a digest cites, are left out. Raises ModelUnavailable."""
     place = run.place
     entries = [entry for entry in place.entries(head, ["memory"]) if entry.mode in (REGULAR, EXECUTABLE)]
     before: dict[str, str] = {}

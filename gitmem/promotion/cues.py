@@ -70,10 +70,12 @@ def cue_set(cues: Iterable[Cue]) -> CueSet:
 
 
 def match_cues(text: str, cues: CueSet) -> CueResult:
-    """Sum the weights of the cues that occur in `text`; each cue counts once.
+    """Sum the weights of the cues that occur in `text`; each cue counts once. Of a text longer than MAX_CHARACTERS only
+    the first and the last half of that number are read.
 
-    The kind is the one with most weight, but another kind is preferred to `fact` if it has nearly as much weight
-    (MIN_SPECIFIC_SHARE). A text that a VETO rules out has no positive cues in the result.
+    When a cue at or below VETO matches, the positive weights count MAX_VETOED_SUM at most; a text that cannot reach
+    THRESHOLD then has no positive cues and no kind in the result. The kind is the one with most weight, but `fact`
+    gives way to another kind with a weight of 1 or more and MIN_SPECIFIC_SHARE of its weight.
     """
     if len(text) > MAX_CHARACTERS:
         text = f"{text[: MAX_CHARACTERS // 2]} … {text[-MAX_CHARACTERS // 2 :]}"

@@ -72,7 +72,9 @@ def score_turns(turns: Sequence[Candidate]) -> list[ScoredTurn]:
 
 
 def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
-    """A turn with the score of its best sentence, plus a fifth of the score of each other sentence, 1.2 at most."""
+    """A turn with the score of its best sentence, plus a fifth of the score of each other sentence, 1.2 at most. A turn
+    without a sentence that counts has score 0 and the kind `profile`. `names`: the words of the speakers' names, which
+    count as no names."""
     text = _ASIDE.sub("", line.text).strip()
     best, kind = 0.0, "profile"
     matched: tuple[str, ...] = ()

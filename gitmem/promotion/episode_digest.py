@@ -88,9 +88,11 @@ def digested_episodes(data: bytes) -> set[str]:
 
 
 def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Model, rules: Rules) -> Digest:
-    """The new lines for the digest of a month, at most `rules.limit`; none that repeats a fact of `known`.
+    """The new lines for the digest of a month, at most `rules.limit`, in the order of their sources; none that repeats
+    a fact of `known`. `logs`: the episodes; transcripts among them are left out.
 
-    `logs`: the episodes. Transcripts among them are left out. Raises ModelUnavailable.
+    The items below a heading DECISIONS are taken as they are; `model` is only asked about episodes without such items.
+    With fewer than MIN_EPISODES episodes there are no lines. Raises ModelUnavailable.
     """
     path = f"{FOLDER}/{month}.md"
     logs = [log for log in logs if not any(map(_TURN.match, log.lines))]
@@ -117,7 +119,8 @@ def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: M
 
 
 def _decisions(logs: Sequence[Log], documents: Documents) -> Iterator[Operation]:
-    """An operation for each item below a heading DECISIONS."""
+    """An addition for each item directly below a heading DECISIONS, with the type that its comment states, else
+    `decision`."""
     for log in logs:
         for item in documents[log.path, log.blob]:
             if item.form is Form.ITEM and item.has_content and item.above and item.above[-1].casefold() == DECISIONS:

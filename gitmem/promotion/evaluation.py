@@ -75,7 +75,9 @@ def evaluate_promotion(file: Path, model: Model) -> tuple[Quality, tuple[str, ..
 
 
 def read_rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
-    """(log, lines worth keeping, line -> type as far as the row has types) for each row. Raises GitMemError."""
+    """(log, lines worth keeping, line -> type as far as the row has types) for each row that is not blank. A path
+    without a day gives the day 2000-01-01. Raises GitMemError when the file, a row or the log beside it cannot be
+    read."""
     try:
         text = read_regular(file).decode("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -108,12 +110,13 @@ def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
 
 
 def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Model) -> LogQuality:
-    """The figures of a model that reads one log, with an empty memory."""
+    """The figures of a model that reads one log, with an empty memory. Raises ModelUnavailable."""
     return _quality(log, keep, types, model.propose([log], []).operations)
 
 
 def _quality(log: Log, keep: frozenset[int], types: dict[int, str], operations: Iterable[Operation]) -> LogQuality:
-    """The figures of a model's operations for one log. `keep`: lines worth keeping. `types`: line -> type."""
+    """The figures of a model's operations for one log; skipped lines do not count as proposed. `keep`: lines worth
+    keeping. `types`: line -> type."""
     proposed = [o for o in operations if o.op is not Op.SKIP]
     cited = [(operation, _cited_lines(operation, log)) for operation in proposed]
     ranked = sorted(cited, key=lambda pair: (-pair[0].importance, min(pair[1], default=0)))
@@ -135,7 +138,7 @@ def _cited_lines(operation: Operation, log: Log) -> set[int]:
 
 
 def summarise(logs: Iterable[LogQuality]) -> Quality:
-    """The figures of all logs; every line has the same weight."""
+    """The figures of all logs; every line has the same weight. A share of nothing is 0."""
     rows = list(logs)
     good = sum(len(log.keep & log.proposed) for log in rows)
     proposed, keep = sum(len(log.proposed) for log in rows), sum(len(log.keep) for log in rows)

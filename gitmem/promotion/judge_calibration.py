@@ -101,7 +101,8 @@ def fit_scale(rows: Sequence[tuple[float, bool]]) -> Scale:
 
 
 def area_under_curve(more: Sequence[float], less: Sequence[float]) -> float:
-    """The area under the curve: the share of pairs in which the number of `more` is greater; 0.5 is chance."""
+    """The area under the curve: the share of pairs in which the number of `more` is greater; equal numbers count half.
+    0.5 is chance. 0 when one of them is empty."""
     wins = sum((a > b) + 0.5 * (a == b) for a in more for b in less)
     return wins / max(1, len(more) * len(less))
 

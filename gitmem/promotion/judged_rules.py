@@ -43,7 +43,9 @@ class JudgedRules:
         self._rules, self._judge, self._setting = rules, judge, setting
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """The operations of the rules after the judge. Raises ModelUnavailable when the model cannot judge at all."""
+        """The operations of the rules, of which the judge may turn those in doubt. When its budget ends early, the
+        operations that it has not judged are left out and the proposal is not complete. Raises ModelUnavailable when
+        the model cannot judge at all."""
         proposal = self._rules.propose(logs, existing)
         days = {(log.path, log.blob): log.day for log in logs}
         shown = [each for each in proposal.operations if each.odds is not None and self._may_be_shown(each)]
@@ -69,8 +71,9 @@ class JudgedRules:
         return self._setting.redact(operation.text, path) == operation.text
 
     def _judge_in_doubt(self, in_doubt: Sequence[Operation], shown: Sequence[Operation]) -> Judgements:
-        """Judge the operations in doubt, one language after the other, until the budget is used up. `shown`: all
-        operations that the model may see; the sure ones among them measure its agreement with the rules."""
+        """Judge the operations in doubt, one language after the other, until the budget is used up. In a language in
+        which the model is not trusted the evidence is 0. `shown`: all operations that the model may see; the sure ones
+        among them measure its agreement with the rules."""
         evidence: dict[str, float] = {}
         notes: list[str] = []
         by_language: dict[str, list[Operation]] = {}
@@ -142,7 +145,8 @@ class JudgedRules:
     def _with_judgement(
         self, operation: Operation, judged: Judgements, days: Mapping[tuple[str, str], date]
     ) -> Operation:
-        """The operation, turned from SKIP to ADD or back when the evidence is sure and outweighs the rules."""
+        """The operation, turned from SKIP to ADD or back when the evidence is MIN_EVIDENCE or more and outweighs the
+        rules; else unchanged."""
         evidence = judged.evidence.get(operation.text, 0.0)
         if operation.odds is None or abs(evidence) < MIN_EVIDENCE:
             return operation

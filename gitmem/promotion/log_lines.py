@@ -125,7 +125,11 @@ def languages_of(text: str) -> tuple[str, ...]:
 
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
     """The items and paragraphs of a log that may be promoted, in order. A paragraph is divided at line breaks that its
-    writer chose (`_pieces`)."""
+    writer chose (`_pieces`).
+
+    Statements below a heading that a machine writes, with a key `src` in their comment, longer than
+    MAX_STATEMENT_CHARS, or without a letter or digit are left out, and so are lines of quotations and tables.
+    """
     document = read(lines)
     for statement, origin in zip(document, statement_origins(document), strict=True):
         if statement.form not in (Form.ITEM, Form.PARAGRAPH) or any(map(_MACHINE.search, statement.above)):
@@ -181,8 +185,8 @@ def _without_comment(line: str) -> str:
 
 
 def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Candidate]:
-    """All candidates of a log, in order. Old lines are included: a new line may retract them. `labels`: label -> (kind
-    of fact, weight)."""
+    """All candidates of a log, in order, except those that hold a mask. Old lines are included: a new line may retract
+    them. `labels`: label -> (kind of fact, weight)."""
     passages = [
         passage._replace(text=_TIME.sub("", _BOX.sub("", passage.text, count=1), count=1))
         for passage in passages_of(log.lines)
@@ -217,7 +221,8 @@ def _speakers(texts: list[str], labels: Mapping[str, tuple[str, float]]) -> set[
 def _candidates(
     lines: Sequence[str], passage: Passage, speakers: set[str], labels: Mapping[str, tuple[str, float]]
 ) -> Iterator[Candidate]:
-    """The candidates of one passage: a turn of a dialogue, a short item, or each sentence."""
+    """The candidates of one passage: a turn of a dialogue (cut at MAX_READ_CHARS), a short item, or each sentence. A
+    text that ends in a colon, as before a list, is left out."""
     match = None
     if speakers:
         match = _SPEAKER.match(passage.text)
@@ -275,7 +280,8 @@ def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, 
 
 
 def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterator[str]:
-    """The labels among the words of a heading or an item, in singular or plural: `Key decisions`, `결정 사항`."""
+    """The labels among the words of a generic heading or item, in singular or plural: `Key decisions`, `결정 사항`. The
+    longest come first. None for a heading that names a thing (`is_generic_heading`)."""
     words = heading.casefold().strip(" *_:：").split()
     for size in range(min(3, len(words)), 0, -1):
         for start in range(len(words) - size + 1):
@@ -286,7 +292,8 @@ def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterato
 
 
 def _in_sentences(lines: Sequence[str], passage: Passage) -> Iterator[Passage]:
-    """The sentences of a passage, each with its own lines."""
+    """The sentences of a passage, each with its own lines. Only the first MAX_READ_CHARS characters are read; a
+    sentence cut there is left out."""
     sizes = [_letter_count(_without_comment(line)) for line in lines[passage.first - 1 : passage.last]]
     parts = sentences(passage.text[:MAX_READ_CHARS])
     if len(passage.text) > MAX_READ_CHARS:

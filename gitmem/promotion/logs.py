@@ -102,7 +102,8 @@ def since_commit(repo: Repository, text: str, head: str, now: datetime) -> str:
 
 
 def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) -> NewLogs:
-    """The daily logs at `head` with lines that `base` lacks, oldest day first. `daily`: patterns of further daily logs
+    """The daily logs at `head` with lines that `base` lacks ("": all lines are new), oldest day first. A log without a
+    new line is left out; one that cannot be read is in `skipped`. `daily`: patterns of further daily logs
     (`paths.log_day`)."""
     now = _log_oids(repo, head, daily)
     before: dict[str, str] = {}

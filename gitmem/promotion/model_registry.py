@@ -76,7 +76,8 @@ def promotion_model(
 
 
 def model_setting(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Setting, Policy]:
-    """(setting for `open_model`, policy of the gate for the work tree, by which the model's input is redacted)."""
+    """(setting for `open_model`, policy of the gate for the work tree, by which the model's input is redacted). Where
+    no folder for our state can be made, `Setting.state` is None and nothing is cached."""
     from gitmem.gate.redaction import redact
     from gitmem.gate.tree_policies import worktree_policy
     from gitmem.git.worktree import state_dir

@@ -12,7 +12,7 @@ from gitmem.promotion.promote import Outcome
 
 
 def as_value(outcome: Outcome) -> dict[str, Any]:
-    """The JSON of docs/json.md, "promote"."""
+    """The JSON of docs/json.md, "promote". A refused text that holds a secret is ""."""
 
     def places(spans: Sequence[Span]) -> list[dict[str, Any]]:
         return [span._asdict() for span in spans]

@@ -158,8 +158,8 @@ def max_losses(count: int) -> int:
 
 
 def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory, rules: Rules) -> Plan:
-    """Approve or refuse every operation. The most important come first, and of equal ones the newest, because the limit
-    refuses the rest. Never raises, whatever a model proposed."""
+    """Approve or refuse every operation; changes nothing. The most important come first, and of equal ones the newest,
+    because the limit refuses the rest. Never raises, whatever a model proposed."""
     run = _Run(logs, memory, rules)
     days = {(log.path, log.blob): log.day.toordinal() for log in logs}
 
@@ -211,8 +211,9 @@ class _Run:
         return [verdict_at(index) for index in range(len(operations))]
 
     def _replacements(self, operations: Sequence[Operation]) -> dict[int, list[int]]:
-        """Index of an addition -> indices of the later additions that surely replace or end it, newest first. Additions
-        of origin web or tool replace nothing."""
+        """Index of an addition -> indices of the later additions that surely replace or end it, newest first. Only
+        additions with a valid form and source are compared, the MAX_COMPARED_ADDITIONS newest. Additions of origin web
+        or tool replace nothing."""
         rows: list[
             tuple[int, tuple[str, int], PlacedFact]
         ] = []  # (index, (day, line), fact with the index as its line)
@@ -450,7 +451,12 @@ def _has_topic(fact: Fact, topic: str) -> bool:
 
 
 def comment_keys(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:
-    """The keys of the new fact's comment: those of the operation, then those of the fact `old` that still hold."""
+    """The keys of the new fact's comment: those of the operation, then those of `old` that the operation does not state
+    and that still hold; `until` and `confidence` do not. `old`: the fact that an UPDATE or SUPERSEDE changes.
+
+    An UPDATE keeps the sources of `old` too, and the worse of both origins. A SUPERSEDE drops its code keys and adds
+    `supersedes`.
+    """
     meta: list[tuple[str, str]] = [("type", operation.type)]
     meta += [("src", render_span(span)) for span in operation.sources]
     meta += _code_keys(operation, log)

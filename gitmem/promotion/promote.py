@@ -135,9 +135,12 @@ class PromotionPlan:
 
 def promote(repo: Repository, config: Config, model: Model, policy: Policy, request: Request, now: datetime) -> Outcome:
     """Run one promotion. When another process commits while the model works, the plan is made again on that commit.
+    When no fact is approved, nothing is written and `Outcome.why_nothing` says why.
 
     Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge, a lock), Changed when the branch or
-    MEMORY.md changed meanwhile, ModelUnavailable when the model gives no answer. Nothing is written then.
+    MEMORY.md changed meanwhile or the plan is not `request.shown`, UsageError for facts to accept that are not there or
+    that an agent accepts, Refused when the gate or a hook refuses the commit, ModelUnavailable when the model gives no
+    answer. Nothing is written then.
     """
     if request.accept and config.agent:
         raise UsageError("only a person accepts what came from the web or a tool", "unset mem.agent, or leave it")
@@ -194,7 +197,8 @@ def _promote_here(run: Run) -> Outcome:
 
 
 def _promote_on_branch(run: Run, head: str) -> Outcome:
-    """Promote in a temporary work tree of the branch, after merging `head` into it."""
+    """Promote in a temporary work tree of the branch, after merging `head` into it. Raises GitFailed for a name that no
+    branch can have, GitMemError when the branch conflicts with `head`."""
     repo, name = run.repo, run.request.branch
     run_git(repo, ["check-ref-format", "--branch", name])
     start = branch_tip(repo, name, head)
@@ -213,7 +217,9 @@ def _promote_on_branch(run: Run, head: str) -> Outcome:
 
 
 def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
-    """Read the logs at `head`, ask the model, and plan the change of the MEMORY.md of `tip`. Writes nothing."""
+    """Read the logs at `head`, ask the model, and plan the change of the MEMORY.md of `tip`. Writes nothing. The model
+    is not asked when no log has new lines. Raises ModelUnavailable, UnknownRevision for `since`, UsageError for an
+    unknown id to accept, Changed when the plan is not the one shown."""
     repo, place, request, config = run.repo, run.place, run.request, run.config
     ledger = read_ledger(repo, [tip])
     read_to = logs.read_cursor(repo, ledger, tip)
@@ -262,7 +268,7 @@ def _commit_days(place: Repository, memory: Memory, today: date) -> dict[str, st
 
 
 def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
-    """Raise UsageError when no operation of the plan has one of the ids to accept."""
+    """Raise UsageError when one of the ids to accept is not the beginning of the id of an operation in the plan."""
     operations = [item.operation for item in plan.approved] + [item.operation for item in plan.refused]
     ids = [fact_id(operation.text) for operation in operations]
     for given in accepted:
@@ -273,7 +279,7 @@ def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
 
 
 def _ensure_shown(shown: Mapping[str, str] | None, plan: Plan) -> None:
-    """Raise Changed when the plan differs from `shown` (`Request.shown`)."""
+    """Raise Changed when the plan differs from `shown` (`Request.shown`); None allows any plan."""
     planned = {fact_id(item.operation.text): item.old.id if item.old else "" for item in plan.approved}
     if shown is not None and planned != shown:
         raise Changed("memory or its logs changed since this was shown; nothing was written", "look at it as it is now")
@@ -296,9 +302,9 @@ def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
 
 
 def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict[str, bytes | None]) -> PromotionPlan:
-    """Stage or commit the steps; returns the plan with its commits. The caller holds the lock of writers.
+    """Stage the only step or commit all steps; returns the plan with its commits. The caller holds the lock of writers.
 
-    `noted`: path -> bytes that the file must still have, None for no file.
+    `noted`: path -> bytes that the file must still have, None for no file; it is updated with what each step writes.
     """
     steps, outcome = planned.steps, planned.outcome
     agent = run.request.agent or run.config.agent
@@ -326,8 +332,8 @@ def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict
 
 
 def blocking_rule(text: str, policy: Policy, path: str = MEMORY) -> str:
-    """The rule of the gate that keeps the text out of the file at `path`: any that blocks, and personal data. "" for
-    none."""
+    """The rule of the gate that keeps the text out of the file at `path`: any that blocks, or that finds personal data.
+    "scanner-failed" when a detector fails, "" when the text may be there."""
     from gitmem.gate.examine import inspect
 
     inspection = inspect(text, path, policy)
@@ -401,7 +407,7 @@ def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[CommitSte
 
 
 def apply_operation(memory: Memory, item: Approved) -> Memory:
-    """The memory after one approved operation."""
+    """The memory after one approved operation. When the fact to replace is gone, the new one is added."""
     text = item.operation.text
     entry = None
     if item.old is not None:
@@ -416,8 +422,8 @@ def apply_operation(memory: Memory, item: Approved) -> Memory:
 def with_archives(
     repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[ArchiveEntry]
 ) -> dict[str, bytes]:
-    """`contents` (path -> bytes) with the moved facts added to their archives. An archive that `contents` lacks is read
-    at `commit`."""
+    """`contents` (path -> bytes), changed in place, with the moved facts added to their archives. An archive that
+    `contents` lacks is read at `commit`."""
     by_path: dict[str, list[ArchiveEntry]] = {}
     for item in moved:
         by_path.setdefault(item.path, []).append(item)

@@ -60,7 +60,8 @@ class LanguagePromoter:
         self._model, self._redact, self._progress, self._words = model, setting.redact, setting.progress, words
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """Operations for the new lines of `logs`. Raises ModelUnavailable when the model cannot be asked at all."""
+        """Operations for the new lines of `logs`. The model sees the first MAX_EXISTING facts of `existing`. Raises
+        ModelUnavailable when the model cannot be asked at all."""
         shown = [fact._replace(text=self._redact(fact.text, "MEMORY.md")) for fact in existing[:MAX_EXISTING]]
         with self._model.run() as complete:
             return ask_in_batches(logs, shown, self._is_clean, complete, self._words, self._progress)
@@ -70,8 +71,8 @@ class LanguagePromoter:
 
 
 def promotable_sources(logs: Iterable[Log], is_clean: Callable[[str, str], bool]) -> list[Source]:
-    """The new statements that may be promoted, without labels. `is_clean`: whether a text of a path may be shown to the
-    model; other statements are left out."""
+    """The new statements that may be promoted, without labels, each cut at 2,000 characters. `is_clean`: whether a text
+    of a path may be shown to the model; other statements and trails are left out."""
     sources = []
     for log in logs:
         for passage in passages_of(log.lines):
@@ -166,9 +167,10 @@ def ask_in_batches(
 ) -> Proposal:
     """Ask `complete` for every batch, until it reports that the budget is used up.
 
-    A batch that is too long is halved. A batch whose reply is full or cut is asked again without the lines that were
-    cited. The proposal is not whole when a reply is missing or unreadable. `progress`: called with a sentence for each
-    batch. Other parameters are as in `promotable_sources` and `batch_request`.
+    A batch that is too long is halved; one line that is too long alone is skipped with a note. A batch whose reply is
+    full or cut is asked again without the lines that were cited. The proposal is not `complete` when a reply is missing
+    or unreadable. `progress`: called with a sentence for each batch. Other parameters are as in `promotable_sources`
+    and `batch_request`.
     """
     waiting = batches(promotable_sources(logs, is_clean))
     run = _Run()
@@ -245,7 +247,8 @@ def _uncited(group: tuple[Source, ...], operations: Sequence[Operation]) -> tupl
 
 
 def parse_reply(reply: Reply, request: Request) -> tuple[list[Operation], str]:
-    """(operations of a reply, what is wrong with it); the second is "" for a correct reply. Never raises."""
+    """(operations of a reply, what is wrong with it); the second is "" for a correct reply. At most four times
+    MAX_FACTS objects are read, and none of a reply longer than MAX_REPLY_CHARACTERS. Never raises."""
     if len(reply.text) > MAX_REPLY_CHARACTERS:
         return [], f"the reply was {len(reply.text)} characters long and was not read"
     objects, problem = parse_objects(reply.text)
@@ -257,7 +260,8 @@ def parse_reply(reply: Reply, request: Request) -> tuple[list[Operation], str]:
 
 
 def parse_objects(text: str) -> tuple[list[Mapping[str, Any]], str]:
-    """(the complete objects of the list `facts` of a reply, what is wrong with the reply)."""
+    """(the complete objects of the list `facts` of a reply, what is wrong with the reply); the second is "" for a
+    correct reply. Never raises."""
     start = max(0, text.find("{"))
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:])

@@ -57,7 +57,8 @@ class ChosenOperations:
     complete: bool  # no operation was left open
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """The operations, with their sources moved to the present `logs`. Not whole when the logs have changed."""
+        """The operations, with their sources moved to the present `logs`. The proposal is not `complete` when the logs
+        have changed or an operation was left open."""
         old, new = ({log.path: log for log in given} for given in (self.seen, logs))
         moved = [
             replace(operation, sources=tuple(_span_in_present_log(span, old, new) for span in operation.sources))

@@ -93,7 +93,8 @@ class RulesModel:
         self._known: ReadLogs = {} if known is None else known
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
+        """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason. A line that gives the
+        reason of a proposed one has no operation of its own. `logs`: in the order of days."""
         read = self._read(logs)
         scored = mark_retracted_in_earlier_logs(logs, [read[log.path, log.blob][1] for log in logs])
         days = _days_of_topics(zip(logs, scored, strict=True))

@@ -112,7 +112,8 @@ def _places(pair: Rival) -> frozenset[tuple[str, int]]:
 
 def dated_facts(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[PlacedFact]:
     """The facts of a file of the work tree, newest first: by the day in their comment, else by the commit that wrote
-    their line. Of two facts of one time the upper one comes first, since new facts are added above old ones."""
+    their line. An uncommitted line is of today. Of two facts of one time the upper one comes first, since new facts are
+    added above old ones."""
     found = list(found)
     times = _times(repo, path, [fact.line for fact in found])
     rows = []
@@ -124,7 +125,8 @@ def dated_facts(repo: Repository, path: str, found: Iterable[Fact], today: date)
 
 
 def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """Line -> (seconds, ISO day) of the commit that wrote it, for committed lines."""
+    """Line -> (seconds, ISO day) of the commit that wrote it, for committed lines; {} in a bare repository and for a
+    file that no commit has."""
     if repo.root is None or not lines or repo.head() is None:
         return {}
     try:
@@ -181,8 +183,9 @@ def _proposed_pairs(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) ->
 
 
 def pair_named(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
-    """The open pair that `given` names: by its number (from 1), or by the id or place (`MEMORY.md:9`) of one of its
-    statements. `other`: names the second statement, "" for any. Raises UsageError when not exactly one pair matches."""
+    """The open pair that `given` names: by its number (from 1), or by the place (`MEMORY.md:9`) or the id of one of its
+    statements, of which six characters are enough. `other`: names the second statement, "" for any. Raises UsageError
+    when not exactly one pair matches."""
     if re.fullmatch(r"[0-9]{1,5}", given):
         if not 1 <= int(given) <= len(pairs):
             raise UsageError(Message("there is no open pair {}", given), "git mem settle lists them")
@@ -245,7 +248,8 @@ Plan = Callable[[Reading], CommitDraft[Rival]]
 
 
 def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Plan:
-    """The plan of `settle`, for a commit or a preview."""
+    """The plan of `settle`, for a commit or a preview. The plan raises Changed when a statement is gone, UsageError for
+    a text or comment that cannot be there, Refused when the gate stops the text of a log line."""
 
     def plan(reading: Reading) -> CommitDraft[Rival]:
         memory = facts.parse(reading.read(MEMORY) or b"")
@@ -357,8 +361,9 @@ def put_in_place(memory: Memory, kept: PlacedFact, gone: PlacedFact, today: date
 
 
 def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, answer: Answer, today: date) -> Change:
-    """The change for an answer about a fact and a later line of a log. The log is not changed; when the line is true,
-    it becomes a fact in place of the earlier one."""
+    """The change for an answer about a fact and a later line of a log. The log is not changed. When the line is true,
+    it becomes a fact in place of the earlier one; any other answer only adds the line's id to the comment of the
+    fact."""
     earlier, later = pair.earlier_first
     match answer:
         case Answer.BOTH | Answer.SAME:
