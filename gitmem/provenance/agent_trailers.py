@@ -59,7 +59,8 @@ def _split_comments(text: str) -> tuple[str, str]:
 
 def check_trailers(repo: Repository, config: Config, message: str) -> list[Finding]:
     """A blocking finding for a missing or wrong agent name and one for a missing reason, in an agent's commit of
-    memory; [] for a person's commit."""
+    memory. [] when neither `mem.agent` nor the message names an agent, and when the commit changes no memory other than
+    daily logs."""
     rows = trailers.memory_trailers(message)
     names = [nfc_name(name) for name in trailers.values(rows, trailers.AGENT)]
     if not (config.agent or names) or not memory_changes(repo):
@@ -89,9 +90,10 @@ def memory_changes(repo: Repository) -> list[str]:
 
 
 def pending_trailers(repo: Repository) -> Sequence[trailers.Trailer]:
-    """The trailers that `promote --stage` saved, without those of facts that are no longer staged.
+    """The trailers that `promote --stage` saved, without the sources of facts that are no longer staged.
 
-    [] when none of its facts is staged. When MEMORY.md is not staged at all, the file of trailers is deleted.
+    [] when nothing was saved or none of its facts is staged. When MEMORY.md is not staged at all, the file of trailers
+    is deleted.
     """
     file = repo.git_dir / PENDING
     try:

@@ -56,7 +56,8 @@ class Checks:
     # -- checks of every fact --------------------------------------------------------------------------------
 
     def problems(self, fact: Fact, attribution: Attribution) -> Iterator[Problem]:
-        """The problems of a fact that do not depend on who wrote it: its text, comment and sources."""
+        """The problems of a fact that do not depend on who wrote it: `text-changed`, then `source-missing` or
+        `source-changed` for each source, then `source-cut`."""
         edit = attribution.edit
         if edit and TEXT in edit.changed and not edit.recorded:
             template = "edited after promotion by {} in {}, no reason recorded"
@@ -138,8 +139,9 @@ class Checks:
     def policy_problems(
         self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit
     ) -> Iterator[Problem]:
-        """The problems of a fact that only `verify --policy` reports. `line_commit` returns the commit that answers for
-        the fact's line."""
+        """The problems of a fact that only `verify --policy` reports: `edited`, `not-in-source`, `unrecorded`,
+        `not-word-for-word`, `origin`, `rejected`, in this order. `line_commit` returns the commit that answers for the
+        fact's line."""
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
             what = ", ".join(edit.changed)
@@ -173,7 +175,8 @@ class Checks:
         return not self._reviewed[commit.oid]
 
     def _origin(self, fact: Fact, attribution: Attribution) -> str:
-        """The worst origin of the fact and of its source lines, when facts of it need a review; else ""."""
+        """The worst origin of the fact, of its source lines and of their logs when it is one of UNSEEN_ORIGINS; else
+        ""."""
         origins = [fact.origin]
         for source in attribution.sources:
             if source.problem or not source.blob:

@@ -170,7 +170,8 @@ class SourceReader:
         return oid, next(iter(self.repo.read_many([oid])))[1]
 
     def has_changed(self, source: Source) -> bool:
-        """Whether a line of the source is no longer in its file at `at`. False when the whole file is gone."""
+        """Whether a line of the source is no longer in its file at `at`. False when the whole file is gone, and for a
+        source that was moved or not found."""
         now = self.paths.get(source.path)
         if source.moved or source.problem or now is None or now == source.blob:
             return False

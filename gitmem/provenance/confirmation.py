@@ -47,8 +47,9 @@ class ConfirmationRequest(NamedTuple):
 def confirm(repo: Repository, config: Config, path: str, line: int, given: ConfirmationRequest) -> Confirmation:
     """Commit new anchors for the citations of the fact at `path`:`line`.
 
-    Raises UsageError when a place does not exist, when cited lines changed, or when no anchor would move; GitMemError
-    when an agent's quotation is not in the code; and as `transaction.commit`. Nothing is written then.
+    Raises UsageError when a place does not exist, when cited lines changed, or when no anchor would move; MissingFile
+    or UnknownFact when there is no such fact; GitMemError when an agent's quotation is not in the code or the file has
+    uncommitted edits; and as `transaction.commit`. Nothing is written then.
     """
 
     def plan(reading: Reading) -> CommitDraft[tuple[Fact, tuple[str, ...]]]:

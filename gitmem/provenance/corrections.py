@@ -288,7 +288,8 @@ def revert(
     """Remove every fact of long-term memory that comes from what `selector` names.
 
     When such a fact superseded one that stays, the superseded fact comes back. Nothing is committed when no fact is
-    found. A dry run writes nothing. Raises as `edit`.
+    found. A dry run writes nothing. Raises as `facts_from`, and as `edit` for uncommitted edits, a refused commit and a
+    write meanwhile.
     """
     if dry_run:
         return Correction(_facts_to_revert(repo, selector, Reading(repo))[0], "")
@@ -305,7 +306,8 @@ def revert(
 def _facts_to_revert(
     repo: Repository, selector: Selector, reading: Reading
 ) -> tuple[tuple[Removal, ...], dict[str, Memory]]:
-    """The facts that `selector` removes, and the changed files by path."""
+    """The facts that `selector` removes, in the order of `facts_from`, and the changed files by path. A fact indented
+    below another one that is removed goes with it and is not listed again."""
     ledger = Ledger()
     if repo.head():
         ledger = read_ledger(repo, ["HEAD"])
@@ -383,7 +385,8 @@ class Evidence:
 
 
 def comes_from(selector: Selector, fact: Fact, evidence: Evidence) -> bool:
-    """Whether the fact comes from what the selector names. Reads nothing."""
+    """Whether the fact comes from what the selector names. A selector of lines matches every source that overlaps them.
+    Reads nothing."""
     spans = evidence.spans(fact)
     match selector.by:
         case By.SOURCE:
@@ -485,7 +488,8 @@ def _additions(repo: Repository, commit: Commit) -> tuple[dict[str, frozenset[st
 
 
 def _superseded_fact(repo: Repository, oid: str, path: str, fact: Fact, removed_ids: set[str]) -> Fact | None:
-    """The fact that `fact` superseded, as the file was before the promotion `oid`; None when it is removed too."""
+    """The fact that `fact` superseded, as the file was before the promotion `oid`; None when there is none, when it is
+    removed too, and when the commit before does not have it."""
     ident = fact.get("supersedes")
     if not ident or not oid or any(removed.startswith(ident) for removed in removed_ids):
         return None

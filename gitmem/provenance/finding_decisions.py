@@ -54,8 +54,9 @@ def allow_plan(
 ) -> Plan:
     """The plan of excepting the finding (fingerprint, path) in the work tree until a day.
 
-    `salt`: salt of the fingerprints, when there is no file of exceptions yet. Raises UsageError for a past day,
-    GitMemError when no finding has the fingerprint, Refused when the gate refuses the reason.
+    `salt`: salt of the fingerprints, when there is no file of exceptions yet. This function raises UsageError for a
+    past day, GitMemError when no finding has the fingerprint, Refused when the gate refuses the reason. The plan raises
+    GitMemError when the file of exceptions has uncommitted edits.
     """
     fingerprint, path = finding
 

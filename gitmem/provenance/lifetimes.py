@@ -26,8 +26,8 @@ def commit_change(repo: Repository, path: str, plan: Plan) -> Correction:
 def pin_plan(config: Config, path: str, line: int, pinned: bool, reason: str = "") -> Plan:
     """The plan of pinning the fact at `path`:`line`, or of unpinning it. A pinned fact is never archived.
 
-    The plan raises UsageError when the fact is in that state, Refused when the gate refuses the reason, GitMemError
-    when there is no such fact or its file has uncommitted edits.
+    The plan raises UsageError when the fact is in that state or cannot have a comment, Refused when the gate refuses
+    the reason, GitMemError when there is no such fact or its file has uncommitted edits.
     """
     if pinned:
         return _plan(config, path, line, {"pinned": "true"}, MessageParts("pin 1 fact", reason))

@@ -59,7 +59,8 @@ class Amendments:
 def amendments(
     repo: Repository, config: Config, place: tuple[str, int], text: str, at: str, now: datetime
 ) -> Amendments:
-    """The links of the line with `text` at `place` (path, line). `at`: a commit, "" for the work tree."""
+    """The links of the line with `text` at `place` (path, line). `at`: a commit, "" for the work tree. Empty when the
+    search for the text does not find that line; a search that fails raises nothing and is named in `problem`."""
     path, line = place
     try:
         hits = search(repo, config, Query(text, limit=MAX_HITS, commit=at, expired=True, promoted_lines=True), now).hits
@@ -84,8 +85,8 @@ def _read_amendment(repo: Repository, config: Config, end: LinkedLine, at: str) 
 
 
 def replaced_facts(repo: Repository, path: str, idents: Sequence[str], commit: Commit | None) -> tuple[Amendment, ...]:
-    """The facts with the ids `idents` in the file at `path` before `commit`, which wrote the fact that supersedes
-    them."""
+    """The facts with the ids `idents` in the file at `path` before `commit`, which wrote the fact that supersedes them.
+    () for no commit, for one without a parent, and when the file was not there."""
     if commit is None or not commit.parents or not idents:
         return ()
     parent = commit.parents[0]

@@ -71,7 +71,8 @@ class FactFilter:
     author: str = ""  # `writers.Writer.name`
 
     def matches(self, row: PresentFact, today: date) -> bool:
-        """Whether the fact passes the filter, apart from `author`."""
+        """Whether the fact passes the filter, apart from `author`. A fact without a type counts as `fact`, one without
+        an origin as `none`."""
         return (
             self.type in ("", row.type or "fact")
             and self.origin in ("", row.fact.origin or "none")
@@ -144,7 +145,7 @@ class FactList:
 
     @cached_property
     def counts(self) -> dict[str, Counter[str]]:
-        """Field of Choice (type, origin, tag, state, trust, path) -> value -> number of facts."""
+        """Field of FactFilter (type, origin, tag, state, trust, path) -> value -> number of facts."""
         return {
             "type": Counter(row.type or "fact" for row in self.rows),
             "origin": Counter(row.fact.origin or "none" for row in self.rows),
@@ -161,8 +162,9 @@ class FactList:
         return [row for row in self.rows if choice.matches(row, today)]
 
     def writers(self, repo: Repository, commit: str) -> Mapping[str, Writer]:
-        """Fact id -> its writer, for the committed facts. The first call reads every version of the files of long-term
-        memory; later calls return the same value."""
+        """Fact id -> its writer, for the committed facts, in the history of `commit` (HEAD for ""). The first call
+        reads every version of the files of long-term memory; later calls return its result, whatever `commit` they
+        name."""
         if self._writers is None:
             committed = (row.fact for row in self.rows if row.trust != "uncommitted")
             self._writers = writers(repo, commit or repo.head() or "", committed)
@@ -275,7 +277,9 @@ def uncommitted_facts(repo: Repository, config: Config, today: date) -> list[Pre
 def _rows(
     repo: Repository, files: Sequence[FactFile], head_blobs: Mapping[str, str] | None, today: date
 ) -> list[PresentFact]:
-    """The facts of files. `head_blobs`: path -> blob at HEAD; None when the files are those of a commit."""
+    """The facts of files, in the order of the files and lines; none of a file that is missing or has a NUL byte. A fact
+    that another one names with `supersedes` gets that state. `head_blobs`: path -> blob at HEAD; None when the files
+    are those of a commit."""
     unread = [file.blob for file in files if file.data is None]
     contents = dict(repo.read_many(dict.fromkeys(unread)))
     rows: list[PresentFact] = []

@@ -135,7 +135,8 @@ def render_trailers(trailers: Iterable[Trailer]) -> str:
 
 
 def append_trailers(message: str, trailers: Iterable[Trailer]) -> str:
-    """`message` with `trailers` at the end of its trailer block, or in a new block when it has none."""
+    """`message` with `trailers` at the end of its trailer block, or in a new block when it has none. Without trailers
+    it only ends in one newline. Raises as `render_trailers`."""
     block = render_trailers(trailers)
     body = message.rstrip()
     if not block:

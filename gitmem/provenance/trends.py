@@ -186,7 +186,8 @@ def measure_recall(
     clock: Callable[[], float],
 ) -> list[float | None]:
     """The RECALL of the questions at the end of at most MAX_MEASURED periods, evenly spaced up to the last; None for
-    the other periods. Each measurement searches at the last commit of its period, whose index stays cached."""
+    the other periods, and for all without questions. Each measurement searches at the last commit of its period, whose
+    index stays cached."""
     step = max(1, -(-len(among) // MAX_MEASURED))
     values: list[float | None] = []
     cached: dict[str, float] = {}

@@ -111,7 +111,8 @@ def drop_last_record(repo: Repository) -> None:
 
 
 def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
-    """Take back the last write, which must still be `expected`, and drop its record.
+    """Take back the last write, which must still be `expected`, and drop its record. Returns `expected` with the commit
+    of the undo, "" for an uncommitted write.
 
     Raises Changed when one of its files was changed since, when it is no longer the last write, or when its commit is
     not on this branch. Raises GitMemError when there is no record, NotKept when the record lacks the text
