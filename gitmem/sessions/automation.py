@@ -83,9 +83,9 @@ def store_value(
 ) -> tuple[Value, tuple[Mask, ...]]:
     """Store the working value `text` under `key` for `hours` hours, or delete the owner's value if `text` is "".
 
-    Secrets are masked. Returns the stored value and the masks that were applied to it. Raises Refused for text with an
-    instruction aimed at the model, because the next session would start with it, and UsageError for an invalid key or a
-    key that contains personal data.
+    Secrets are masked. Returns the stored value (with the text "" after a deletion) and the masks that were applied to
+    it. Raises Refused for text with an instruction aimed at the model, because the next session would start with it,
+    UsageError for a key that contains personal data, and as `Store.set`.
     """
     from gitmem.gate.redaction import refuse_or_mask
     from gitmem.sessions.working_memory import key_to_read, normalise

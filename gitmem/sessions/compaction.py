@@ -78,8 +78,9 @@ class Compacted:
 
 
 def compact(turns: Sequence[Turn], *, keep: int = KEPT_TURNS) -> Compacted:
-    """Keep the last `keep` spoken turns, everything after the first of them, and the calls and results that belong to
-    kept turns. Drop the rest. Consecutive turns of one answer count as one."""
+    """Keep the last `keep` (1 or more) spoken turns, everything after the first of them, and the calls and results that
+    belong to kept turns. Drop the rest. With at most `keep` spoken turns nothing is dropped. Consecutive turns of one
+    answer count as one."""
     spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
     spoken = _answer_starts([at for at in spoken if turns[at].text or turns[at].calls], turns)
     cut = 0
@@ -110,7 +111,7 @@ def prune(
     """The turns in order, with old tool results cut to head and tail, or replaced by CLEARED if `hard`.
 
     A tool result is old if it precedes the last UNPRUNED_ANSWERS answers of the agent and, when its turn has a time,
-    was given more than `ttl` before `now`.
+    was given more than `ttl` before `now`. With fewer answers than that no result is old.
     """
     assistants = _answer_starts([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
     recent = 0

@@ -125,7 +125,7 @@ def is_promoted(document: Document) -> bool:
 
 def digest(episodes: list[_Episode]) -> str:
     """The text of a digest, one line: number of sessions, days, topics, and at most MAX_DECISIONS decisions, the newest
-    first. `episodes`: at least one, the oldest first."""
+    first, as far as they fit into MAX_DIGEST_CHARS. `episodes`: at least one, the oldest first."""
     days = episodes[0].day.isoformat()
     if episodes[0].day != episodes[-1].day:
         days = f"{days} to {episodes[-1].day.isoformat()}"

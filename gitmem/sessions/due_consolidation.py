@@ -89,7 +89,7 @@ def consolidate_if_due(
 ) -> Outcome | None:  # fmt: skip
     """Consolidate on the branch `memory/consolidate` if enough sessions have ended. Returns the outcome, or None if no
     run is due or the run failed. After a failure the record has the reason, and the end of the next session tries
-    again."""
+    again. Raises GitMemError and OSError only when the reason of a failure cannot be recorded."""
     from gitmem.promotion.consolidation import BRANCH, Request, consolidate, summary
     from gitmem.promotion.model_registry import promotion_model
 

@@ -119,7 +119,8 @@ def by_session(receipts: Iterable[Receipt]) -> dict[str, list[Receipt]]:
 
 
 def totals(receipts: Sequence[Receipt]) -> Totals:
-    """The sums over the receipts."""
+    """The sums over the receipts. A text that one receipt names twice counts once. All are 0 or empty without
+    receipts."""
     tokens: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for receipt in receipts:
@@ -141,7 +142,8 @@ def tokens_and_ids(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int
 
 def tokens_left(ceiling: int, common_dir: Path, session: str, budget: int) -> int:
     """The tokens that a session may still be given: `budget`, or fewer if all its receipts together would exceed
-    `ceiling`. `ceiling`: tokens of a whole session, 0 for no limit. Searches do not count."""
+    `ceiling`; never below 0. `ceiling`: tokens of a whole session, 0 for no limit. A session without a name has no
+    limit. Searches do not count."""
     if not ceiling or not session:
         return budget
     spent = sum(receipt.total for receipt in read(common_dir, session) if receipt.kind != SEARCH)

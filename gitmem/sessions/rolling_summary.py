@@ -88,8 +88,9 @@ def add_turns(state: RollingSummary, turns: Iterable[Turn]) -> RollingSummary:
 
 
 def sentences(turn: Turn) -> list[tuple[str, str]]:
-    """(speaker, sentence) of each sentence of a turn, without lines with a secret, quotations and inserted text. In a
-    turn that is an earlier summary the lines name their speakers."""
+    """(speaker, sentence) of each sentence of a turn that has MIN_SENTENCE_CHARS to MAX_SENTENCE_CHARS characters,
+    without lines with a secret, quotations and inserted text. In a turn that is an earlier summary the lines name their
+    speakers; a line without a speaker is the agent's."""
     from gitmem.gate.quoting import HIDDEN, without_secrets
 
     parts = []

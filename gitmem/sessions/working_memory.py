@@ -141,8 +141,10 @@ class Store:
 
     def set(self, key: str, text: str, now: datetime, hours: float = DEFAULT_HOURS, owner: Owner = PROJECT) -> Value:
         """Store a value that expires after `hours` hours; returns it. Replaces the owner's value of the same key.
-        Raises UsageError for an invalid key, text longer than MAX_VALUE_BYTES, hours outside 0 to 366 days, or an owner
-        with MAX_VALUES values."""
+
+        Raises UsageError for an invalid key, text longer than MAX_VALUE_BYTES, hours outside 0 to 366 days, an owner
+        with MAX_VALUES values, or MAX_FILES files; GitMemError when the folder cannot be written.
+        """
         key = normalise(key)
         if len(text.encode("utf-8", "surrogateescape")) > MAX_VALUE_BYTES:
             raise UsageError(f"a session value holds at most {MAX_VALUE_BYTES} bytes", "put longer text into a note")
@@ -171,7 +173,8 @@ class Store:
         return value
 
     def get(self, key: str, now: datetime, reader: Owner = PROJECT) -> Value | None:
-        """The value of a key for this reader; None if there is none or it has expired.
+        """The value of a key for this reader; None if there is none or it has expired. An expired value is deleted.
+        Raises UsageError for an invalid key.
 
         A value of the reader's session takes precedence over one of the project; within these, a value of the reader's
         agent over one of every agent.
@@ -212,7 +215,8 @@ class Store:
         return [seen[key] for key in sorted(seen) if is_below(key, prefix)]
 
     def list_all(self, prefix: str, now: datetime) -> Sequence[Value]:
-        """The values of every owner below `prefix`, sorted by key and owner; for the person who owns the repository."""
+        """The values of every owner below `prefix`, sorted by key and owner; for the person who owns the repository.
+        Deletes expired values."""
         values = (value for _, value in self._unexpired(self._names(), now) if is_below(value.key, prefix))
         return sorted(values, key=lambda value: (value.key, value.owner.session, value.owner.agent))
 
