@@ -155,7 +155,8 @@ def takeover_plan(
 ) -> Callable[[Reading], CommitDraft[None]]:
     """The plan of one commit with the files of the branch `name` at `tip`, without the chosen lines.
 
-    The plan raises GitMemError if a file has edits or is not as it was.
+    Raises UsageError, as `without`, if a line cannot be masked. The plan raises GitMemError if a file has edits or is
+    not as it was.
     """
     contents = without(changed, found, choices)
 

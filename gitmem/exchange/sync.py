@@ -164,9 +164,10 @@ def sync(
 ) -> Synced:
     """Make the branch and the remote's branch equal.
 
-    `commit`: commit edited memory files first. `python`: the interpreter of the merge driver. Raises Refused if the
-    gate blocks a commit that comes in or goes out (nothing is merged or pushed then), Locked if another sync runs,
-    Changed after MAX_TRIES, GitMemError if the remote's history was rewritten, GitFailed if Git fails otherwise.
+    `commit`: commit edited memory files first. `dry_run`: fetch and scan, but commit, merge and push nothing. `python`:
+    the interpreter of the merge driver. Raises Refused if the gate blocks a commit that comes in or goes out (nothing
+    is merged or pushed then), Locked if another sync runs, Changed after MAX_TRIES, GitMemError if the remote's history
+    was rewritten, if a conflict is not settled or if neither end has a commit, GitFailed if Git fails otherwise.
     """
     ensure_can_commit(repo)
     unsettled = _unmerged(repo)

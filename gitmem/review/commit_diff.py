@@ -61,7 +61,9 @@ def fact_changes(
 ) -> list[FactChange]:
     """The changed facts from `base` ("" for an empty tree) to `head`, in order of path and line.
 
-    An added fact is PROMOTED when a promotion in the range recorded it. `authors`: look up the commit of each change.
+    An added fact is PROMOTED when a promotion in the range recorded it. A fact of MEMORY.md that stands in its place
+    but whose last day passed between the dates of the two commits is EXPIRED. `authors`: look up the commit of each
+    change.
     """
     files = changed_files(repo, base, head, layout)
     old = {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILE_MODES}

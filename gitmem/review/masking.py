@@ -83,7 +83,7 @@ class Texts:
             start = end + 1
 
     def masked(self, text: str) -> str:
-        """The masked form of a collected text."""
+        """The masked form of a collected text. Raises KeyError for a text that was not collected."""
         return self.masked_forms[text]
 
 

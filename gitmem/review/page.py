@@ -74,7 +74,8 @@ def fit_page(sections: Sequence[Section], limit: int, size: Callable[[str], int]
     """The sections cut to `limit`, measured by `size` (default: characters).
 
     The cuts come in this order: the folded rest of long texts, the last rows of sections that are not risky, the long
-    form of risky rows. `Page.missing` counts what was cut.
+    form of risky rows. `Page.missing` counts what was cut. When not even that fits, the text is "" and every row is
+    counted.
     """
     text = whole_page(sections)
     if size(text) <= limit:

@@ -26,8 +26,9 @@ DECLINED_REASON = "declined: pull request #{} was closed without merging"
 
 
 def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping[str, str]) -> str:
-    """Fetch `branch` of origin into the local branch of the same name and return its oid; "" when origin has none.
-    Raises GitFailed when the name is not valid or the fetch fails."""
+    """Fetch `branch` of origin over the local branch of the same name and return its oid; "" when origin has none, and
+    the local branch stays then. `client`: gives the token, None to fetch without one. Raises GitFailed when the name is
+    not valid or the fetch fails."""
     env = None
     if client:
         env = push_environment(client, environ)
@@ -60,7 +61,8 @@ def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[st
 
 def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:
     """If the last pull request of `branch` was declined, remove its promoted facts from the branch, with trailers that
-    keep them from being proposed again. Returns how many facts were removed."""
+    keep them from being proposed again. Returns how many facts were removed, 0 when it was not declined. Raises
+    ForgeError, and as `corrections.revert`."""
     last = _declined_pull(client, branch)
     if last is None:
         return 0
@@ -90,7 +92,8 @@ def _declined_pull(client: Client, branch: str) -> Pull | None:
 
 def take_back_declined_consolidations(repo: Repository, client: Client, branch: str, base: str) -> int:
     """If the last pull request of `branch` was declined, revert its consolidations on the branch, so that they are not
-    proposed again. Returns how many commits were reverted."""
+    proposed again. Returns how many commits were reverted, 0 when it was not declined. Raises ForgeError, and GitFailed
+    when a revert conflicts; the branch stays as it was then."""
     from gitmem.promotion.past_consolidations import consolidations, reverted
 
     if _declined_pull(client, branch) is None:
@@ -137,9 +140,11 @@ class BaseMerge:
 def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[PullMerge]:
     """Merge `merge.base` into every open pull request to the default branch that does not contain it yet, and push.
 
-    The merge driver keeps the facts that both sides added; a conflict is left to a person. A pull request is skipped
-    when it comes from a fork or changes no memory file that the base changed too. `python`: the interpreter that runs
-    the merge driver.
+    The merge driver keeps the facts that both sides added. A conflict is left to a person; a pull request whose merge
+    the gate, a hook or the push refuses has the state `conflict` too, and the next ones are still merged. A pull
+    request is skipped when it comes from a fork, when its branch is gone, or when it changes no memory file that the
+    base changed too. `python`: the interpreter that runs the merge driver. Raises ForgeError when the pull requests
+    cannot be listed.
     """
     merge_driver.set_up(repo, python, merge.config.memory_daily)
     done = []

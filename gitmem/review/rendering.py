@@ -163,6 +163,7 @@ class View:
 
     @cached_property
     def faults(self) -> int:
+        """The number of the gate's blocking findings and of the lines whose provenance fails the review."""
         blocks = sum(finding.severity is Severity.BLOCK for finding in self.review.report.findings)
         return blocks + sum(line.fails for line in self.review.lines)
 

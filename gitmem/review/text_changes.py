@@ -186,7 +186,8 @@ def _renamed_files(files: Sequence[Change], old_path_of: Mapping[str, str], layo
 
 
 def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[TextChange]:
-    """The changes of one file's lines, blank lines left out. `facts`: leave out the lines of facts too.
+    """The changes of one file's lines, blank lines left out: the changed lines, then the added, the removed and the
+    reordered ones. `facts`: leave out the lines of facts too.
 
     A removed line and an added line that are similar enough become one CHANGED row, headings with headings only.
     """

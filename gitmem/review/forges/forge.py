@@ -191,7 +191,7 @@ class Client(ABC):
 
     @abstractmethod
     def may_write(self, login: str) -> bool:
-        """Whether a user may push to the repository."""
+        """Whether a user may push to the repository; False for an unknown user."""
 
     def open_or_update(self, *, head: str, base: str, title: str, body: str) -> Pull:
         """Open the proposal of `head` for `base`, or update our part of the open one.
@@ -216,8 +216,8 @@ class Client(ABC):
         return self.edit_pull(known.number, title=new_title, body=new_body)
 
     def put_comment(self, number: int, marker: str, body: str) -> int:
-        """Write or update our one comment that begins with `marker` (an HTML comment), and return its id. A comment of
-        another user with the same marker is left alone."""
+        """Write or update our one comment that begins with `marker` (an HTML comment), and return its id. The text is
+        cut at the forge's limit. A comment of another user with the same marker is left alone."""
         text = f"{marker}\n{body}"[: self.forge.body_limit]
         for comment in self._ours(comment for comment in self.comments(number) if comment.body.startswith(marker)):
             self.edit_comment(number, comment.id, text)

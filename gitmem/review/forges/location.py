@@ -31,7 +31,8 @@ TOKENS = {  # the variables with a token by forge; the first that is set counts
 
 
 def forge_of(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge of a remote; None when it is at no known host. `remote_url`: "" to use the environment alone."""
+    """The forge of a remote; None when it is at no known host. A forge that the environment names comes first (Forgejo,
+    GitLab, GitHub), then the public ones. `remote_url`: "" to use the environment alone."""
     for named in (_forgejo_named, _gitlab_named, _github_named):
         forge = named(remote_url, environ)
         if forge is not None:

@@ -45,7 +45,8 @@ def merge_memory(
     """Merge three versions of the memory file at `path`; `base` is b"" when both sides added the file.
 
     `text_merge`: a text merge whose conflict marks have MARK characters. `daily`: path patterns of daily logs, besides
-    the default place. Swapping the sides changes only the order of the result. No line that a side added is lost.
+    the default place. Swapping the sides changes only the order of the result. No line that a side added is lost. A
+    version that has conflict marks of that length itself is merged as text, without regard to facts.
     """
     labels = labels or Labels()
     if ours == theirs or theirs == base:
