@@ -70,7 +70,8 @@ def is_digest(path: str) -> bool:
 
 
 def stale_month(path: str, today: date) -> str:
-    """`YYYY-MM` of an episode that is old enough for a digest, "" for any other file."""
+    """`YYYY-MM` of an episode whose month ended more than STALE_DAYS days before `today`; "" for any other file, for a
+    digest and for a path without a day."""
     day = None
     if kind(path) is Kind.SESSION and not is_digest(path):
         day = log_date(path)

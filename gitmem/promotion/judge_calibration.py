@@ -76,8 +76,8 @@ def _examples(name: str) -> list[Example]:
 
 
 def fit_scale(rows: Sequence[tuple[float, bool]]) -> Scale:
-    """The scale for (number, keep) rows, of which half are to keep: logistic regression on standardised numbers
-    (Platt scaling)."""
+    """The scale for (number, keep) rows, at least one, of which half are to keep: logistic regression on standardised
+    numbers (Platt scaling)."""
     mean = sum(n for n, _ in rows) / len(rows)
     spread = sqrt(sum((n - mean) ** 2 for n, _ in rows) / len(rows)) or 1.0
     slope = offset = 0.0

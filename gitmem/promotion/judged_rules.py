@@ -43,9 +43,9 @@ class JudgedRules:
         self._rules, self._judge, self._setting = rules, judge, setting
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """The operations of the rules, of which the judge may turn those in doubt. When its budget ends early, the
-        operations that it has not judged are left out and the proposal is not complete. Raises ModelUnavailable when
-        the model cannot judge at all."""
+        """The operations of the rules; where the rules are in doubt, the judge may turn an addition into a skipped line
+        or back. When its budget ends early, the operations that it has not judged are left out and the proposal is not
+        complete. Raises ModelUnavailable when the model cannot judge at all."""
         proposal = self._rules.propose(logs, existing)
         days = {(log.path, log.blob): log.day for log in logs}
         shown = [each for each in proposal.operations if each.odds is not None and self._may_be_shown(each)]
@@ -105,7 +105,8 @@ class JudgedRules:
         self, judge: JudgeStatements, language: str, shown: Sequence[Operation]
     ) -> tuple[Scale | None, str, str]:
         """(scale of the model in a language, why it is not trusted, why the run ended early). The scale is None when
-        one of the two sentences is not ""."""
+        one of the two sentences is not "". The model also judges some operations about which the rules are sure; the
+        stored agreement gets the results."""
         examples = calibration(language)
         numbers, problem = self._numbers(judge, language, [example.text for example in examples])
         if problem:

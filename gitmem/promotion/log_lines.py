@@ -268,7 +268,8 @@ def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[st
 
 
 def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, str] | None:
-    """(label, rest) of a text that begins with one of `labels`; None for any other text."""
+    """(label, rest) of a text that begins with one of `labels`; None for any other text, and when nothing follows the
+    label."""
     match = _LABEL.match(text)
     if not match:
         return None

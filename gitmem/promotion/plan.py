@@ -242,7 +242,8 @@ class _Run:
         return found
 
     def decide(self, proposed: Operation) -> Approved | Refused:
-        """The verdict on one operation. An approved one is remembered for the checks of later operations."""
+        """The verdict on one operation. An approved one is remembered for the checks of later operations and counts for
+        the limits of the run."""
         verdict = self._judge(proposed)
         if isinstance(verdict, Approved):
             verdict = self._within_limits(verdict)
@@ -256,7 +257,8 @@ class _Run:
         return verdict
 
     def _within_limits(self, verdict: Approved) -> Approved | Refused:
-        """The verdict after the limits of a whole run and, last because it is slow, the gate."""
+        """The verdict after the limits of a whole run (a fact replaced twice, too many replaced facts, a full
+        MEMORY.md) and, last because it is slow, the gate. A refusal by the gate has neither the text nor the reason."""
         operation, old = verdict.operation, verdict.old
         if old is not None and old.id in self.replaced:
             return Refused(operation, Check.TARGET, Message("the fact {} was replaced in this run already", old.id))
@@ -272,7 +274,9 @@ class _Run:
         return verdict
 
     def _judge(self, proposed: Operation) -> Approved | Refused:
-        """The verdict without the limits: the form of the operation, its sources, its origin, the facts there are."""
+        """The verdict without the limits that `_within_limits` checks. The first of these checks that fails refuses:
+        the model skipped it, form, sources, masks, promoted or refused before, number of facts, grounding, origin, last
+        day, known facts."""
         if proposed.op is Op.SKIP:
             return Refused(proposed, Check.MODEL, proposed.reason or "the model skipped it")
         if problem := shape_problem(proposed):
@@ -320,7 +324,8 @@ class _Run:
         return Refused(operation, Check.LIMIT, words)
 
     def _ungrounded(self, operation: Operation) -> Refused | None:
-        """The refusal by the first grounding check that fails; None when the cited lines support the text."""
+        """The refusal by the first grounding check that fails; None when the cited lines support the text. A decision
+        must also give the reason that its lines give."""
         texts = [self._cited_text(span) for span in operation.sources]
         cited = "\n".join(text for each in texts for text in each.texts)
         days = {self.logs[span.path, span.blob].day for span in operation.sources}
@@ -356,7 +361,8 @@ class _Run:
 
     def _against_known(self, operation: Operation) -> Approved | Refused:
         """The verdict after a comparison with the facts of MEMORY.md and of this run. A fact that exists is refused as
-        a duplicate. The operation replaces a fact only when it is sure that it does; else it is an addition."""
+        a duplicate, and so is a change of a fact that is not in MEMORY.md. The operation replaces a fact only when it
+        is sure that it does; else it is an addition."""
         text, ident = operation.text, fact_id(operation.text)
         topic, bare = self._topic(operation)
         cited_target = self._cited_target(operation)

@@ -373,7 +373,9 @@ def file_at(repo: Repository, commit: str, path: str) -> bytes:
 
 
 def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[CommitStep]:
-    """The commits to make: one for all facts, or one for each; the last one also archives facts (`Request.tidy`)."""
+    """The commits to make: one for all facts, or one for each (Mode.EACH). The last one also archives facts that have
+    ended or no longer fit (`Request.tidy`); replaced facts and those that no longer fit are together at most
+    `max_losses`."""
     repo, today, budget = run.place, run.now.date(), run.config.memory_lines
     losses_left = max_losses(len(memory.facts)) - sum(item.operation.op is Op.SUPERSEDE for item in plan.approved)
     groups = [plan.approved]

@@ -88,7 +88,8 @@ def promotable_sources(logs: Iterable[Log], is_clean: Callable[[str, str], bool]
 
 
 def batches(sources: Sequence[Source], size: int = MAX_BATCH_LINES) -> list[tuple[Source, ...]]:
-    """The sources in groups of at most `size`. A log is divided only when it has more sources than that."""
+    """The sources in groups of at most `size`, log by log; small logs share a group. A log is divided only when it has
+    more sources than that. [] without sources."""
     groups: list[list[Source]] = [[]]
     by_log: dict[str, list[Source]] = {}
     for source in sources:
@@ -104,7 +105,8 @@ def batches(sources: Sequence[Source], size: int = MAX_BATCH_LINES) -> list[tupl
 
 
 def batch_request(sources: Sequence[Source], existing: Sequence[Fact], words: str = "") -> Request:
-    """The request for one batch. `existing`: the facts of MEMORY.md; `words`: as in LanguagePromoter."""
+    """The request for one batch, in which the sources get the labels L1, L2 and so on. `existing`: the facts of
+    MEMORY.md; the first MAX_EXISTING are shown. `words`: as in LanguagePromoter."""
     labelled = tuple(replace(source, label=f"L{number}") for number, source in enumerate(sources, 1))
     shown = existing[:MAX_EXISTING]
     rows = ["Facts already in memory:"]
@@ -276,7 +278,7 @@ def parse_objects(text: str) -> tuple[list[Mapping[str, Any]], str]:
 
 
 def _complete_objects(text: str) -> list[Mapping[str, Any]]:
-    """The complete objects of a cut reply, at most four times MAX_FACTS."""
+    """The complete objects of a cut reply, up to the first incomplete one and at most four times MAX_FACTS."""
     decoder = json.JSONDecoder(strict=False)
     rows: list[Mapping[str, Any]] = []
     offset = text.find("[")
@@ -295,7 +297,8 @@ def _complete_objects(text: str) -> list[Mapping[str, Any]]:
 
 
 def _operation(row: Mapping[str, Any], by_label: Mapping[str, Source]) -> Operation | None:
-    """The operation of one object of a reply; None when a value has the wrong type. Unknown labels are left out."""
+    """The operation of one object of a reply; None when a value has the wrong type. Unknown labels are left out. The
+    importance is 0 to 10 in the reply and 0 to 1 in the operation; from 9 on the fact is pinned."""
     text, labels = row.get("text"), row.get("lines")
     if not isinstance(text, str) or not isinstance(labels, list):
         return None

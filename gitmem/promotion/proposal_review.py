@@ -131,7 +131,8 @@ class Review:
     now: datetime
 
     def outcome(self) -> Outcome:
-        """The outcome of a dry run of the model's operations. The first call asks the model."""
+        """The outcome of a dry run of the model's operations. The first call asks the model; later ones move its answer
+        to the present logs. Raises as `promote`."""
         recorded, given = self.recorded, self.recorded.proposal
         model: Model = recorded
         if given is not None:  # the logs may have grown since

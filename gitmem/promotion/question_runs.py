@@ -62,7 +62,8 @@ class RunDifferences:
 
     @property
     def sentence(self) -> str:
-        """One line for a person."""
+        """One line for a person: the time of the run before, the commits since, the changed settings, each figure then
+        and now."""
         changes = [counted(self.commits, "commit") if self.commits >= 0 else "another history"]
         changes += [f"{name} {old} -> {new}" for name, old, new in self.settings]
         figures = ", ".join(f"{name} {old:.3f} -> {new:.3f}" for name, old, new in self.figures)

@@ -81,7 +81,8 @@ def fact_questions(facts: Iterable[tuple[str, Fact]], today: date, known: Mappin
 
 
 def template(text: str, of: str = "") -> str:
-    """A question about the topic of a fact; "" when the fact has no topic. `of`: the type of the fact."""
+    """A question about the topic of a fact, cut to MAX_QUESTION_CHARS; "" when the fact has no topic. `of`: the type of
+    the fact."""
     language = _language(text)
     label, colon, rest = text.partition(":")
     if colon and rest[:1].isspace() and 0 < len(label.split()) <= MAX_TOPIC_WORDS:
@@ -123,8 +124,8 @@ def _topic(text: str, language: str) -> str:
 
 
 def questions_by_model(facts: Sequence[FactQuestion], model: LanguageModel) -> tuple[list[FactQuestion], list[str]]:
-    """(the facts with questions of the model, sentences about problems). A fact for which the model writes none keeps
-    its question. Raises ModelUnavailable."""
+    """(the facts with questions of the model, in order; sentences about problems). A fact for which the model writes
+    none keeps its question, and so do the facts that are left when the budget is used up. Raises ModelUnavailable."""
     asked: list[FactQuestion] = []
     problems: list[str] = []
     with model.run() as complete:

@@ -104,7 +104,8 @@ def _folded_trail(fact: Fact) -> tuple[str, ...]:
 
 
 def _is_mergeable(memory: Memory, entry: Entry) -> bool:
-    """Whether a fact may be merged, by its form, its length and its topic."""
+    """Whether a fact may be merged: an item or a paragraph of MIN_TERMS terms or more, without items below it, not a
+    numbered step and not about health."""
     if entry.form not in (Form.ITEM, Form.PARAGRAPH) or memory.below(entry):
         return False
     if entry.form is Form.ITEM and marker_of(memory, entry).strip()[0].isdigit():

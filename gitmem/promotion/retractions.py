@@ -143,7 +143,8 @@ def covers_matter(line: Candidate, topic: frozenset[str], own: frozenset[str], s
 
 
 def is_bare(line: Candidate) -> bool:
-    """Whether a line has only words of retraction: `Scratch that.`, `다시 생각해 보니 취소`."""
+    """Whether a line retracts and has at most one content word besides the words of retraction: `Scratch that.`, `다시
+    생각해 보니 취소`."""
     text = line.whole.lower()
     for lexicon in _LEXICONS:
         text = lexicon.RETRACTION.pattern.sub(" ", text)
@@ -161,8 +162,9 @@ def retraction_strength(line: Candidate) -> int:
 
 
 def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[ScoredLine]]) -> list[list[ScoredLine]]:
-    """The lines of each log, with `retracted` set for those that a line of a later log retracts. `logs`: in the order
-    of days; `scored`: the lines of each, after `mark_retracted`."""
+    """The lines of each log, with `retracted` set for those that a line of a later log retracts. When a retracted
+    decision is made again in a later log, the line that retracted it is retracted. `logs`: in the order of days;
+    `scored`: the lines of each, after `mark_retracted`."""
     result = [list(notes) for notes in scored]
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)  # word -> (log, line) of retractable lines with it
     retracted_by: dict[str, tuple[int, int]] = {}  # claim of a retracted line -> (log, line) that retracted it
@@ -207,7 +209,9 @@ def _retracts_whole(item: ScoredLine, topic: frozenset[str], own: frozenset[str]
 
 
 def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
-    """The id of the fact of `existing` that the line retracts, the one with most shared words; "" for none."""
+    """The id of the fact of `existing` that the line retracts, the one with most shared words. "" for none, and for a
+    line without words of retraction. A fact without a type counts as a decision; other types than RETRACTABLE are left
+    out."""
     strength = retraction_strength(item.line)
     if strength == 0:
         return ""

@@ -108,7 +108,8 @@ class RulesModel:
         return Proposal(tuple(operations))
 
     def _read(self, logs: Sequence[Log]) -> ReadLogs:
-        """The candidates and scored lines of the logs. Only logs that are in neither cache are scored."""
+        """The candidates and scored lines of the logs. Only logs that are in neither cache are scored; both caches get
+        the result, and `known` loses all other logs."""
         known = dict(self._known)
         new = [log for log in logs if (log.path, log.blob) not in known]
         candidates = [log_lines.candidates_of(log, LABELS) for log in new]
@@ -170,7 +171,8 @@ def score_line(line: Candidate) -> CueResult:
 
 
 def cues_of_line(line: Candidate) -> CueResult:
-    """The cues of a line in its languages; its label counts as one more cue."""
+    """The cues of a line in its languages; its label counts as one more cue. A label of MIN_LABEL_WEIGHT or more
+    decides the kind; a weaker one only when no cue does."""
     result = match_cues(line.text, _cues_of(line.languages))
     if not line.label:
         return result
@@ -191,7 +193,8 @@ def _cues_of(languages: tuple[str, ...]) -> CueSet:
 def _log_operations(
     log: Log, scored: Sequence[ScoredLine], days: dict[str, set[date]], existing: Sequence[Fact]
 ) -> Iterable[Operation]:
-    """The operations for the new lines of a log. A kept line takes the next line with it when that gives its reason."""
+    """The operations for the new lines of a log. A kept line takes the next line with it when that gives its reason. An
+    addition that retracts a fact of `existing` becomes SUPERSEDE, unless the comment of its line states a type."""
     reason_lines: set[int] = set()
     for index, item in enumerate(scored):
         line = item.line
@@ -233,7 +236,8 @@ def _numberless_key(text: str) -> str:
 
 
 def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]]) -> Operation:
-    """The operation for one scored line: ADD, or SKIP with the reason.
+    """The operation for one scored line: ADD, or SKIP with the reason. A retracted line is always skipped. Any other
+    line about health is proposed and pinned. A line whose comment states a type is proposed, unless it is retracted.
 
     `reason`: the next line when it gives the reason of this one. `days`: the result of `_days_of_topics`.
     """
@@ -361,7 +365,7 @@ def _is_until(text: str, mention: dates.Mention) -> bool:
 
 
 def _dialogue_operations(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
-    """The operations for the new turns of a dialogue."""
+    """An ADD or SKIP for each new turn of a dialogue, in order. A turn about health is always proposed and pinned."""
     for turn in dialogue.score_turns(candidates):
         line = turn.line
         if log.new.isdisjoint(range(line.number, line.end + 1)):

@@ -291,7 +291,8 @@ class Change:
 
 
 def _between_facts(memory: Memory, earlier: PlacedFact, later: PlacedFact, answer: Answer, today: date) -> Change:
-    """The change for an answer about two facts of MEMORY.md."""
+    """The change for an answer about two facts of MEMORY.md. For `same` the pinned fact stays, else the one with a
+    source, else the earlier one. Raises Changed and UsageError as `put_in_place`."""
     match answer:
         case Answer.BOTH:
             return Change(_with_key(memory, later, BESIDE, earlier.fact.id))
