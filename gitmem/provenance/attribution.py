@@ -107,7 +107,8 @@ class Attributor:
         return Attribution(support, shown, problem, records, edit, promoted)
 
     def _support(self, fact: Fact, sources: Sequence[Source], edit: Edit | None) -> tuple[Support, str]:
-        """(support, problem) of an attribution with these sources."""
+        """(support, problem) of an attribution with these sources. An edited fact is EDITED, whatever its sources say;
+        a fact without a source that was found is NO_SOURCE."""
         support = Support.NO_SOURCE
         problem = next((source.problem for source in sources if source.problem), "")
         found = [source for source in sources if not source.problem]
@@ -169,7 +170,8 @@ class Attributor:
         return Edit(record.commit, before, (TEXT,), recorded=True)
 
     def _comment_edit(self, fact: Fact, record: Record, line_commit: Callable[[], Commit | None]) -> Edit | None:
-        """The edit of the fact's comment since the commit that promoted its text."""
+        """The edit of the fact's comment since the commit that promoted its text. None when the comment is the same,
+        when that commit lacks the fact and when the line is not committed."""
         before = self._version(record.commit.oid, record, text_hash(fact.text))
         if before is None:
             return None
@@ -179,7 +181,8 @@ class Attributor:
         return Edit(commit, before, keys)
 
     def _edit_by_hand(self, fact: Fact, spans: Sequence[Span], line_commit: Callable[[], Commit | None]) -> Edit | None:
-        """The edit of a fact that cites the source of a promoted text which is no longer in memory."""
+        """The edit of a fact that cites the source of a promoted text which is no longer in memory; of several such
+        texts the likest one counts. None when all of them are still in memory, or the line is not committed."""
         promoted = {digest for span in spans for digest in self.ledger.by_span.get(span_key(span), ())}
         lost = [digest for digest in sorted(promoted) if id_of_hash(digest) not in self._present_ids]
         olds = [before for digest in lost if (before := self._promoted_fact(digest))]
@@ -232,7 +235,8 @@ class Attributor:
         return next((fact for fact in facts if fact.id == id_of_hash(digest)), None)
 
     def facts_in(self, commit: str, path: str) -> list[Fact]:
-        """The facts of a file at a commit; [] when the commit has no such file."""
+        """The facts of a file at a commit, each with the keys of the file's front matter; [] when the commit has no
+        such file."""
         oid = self.repo.blobs(commit, [path]).get(path, "")
         if not oid:
             return []

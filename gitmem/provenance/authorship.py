@@ -103,6 +103,7 @@ def by_machine(commit: Commit) -> bool:
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name, without regard to case, matches one of the glob patterns."""
     folded = " ".join(name.casefold().split())
     return any(fnmatchcase(folded, pattern) for pattern in patterns)
 

@@ -80,7 +80,8 @@ class Checks:
             yield Problem("source-cut", words)
 
     def _cut_sentence(self, fact: Fact, attribution: Attribution) -> str:
-        """Why the fact has only half a sentence of one of its sources; "" when it has not."""
+        """Why the fact has only half a sentence of one of its sources; "" when it has not. Sources that were moved or
+        not found are not compared."""
         lines_by_blob: dict[str, set[int]] = {}
         for source in attribution.sources:
             if not source.problem and not source.moved:
@@ -140,8 +141,8 @@ class Checks:
         self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit
     ) -> Iterator[Problem]:
         """The problems of a fact that only `verify --policy` reports: `edited`, `not-in-source`, `unrecorded`,
-        `not-word-for-word`, `origin`, `rejected`, in this order. `line_commit` returns the commit that answers for the
-        fact's line."""
+        `not-word-for-word`, `origin`, `rejected`, in this order. `line_commit` returns the commit that counts as the
+        writer of the fact's line."""
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
             what = ", ".join(edit.changed)

@@ -48,7 +48,8 @@ class CommitEffects:
         return shallow(self._repo)
 
     def read(self, commits: Sequence[Commit]) -> None:
-        """Read with one process of Git which files these commits change."""
+        """Read with one process of Git which files these commits change, for later calls of `files`. Commits that were
+        read before are left out."""
         requests = []
         for commit in commits:
             if commit.oid in self._files:

@@ -163,7 +163,8 @@ def one_line(text: str) -> str:
 
 
 def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> Plan:
-    """The plan of `edit`, for a commit or a preview. `text`: the text of `gated_text`."""
+    """The plan of `edit`, for a commit or a preview. `text`: the text of `gated_text`. The plan raises UsageError,
+    Refused and GitMemError as `edit`."""
 
     def plan(reading: Reading) -> Draft:
         memory, entry = _entry_to_replace(reading, config, path, line, text)
@@ -269,7 +270,7 @@ def forget(repo: Repository, config: Config, path: str, line: int, reason: str, 
 
 
 def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
-    """The plan of `forget`."""
+    """The plan of `forget`. The plan raises as `fact_at`, and Refused when the gate refuses the reason."""
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
@@ -353,6 +354,7 @@ def facts_from(repo: Repository, selector: Selector, ledger: Ledger) -> list[tup
 
 
 def _is_source(repo: Repository, head: str, path: str, ledger: Ledger) -> bool:
+    """Whether a fact of the history cites the path, or the commit has a file there."""
     is_cited = any(span.path == path for spans in ledger.sources.values() for span in spans)
     return is_cited or bool(repo.entries(head, [path]))
 

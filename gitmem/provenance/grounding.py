@@ -162,7 +162,8 @@ def name_problem(text: str, cited: str, days: Iterable[date]) -> str:
 
 
 def word_problem(text: str, cited: str, days: Iterable[date]) -> str:
-    """Check that the cited lines have a minimal share of the words of the text. `days` is not used."""
+    """Check that the cited lines have a minimal share of the words of the text; a text of very few words passes. `days`
+    is not used."""
     own, present = terms(text), terms(cited)
     wide = {term for term in own if not term.isascii()}
     stems = {term[:5] for term in present}

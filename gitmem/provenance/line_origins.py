@@ -20,7 +20,8 @@ _LOOSE = lazy(r"<!--\s*mem\s[^<>]*?\borigin\s*=\s*[\"']?(\w+)", re.IGNORECASE)
 
 
 def line_origins(document: Sequence[Statement]) -> list[str]:
-    """The origin of each line of a log, in order. `document`: the statements of the log."""
+    """The origin of each line of a log, in order; "" for a line without a stated origin. `document`: the statements of
+    the log."""
     origins: list[str] = []
     for statement, origin in zip(document, statement_origins(document), strict=True):
         origins += [origin] * (statement.last + 1 - statement.first)
@@ -28,7 +29,8 @@ def line_origins(document: Sequence[Statement]) -> list[str]:
 
 
 def statement_origins(document: Sequence[Statement]) -> list[str]:
-    """The origin of each statement. A quoted or fenced statement is at least as bad as `web`: others wrote its text."""
+    """The origin of each statement, in order; "" without a stated origin. A quoted or fenced statement is at least as
+    bad as `web`: others wrote its text."""
     stated: list[str] = []  # worst origin stated for each statement and for what is above it
     origins: list[str] = []  # the same, with `web` for quotations
     headings: list[tuple[int, str]] = []  # (level, origin) of the headings above the present statement

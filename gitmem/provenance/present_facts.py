@@ -212,7 +212,8 @@ class FactLists:
         self._lists: dict[Hashable, FactList] = {}
 
     def facts_of(self, repo: Repository, config: Config, commit: str, today: date) -> FactList:
-        """The facts of `commit`, or of the work tree for "", with their state on `today`."""
+        """The facts of `commit`, or of the work tree for "", with their state on `today`. Files above
+        MAX_MEMORY_FILE_BYTES are left out; a bare repository has no work tree and no facts there."""
         head_blobs: Mapping[str, str] | None = None
         if commit:
             files = list(_commit_files(repo, config, commit))

@@ -78,6 +78,7 @@ def commit_previewed(repo: Repository, plan: Plan[Result], token: str, *, undoab
 
 
 def _token(repo: Repository, reading: Reading, draft: CommitDraft[Result]) -> str:
+    """The token of a preview, 64 hex digits."""
     files = [(path, digest(reading.raw(path)), digest(draft.contents[path])) for path in sorted(draft.contents)]
     value = json.dumps([repo.branch(), draft.message, files])
     return hashlib.sha256(value.encode("ascii")).hexdigest()

@@ -62,7 +62,8 @@ class Findings:
 
 def periods(repo: Repository, head: str) -> list[Period]:
     """The periods in the first-parent history of `head`, the newest MAX_PERIODS at most, oldest first; [] when `head`
-    is ""."""
+    is "". All have the same length, the last one ends on the day of the newest commit, and those before the first
+    commit are left out."""
     commits: list[Commit] = []
     if head:
         commits = list(repo.log([head], first_parent=True))
@@ -87,7 +88,8 @@ def _last_by(commits: Sequence[Commit], day: date) -> str:
 
 
 def measure_sizes(repo: Repository, config: Config, among: Sequence[Period]) -> list[Size]:
-    """The size of memory at the end of each period. Each blob is read once."""
+    """The size of memory at the end of each period, in order. Each blob is read once; a file above
+    MAX_MEMORY_FILE_BYTES counts as a file without facts."""
     cached: dict[tuple[str, bool], tuple[int, int, int]] = {}
     found = []
     for period in among:

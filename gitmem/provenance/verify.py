@@ -277,8 +277,8 @@ class _Verification:
         return newest_commit(self.repo, self._line_commits(path, data, fact.line, fact.end))
 
     def _writer(self, path: str, data: bytes, fact: Fact) -> Commit:
-        """The commit that answers for a fact: the newest by an agent among those that last touched its lines, else the
-        newest. A person's edit of one line does not vouch for an agent's other lines."""
+        """The commit that counts as the writer of a fact: the newest by an agent among those that last touched its
+        lines, else the newest. When a person edited one line, an agent's other lines are still the agent's."""
         commits = self._line_commits(path, data, fact.line, fact.end)
         return newest_commit(self.repo, [commit for commit in commits if by_machine(commit)] or commits)
 

@@ -248,7 +248,8 @@ def _with_links(
 
 
 def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
-    """The fact that `line` belongs to. When the front matter names a source, every line with text is a fact."""
+    """The fact that `line` belongs to; None for a line of no fact. When the front matter names a source, every line
+    with text is a fact."""
     entry = memory_facts.parse_lines(lines).at(line)
     of_file = file_meta(data)
     if entry:

@@ -58,7 +58,8 @@ class Wording:
 
 
 def wording(text: str, lines: Sequence[str], days: Iterable[date]) -> Wording:
-    """Compare a text with its cited lines. `days`: the days of their logs, which the text may add as ISO dates."""
+    """Compare a text with its cited lines; a text without words is never the same. `days`: the days of their logs,
+    which the text may add as ISO dates."""
     dates = {day.isoformat() for day in days}
     cited = [_forms(sentence) for line in lines for sentence in _sentences(line)][:MAX_SENTENCES]
     whole_sentences = [forms[0] for forms in cited]
@@ -92,6 +93,7 @@ def _is_whole_sentences(text_words: tuple[str, ...], sentences: Sequence[Sequenc
 
 
 def _sentences(line: str) -> list[str]:
+    """The sentences of a line without list marker and time."""
     bare = _TIME.sub("", _MARKER.sub("", normalise(line)))
     return [sentence for sentence in _END.split(bare) if sentence.strip()]
 
@@ -110,6 +112,7 @@ def _forms(sentence: str) -> list[tuple[str, ...]]:
 
 
 def _words(text: str) -> tuple[str, ...]:
+    """The words of a text, case-folded, without FUNCTION_WORDS."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     tokens = (re.sub(r"^_+|_+$", "", token) for token in _TOKEN.findall(folded))
     return tuple(token for token in tokens if token and token not in FUNCTION_WORDS)
