@@ -55,6 +55,7 @@ class MemoryStatements:
         return bool(self.texts and found) and all(map(self._has_sentence, found))
 
     def _has_sentence(self, sentence: str) -> bool:
+        """Whether one statement says all of the sentence; False for a question."""
         if sentence.rstrip().endswith(("?", "？")):
             return False
         counts: dict[int, int] = defaultdict(int)

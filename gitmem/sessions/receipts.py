@@ -63,7 +63,8 @@ class Totals(NamedTuple):
 
 
 def append(common_dir: Path, receipt: Receipt) -> None:
-    """Append a receipt to the file, with MAX_PARTS parts at most. Does nothing if the file cannot be written."""
+    """Append a receipt to the file, with MAX_PARTS parts at most. A file above MAX_FILE_BYTES loses its older half.
+    Does nothing if the file cannot be written."""
     receipt = receipt._replace(
         at=receipt.at.replace(microsecond=0), session=receipt.session[:MAX_NAME_CHARS], parts=receipt.parts[:MAX_PARTS]
     )

@@ -213,7 +213,8 @@ class _Importer:
         return [item.outcome(next(paths)) if isinstance(item, _Prepared) else item for item in read]
 
     def _prepared(self, session: PastSession) -> _Prepared | ImportedSession:
-        """A session with its gated lines and episode, or its outcome if there is nothing to write."""
+        """A session with its gated lines and episode, or its outcome if there is nothing to write. Later sessions of
+        the import count them as known already."""
         try:
             transcript, sha256 = session.read()
         except OSError as error:
@@ -307,7 +308,8 @@ class _Importer:
         return None
 
     def _write(self, prepared: Sequence[_Prepared]) -> list[str]:
-        """Write the prepared sessions in one transaction. Returns the path of each one's episode, "" for none."""
+        """Write the prepared sessions in one transaction; a dry run writes nothing. Returns the path of each one's
+        episode, "" for none."""
 
         def plan(reading: Reading) -> CommitDraft[list[str]]:
             contents: dict[str, bytes] = {}

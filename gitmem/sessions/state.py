@@ -145,8 +145,8 @@ def with_activity(state: State, now: datetime, transcript: str) -> State:
 
 
 def all_states(common_dir: Path, now: datetime) -> list[State]:
-    """The states of all sessions, the longest inactive first. Deletes the files of sessions that were inactive for
-    MAX_QUIET_TIME."""
+    """The states of all sessions, the longest inactive first; a damaged file is left out. Deletes the files of sessions
+    that were inactive for MAX_QUIET_TIME."""
     states = []
     for path in _files(common_dir):
         state = _state(read_private(common_dir, path.name))

@@ -63,7 +63,8 @@ class SessionValue(TypedDict):
 
 
 def owner_of(session: str, agent: str) -> Owner:
-    """The owner with both names normalised. Raises UsageError for an invalid name."""
+    """The owner with both names normalised. Raises UsageError for an invalid name: a session's has at most
+    MAX_SESSION_NAME characters and no control character."""
     name = unicodedata.normalize("NFC", session).strip()
     if len(name) > MAX_SESSION_NAME or any(unicodedata.category(character)[0] == "C" for character in name):
         raise UsageError(
