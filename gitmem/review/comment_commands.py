@@ -120,8 +120,10 @@ def _one_line(reason: str) -> str:
 
 
 def run_command(run: CommandRun, number: int, comment_id: int) -> Outcome:
-    """Carry out the command of a comment on the pull request `number`. Raises ForgeError when the forge does not answer
-    or refuses; any other GitMemError is a REFUSED outcome."""
+    """Carry out the command of a comment on the pull request `number`. A comment that was edited, that is no command or
+    whose author may not push is IGNORED. A malformed command, a closed pull request and a branch that has moved since
+    the comment are REFUSED, with an answer. Raises ForgeError when the forge does not answer or refuses; any other
+    GitMemError is a REFUSED outcome."""
     client = run.client
     comment = client.comment(comment_id)
     command = parse(comment.body)

@@ -318,7 +318,8 @@ def moved_facts(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[Fac
 
 
 def longest_rising(numbers: Sequence[int]) -> set[int]:
-    """The indices of a longest increasing subsequence of `numbers` (patience sorting, n log n)."""
+    """The indices of a longest increasing subsequence of `numbers` (patience sorting, n log n); empty for no
+    numbers."""
     tails: list[int] = []  # the last number of each pile
     indices: list[int] = [-1]  # before the first pile, then the index of the last number of each pile
     previous: list[int] = []  # for each number, the index of its predecessor in the subsequence, -1 for none

@@ -209,6 +209,7 @@ def _fingerprints_at(repo: Repository, head: str, report: Report, policy: Policy
 
 
 def _place_of(change: FactChange, base: str, head: str) -> FactPlace:
+    """(commit, path, line) of a changed fact: at `head`, or at `base` for a removed fact."""
     if change.new:
         return head, change.path, change.fact.line
     return base, change.old_path or change.path, change.fact.line
@@ -385,5 +386,6 @@ def as_report(review: Review) -> Report:
 
 
 def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:
+    """A finding of the rule `review/RULE`, whose fingerprint does not depend on the line."""
     mark = hashlib.sha256(f"{rule}\0{path}\0{message}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
     return Finding(f"review/{rule}", severity, path, line, 1, line, 1, message, fingerprint=mark)

@@ -88,6 +88,7 @@ def _is_same_span(one: Span, other: Span) -> bool:
 
 
 def _source_value(source: Source | None, forge: Forge | None) -> dict[str, Any]:
+    """The link, commit and text of a source; all None for a source that was not read."""
     if source is None:
         return {"url": None, "commit": None, "text": None}
     url = None

@@ -58,7 +58,7 @@ class GoneFiles(ReviewWarning):
 
 
 def check(commits: Range) -> GoneFiles:
-    """Look for files of LOADED that the base has and the head lacks."""
+    """Look for files of LOADED that the base has and the head lacks; empty without a base."""
     if not commits.base:
         return GoneFiles()
     files = commits.repo.changes(commits.base, commits.head)
