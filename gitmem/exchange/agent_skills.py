@@ -105,7 +105,8 @@ def _restored(name: str, data: bytes) -> Arrival | None:
 
 
 def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
-    """The procedures among memory files (path -> text) as folders of skills: path in the bundle -> bytes."""
+    """The procedures among memory files (path -> text) as folders of skills: path in the bundle -> bytes. A folder of
+    `memory/skills` with a SKILL.md stays as it is; any other procedure becomes a folder whose name is free."""
     chosen = {path: text for path, text in sorted(texts.items()) if kind(path) is Kind.SKILL}
     homes = {str(PurePosixPath(path).parent) for path in chosen if PurePosixPath(path).name == FILE} - {HOME}
     made: dict[str, bytes] = {}

@@ -73,7 +73,8 @@ class GateLine:
 
 
 def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine]:
-    """The new lines with a finding of the gate, by path and line."""
+    """The new lines with a finding of the gate, by path and line. Removed and unchanged files, and findings on lines
+    that the file had before, are left out."""
     policy = worktree_policy(repo, today)
     found: list[GateLine] = []
     for path, (before, after) in sorted(changed.items()):
@@ -118,6 +119,7 @@ def allow_line_plan(
 def _gate_line(
     path: str, place: tuple[int, int], lines: Sequence[str], findings: Sequence[Finding], policy: Policy
 ) -> GateLine:
+    """The row of the lines `place` (first, last) with their findings."""
     first, last = place
     text = "".join(lines[first - 1 : last])
     done = redaction(decode(text.encode("utf-8", "surrogateescape"))[0], path, policy, only_secrets=True)

@@ -173,7 +173,8 @@ def _details(fact: Fact) -> tuple[str, ...]:
 
 
 def write_import(repo: Repository, plan: DocumentImport) -> None:
-    """Write the files of an import. Raises Changed or GitMemError if somebody wrote one of them meanwhile."""
+    """Write the files of an import. Raises Changed or GitMemError if somebody wrote one of them meanwhile; nothing is
+    written then."""
 
     def draft(reading: Reading) -> Draft[None]:
         contents: dict[str, bytes | None] = {}

@@ -334,6 +334,7 @@ def rendered(keys: Iterable[tuple[str, Any]]) -> list[str]:
 
 
 def _yaml(value: Any) -> str:
+    """A value as YAML on one line; text is quoted as in JSON."""
     if isinstance(value, Instant):
         return str(value)
     if isinstance(value, Mapping):

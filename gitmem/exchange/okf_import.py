@@ -86,6 +86,7 @@ class _OwnBundle:
         self._changed: list[str] = []  # concepts of facts whose records of the history were changed
 
     def read(self) -> ReadBundle:
+        """The bundle with each fact in its file. A fact to which no file links is left out."""
         arrivals = list(self._arrivals())
         for place in self._facts.keys() - self._linked:
             self._left.append((place, f"no line of {self._facts[place].own.get('file', 'a file')} leads to it"))
@@ -95,6 +96,8 @@ class _OwnBundle:
         return ReadBundle(tuple(arrivals), tuple(sorted(self._left)), notes, own=True)
 
     def _arrivals(self) -> Iterator[Arrival]:
+        """The files of the bundle at their old paths, in order, without facts and listings. A path that is not memory
+        goes below `memory/`; one that cannot be a path of the repository, or is taken, is left out."""
         taken: set[str] = set()
         for place, concept in self._concepts.items():
             if place in self._facts or (place in okf.RESERVED and not concept.own):

@@ -68,6 +68,7 @@ def checked(address: str) -> str:
 
 
 def _is_here(host: str) -> bool:
+    """Whether a host name or address is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -205,7 +205,8 @@ class _Run:
     conflicted: dict[str, None] = field(default_factory=dict)
 
     def once(self) -> Synced:
-        """One try. Raises Changed if another one is needed, GitMemError if the branch was switched meanwhile."""
+        """One try. Raises Changed if another one is needed, GitMemError if the branch was switched meanwhile, and the
+        other errors of `sync`."""
         repo, remote = self.repo, self.remote
         if self.commit:
             _commit_memory(repo, self.config, self.today)
@@ -635,6 +636,7 @@ def _uncommitted(repo: Repository, config: Config) -> tuple[str, ...]:
 
 
 def _edited(repo: Repository) -> list[str]:
+    """The paths that differ from HEAD or are not tracked, staged or not; without ignored ones."""
     rows = run_git(repo, ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"]).split("\0")
     return [row[3:] for row in rows if row]
 
@@ -651,6 +653,7 @@ def _in_the_way(repo: Repository, head: str | None, commit: str) -> tuple[str, .
 
 
 def _setting(repo: Repository, key: str) -> str:
+    """The value of a key of Git's configuration; "" if it is not set."""
     try:
         return run_git(repo, ["config", "--get", key]).strip()
     except GitFailed:

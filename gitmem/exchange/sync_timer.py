@@ -50,6 +50,7 @@ def _timer_name(root: Path) -> str:
 
 
 def _systemd(name: str, root: Path, command: list[str], minutes: int) -> str:
+    """The shell commands for a systemd user timer, with the commands that remove it as comments."""
     words = " ".join(_unit_word(word) for word in command)
     service = f"""[Unit]
 Description=git mem sync of {_unit_text(root.name)}
@@ -92,6 +93,7 @@ def _unit_word(word: str) -> str:
 
 
 def _launchd(name: str, root: Path, command: list[str], minutes: int) -> str:
+    """The shell commands for a launchd agent, with the command that removes it as a comment."""
     words = "".join(f"    <string>{escape(word)}</string>\n" for word in command)
     agent = f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
