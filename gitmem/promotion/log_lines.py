@@ -203,8 +203,9 @@ def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Can
 
 
 def _speakers(texts: list[str], labels: Mapping[str, tuple[str, float]]) -> set[str]:
-    """The names of the speakers of a dialogue; empty when the log is none. A dialogue has two or more names that begin
-    60 % of its lines, and none of them is a label (`decision:`, `why:`, `이유:`)."""
+    """The names of the speakers of a dialogue; empty when the log is none. A dialogue has two or more names, each at
+    the beginning of two lines or more, that together begin 60 % of its lines; none of them is a label (`decision:`,
+    `why:`, `이유:`)."""
     counts: dict[str, int] = {}
     for text in texts:
         match = _SPEAKER.match(text)

@@ -422,8 +422,8 @@ class _Run:
         return ""
 
     def _cited_target(self, operation: Operation) -> str:
-        """The id of a fact of MEMORY.md that the comment of a cited line says it supersedes, for an addition that names
-        no target; else ""."""
+        """The id, or the beginning of it, of a fact of MEMORY.md that the comment of a cited line supersedes or
+        proposes to supersede, for an addition that names no target; else ""."""
         if operation.target or operation.op is not Op.ADD:
             return ""
         pairs = (pair for line in _cited_lines(operation, self.logs) for pair in parse_comment(line)[1])
@@ -493,7 +493,7 @@ def comment_keys(operation: Operation, log: Log, old: Fact | None) -> tuple[tupl
 
 
 def _code_keys(operation: Operation, log: Log) -> list[tuple[str, str]]:
-    """The keys `code` and `read` in the comments of the source lines, at most MAX_CODE_KEYS of each."""
+    """The keys `code`, then `read`, in the comments of the source lines in `log`, at most MAX_CODE_KEYS of each."""
     spans = [span for span in operation.sources if span.path == log.path and span.blob == log.blob]
     lines = [line for span in spans for line in log.lines[span.start_line - 1 : span.end_line]]
     pairs = dict.fromkeys(pair for line in lines for pair in parse_comment(line)[1])

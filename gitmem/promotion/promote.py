@@ -457,7 +457,8 @@ def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
 
 
 def _stage(repo: Repository, noted: Contents, step: CommitStep, rows: Sequence[trailers.Trailer]) -> None:
-    """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending_trailers`)."""
+    """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending_trailers`). When
+    Git cannot stage them, the files are as they were and no trailers are saved."""
     with replaced(repo, step.contents, noted):
         write_atomic(repo.git_dir, PENDING, trailers.render_trailers(rows).encode("utf-8", "surrogateescape"))
         try:

@@ -172,7 +172,8 @@ def _statements(data: bytes) -> list[Statement]:
 
 
 def _proposed_pairs(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:
-    """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES)."""
+    """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES, at
+    least four characters of the id). A pair that a person settled is left out."""
     found = []
     for row in lines:
         for ident in [value for key, value in row.fact.meta if key == PROPOSES and len(value) >= 4]:
@@ -337,8 +338,9 @@ def _without_proposal(fact: Fact) -> Iterator[tuple[str, str]]:
 
 
 def put_in_place(memory: Memory, kept: PlacedFact, gone: PlacedFact, today: date, *, same: bool = False) -> Change:
-    """The change that keeps one fact in the place of both and archives the other. Items below the archived fact stay,
-    below the kept one.
+    """The change that keeps one fact in the place of both and archives the other. The comment of the kept fact gets
+    `supersedes` (not with `same`, nor for two facts with one text), and a pin that only the other had. Items below the
+    archived fact stay, below the kept one.
 
     Raises Changed when a fact is gone, UsageError when items are below both or the text cannot be there.
     """

@@ -343,7 +343,8 @@ def _offsets_with_text(block: str, target: _Target) -> list[int]:
 
 
 def _change_of(path: str, text: str, target: _Target, fact: Fact | None) -> Change:
-    """The change of a statement or line that has the forgotten text. `fact` is None for a line of no statement."""
+    """The change of a statement or line that has the forgotten text: LEFT in an instruction file and for another fact
+    that says more, REMOVED when it says nothing else, else MASKED. `fact` is None for a line of no statement."""
     if kind(path) in GUARDED_KINDS:
         return Change.LEFT
     if text in target.texts:
@@ -354,7 +355,8 @@ def _change_of(path: str, text: str, target: _Target, fact: Fact | None) -> Chan
 
 
 def _change_of_source(path: str, line: str, fact: Fact | None) -> Change:
-    """The change of a source line. A heading stays: other entries are below it."""
+    """The change of a source line in other words: LEFT in an instruction file, for a lasting fact and for a heading,
+    since other entries are below it; else REMOVED."""
     if kind(path) in GUARDED_KINDS or (fact and _is_lasting(path, fact)) or line.startswith("#"):
         return Change.LEFT
     return Change.REMOVED

@@ -88,7 +88,8 @@ class Texts:
 
 
 def _mapped(value: Any, change: Change, name: str = "") -> Any:
-    """A copy of `value` with `change` applied to every string in it. `name`: the field that holds `value`."""
+    """A copy of `value` with `change` applied to every string in it, except in a Report, an enum and fields of
+    UNMASKED_FIELDS. `name`: the field that holds `value`."""
     if isinstance(value, Report | Enum) or name in UNMASKED_FIELDS:
         return value
     if isinstance(value, str):

@@ -163,7 +163,8 @@ class _ItemMerge:
     # -- the merged lines of each base item ------------------------------------------------------------------
 
     def _merge_base_item(self, number: int, entry: Entry) -> None:
-        """Set the merged lines of a base item, unless one side deleted it and the other kept it unchanged."""
+        """Set the merged lines of a base item, unless both sides deleted it, or one side did and the other kept it
+        unchanged. An item that one side edited and the other deleted becomes a conflict."""
         mine, yours = self.ours.kept.get(number), self.theirs.kept.get(number)
         if mine and yours:
             self.merged_lines[number] = self._merged_item(entry, mine, yours)
