@@ -512,7 +512,8 @@ def _unmerged(repo: Repository) -> dict[str, dict[int, Entry]]:
 
 
 def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[Entry | None, Entry | None]:
-    """Our and their version of a file with conflicts, both with all parts that Git could merge; None: no file."""
+    """Our and their version of a file with conflicts, both with all parts that Git could merge; None: no file. Where
+    the conflicts in the work tree cannot be split into two sides, both are the versions as committed."""
     ours, theirs = stages.get(2), stages.get(3)
     if ours is None or theirs is None or ours.mode != theirs.mode:
         return ours, theirs

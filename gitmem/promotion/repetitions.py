@@ -53,7 +53,8 @@ def merge_repetitions(
 ) -> tuple[Memory, list[Merge], list[ArchiveEntry]]:
     """(memory after at most `limit` merges, the merges, the facts to add to the archive with `archiving.archive`).
 
-    `may_merge`: whether two facts may be merged at all. The kept fact gets the sources of both.
+    `may_merge`: whether two facts may be merged at all. Of two facts the pinned one is kept, else the one with a
+    source, else the upper one. It gets the sources of both, the higher importance and the earlier day.
     """
     merges: list[Merge] = []
     moved: list[ArchiveEntry] = []

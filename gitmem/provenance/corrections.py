@@ -336,7 +336,8 @@ def _facts_to_revert(
 
 
 def facts_from(repo: Repository, selector: Selector, ledger: Ledger) -> list[tuple[str, Fact]]:
-    """(path, fact) of long-term memory at HEAD that comes from what the selector names.
+    """(path, fact) of long-term memory at HEAD that comes from what the selector names, in the order of `facts_at`; []
+    without a commit.
 
     Raises UnknownRevision, and MissingFile for a source that is not a file at HEAD and that no fact cites.
     """

@@ -70,7 +70,8 @@ def _parse(value: dict[str, Any]) -> Forgotten:
 
 
 def _has_new_records(repo: Repository, old: str, head: str) -> bool:
-    """Whether commits since `old` have trailers of a ledger, or `head` does not descend from `old`."""
+    """Whether commits since `old` have trailers of a ledger, or `head` does not descend from `old`. True when Git
+    cannot tell."""
     from gitmem.provenance.ledger import matching_commits
 
     try:

@@ -26,8 +26,9 @@ FROM_LOGS = {  # state of an added fact -> (words for one fact, words for many)
 
 
 def change_sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf) -> str:
-    """The sentence without its full stop; NO_CHANGE if no clause applies. `facts`: the changed facts outside logs.
-    `verdict_of`: returns the provenance verdict of a changed fact, None for a fact without one."""
+    """The sentence without its full stop, with MAX_CLAUSES clauses at most and a count of the others; NO_CHANGE if no
+    clause applies. `facts`: the changed facts outside logs. `verdict_of`: returns the provenance verdict of a changed
+    fact, None for a fact without one."""
     instructions = sum(holds_instructions(change.path) for change in facts)
     facts = [change for change in facts if not holds_instructions(change.path)]
     clauses = [*_fact_clauses(facts, verdict_of), *_other_clauses(review, instructions)]

@@ -283,7 +283,8 @@ def _instruction_word(path: str) -> str:
 
 
 def _fact_text(change: FactChange) -> str:
-    """The text of a changed fact as Markdown; for an edited one its differences."""
+    """The text of a changed fact as Markdown, cut to MAX_TEXT_CHARS; for an edited one the differences of its text or,
+    when the text is the same, of its comment."""
     old, new = change.old, change.new
     if change.op is not Op.CHANGED or old is None or new is None:
         return cut_as_code(change.fact.text, MAX_TEXT_CHARS)[0]

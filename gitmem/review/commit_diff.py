@@ -186,7 +186,7 @@ class Authors:
 
     def _removing_commits(self, path: str, idents: set[str]) -> dict[str, list[Commit]]:
         """Fact id -> [the newest commit that removed the fact from the file, else the merge that took the side without
-        it]. An id whose commit is not found has no row."""
+        it], among the MAX_REMOVER_COMMITS newest of each. An id whose commit is not found has no row."""
         removers: dict[str, list[Commit]] = {}
         for commit, item in self.versions[path][:MAX_REMOVER_COMMITS]:
             if len(removers) == len(idents):

@@ -85,7 +85,8 @@ def _in_forgejo_actions(environ: Mapping[str, str]) -> bool:
 
 
 def _forgejo_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge that FORGEJO_SERVER_URL or FORGEJO_API_URL name; in Forgejo's Actions GitHub's variables count too."""
+    """The forge that FORGEJO_SERVER_URL or FORGEJO_API_URL name; in Forgejo's Actions GitHub's variables count too.
+    None when they name none, or the repository is not `owner/name`."""
     server, api = _address(environ, "FORGEJO_SERVER_URL"), _address(environ, "FORGEJO_API_URL")
     repository = environ.get("FORGEJO_REPOSITORY", "")
     if _in_forgejo_actions(environ):
@@ -101,7 +102,8 @@ def _forgejo_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge that the variables of GitLab CI, or GITLAB_HOST of the `glab` command, name."""
+    """The forge that the variables of GitLab CI, or GITLAB_HOST of the `glab` command, name. None when they name none,
+    or the project has no group."""
     server, api = _address(environ, "CI_SERVER_URL"), _address(environ, "CI_API_V4_URL")
     host = environ.get("GITLAB_HOST", "")
     if host and not server and not api:
@@ -118,7 +120,8 @@ def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def _github_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge that GITHUB_SERVER_URL, GITHUB_API_URL, or GH_HOST of the `gh` command, name."""
+    """The forge that GITHUB_SERVER_URL, GITHUB_API_URL, or GH_HOST of the `gh` command, name. None when they name none,
+    or the repository is not `owner/name`."""
     server, api = _github_addresses(environ)
     repository = environ.get("GITHUB_REPOSITORY") or _path_at(server, remote_url)
     if server and _OWNED.fullmatch(repository):
