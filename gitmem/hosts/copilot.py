@@ -90,6 +90,7 @@ HOOKS = Hooks(
     {event: event for event in WITH_SUBAGENTS},
     answer=_answer,
     grouped=False, project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
+    transcript_files=(".copilot/session-state/{session}/events.jsonl",),  # start and prompt events name no transcript
 )  # fmt: skip
 HOST = Host(
     "copilot",

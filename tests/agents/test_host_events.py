@@ -116,6 +116,20 @@ def test_an_end_that_names_no_transcript_is_of_the_sessions_last_one(memory: Rep
     assert "the crane is blue" in episode.read_text()
 
 
+def test_a_start_that_names_no_transcript_repeats_nothing_that_the_session_said(memory: Repo) -> None:
+    told = fire(memory, "SessionStart", "copilot", source="new")
+    assert "The invoice date is UTC." in told
+    text = json.loads(told)["additionalContext"]
+    path = Path.home() / ".copilot/session-state/s1/events.jsonl"
+    path.parent.mkdir(parents=True)
+    prompt = {"content": DECIDED, "transformedContent": f"{DECIDED}\n\n<system_reminder>\n{text}\n</system_reminder>"}
+    path.write_text(json.dumps({"type": "user.message", "id": "e1", "data": prompt}) + "\n")
+    fire(memory, "Stop", "copilot", transcript_path=str(path))
+    assert "the crane is blue" in memory.read(LOG)
+    assert fire(memory, "SessionStart", "copilot", source="resume") == ""
+    assert "the crane is blue" in fire(memory, "SessionStart", "copilot", source="new", session_id="s2")
+
+
 def test_prompts_that_memory_does_not_answer_get_nothing_and_no_answer_is_given_twice(memory: Repo) -> None:
     fire(memory, "SessionStart", "claude", source="startup")
     for prompt in ("thanks", "how do I centre a div?", "오늘 날씨 어때?"):
