@@ -1,7 +1,7 @@
 """Computes the features of one value: placeholder, reference, published sample, id, path, words, entropy, variety.
 
 Pure functions of one value, at most with the text beside it, shared by all rules for secrets. Each is linear in the
-length of the value; callers cut values at MAX_PLACEHOLDER_CHARACTERS. `decision.py` says what a feature means.
+length of the value. `decision.py` says what a feature means.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from zlib import crc32
 
 from gitmem.gate.detectors.secrets.rule_tables import patterns, tokens, word_list
 
-MAX_PLACEHOLDER_CHARACTERS = 4096
 SHORT_START = 5  # characters up to which the beginning of a token is also part of longer names
 _MAX_CACHED = 512  # answers remembered: several rules ask about one value
 
