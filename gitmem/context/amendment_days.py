@@ -29,7 +29,8 @@ def with_amendment_days(parts: Sequence[Part], today: date, log_patterns: Iterab
     in `until`.
 
     `log_patterns`: path patterns of logs outside memory/. A commit or an episode that repeats such a statement is
-    marked too.
+    marked too. Only the MAX_LATER newest log lines that a person said are compared. Entries that a part has in `until`
+    already are kept.
     """
     patterns = tuple(log_patterns)
     said = [row for part in parts for row in _placed_facts(part)]
@@ -83,9 +84,10 @@ def _is_earlier(one: PlacedFact, other: PlacedFact) -> bool:
 
 
 def _part_with_days(part: Part, over: Mapping[str, PlacedFact]) -> Part:
-    """The part with (line, day) in `until` for each of its statements in `over` (id of a fact -> the later line).
+    """The part with (line, day) in `until` for each of its statements that is earlier than its later line in `over`.
 
-    A part without statements (a commit) gets one day, the latest, for all of it.
+    `over`: id of a fact -> the later line. A part without statements (a commit) gets one day, the latest, for all of
+    it.
     """
     known = {line for line, _ in part.until}
     new = [

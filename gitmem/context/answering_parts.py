@@ -29,12 +29,16 @@ MIN_BESIDE, MIN_BESIDE_STRONG = 0.2, 0.05
 def answering_parts(
     pairs: Sequence[tuple[Part, Part]], request: ContextRequest, questions: Sequence[Question], today: date, chunks: int
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """(the parts that answer the prompt, (part, reason) for each other part).
+    """(the parts that answer the prompt, (part, reason) for each other part), both in order.
 
     `pairs`: (part as it was found, part without the statements that the session has). The evidence is measured on the
-    first; the second is returned. Only parts of RECALLED layers must answer. The questions behind the prompt
-    (`recall_queries.BACKGROUND_WEIGHT`) count for a part that shares a word with the prompt, and where the prompt has
-    no word that tells: "and why does it fail?" asks for more than it says.
+    first; the second is returned. `questions`: the first is the prompt. `chunks`: chunks in the searched indexes, for
+    the weights of words. A part outside the RECALLED layers is always kept. If the best part has less evidence than
+    `request.min_best_evidence`, no recalled part is kept. If the request has no limit of evidence or no prompt, or if
+    there are no questions, all parts are kept. With `min_evidence`, a part with a day in `until` or with deleted code
+    is left out too. The questions after the first (`recall_queries.BACKGROUND_WEIGHT`) count for a part that shares a
+    word with the prompt; they count for every part if the prompt is made of common words, such as "and why does it
+    fail?".
     """
     if not (request.min_best_evidence or request.min_evidence) or not request.prompt.strip() or not questions:
         return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts

@@ -234,8 +234,10 @@ class LeftOut:
 def _merge_parts(
     wide: packing.Selection, merge: Callable[[Sequence[Part], Count], MergeResult], count: Count
 ) -> tuple[list[Part], packing.Selection]:
-    """(the kept parts of `wide` with parts of MERGEABLE layers condensed by `merge`, what is dropped with the
-    messages)."""
+    """(the kept parts of `wide` with parts of MERGEABLE layers condensed by `merge`, a selection without kept parts).
+
+    The selection has the dropped parts and messages of `wide` and those of `merge`.
+    """
     merged = merge([part for part in wide.kept if part.layer in MERGEABLE], count)
     gone = {id(part) for part in merged.replaced}
     parts = [part for part in wide.kept if id(part) not in gone]
@@ -245,8 +247,8 @@ def _merge_parts(
 
 
 def _with_latest_turns(request: ContextRequest) -> ContextRequest:
-    """The request with only the last 20 turns and the last tool outputs of its transcript, and without secrets in them,
-    because they are searched for and printed."""
+    """The request with only the last 20 spoken turns and the last tool outputs of its transcript, in order, and without
+    secrets in them, because they are searched for and printed. Without a transcript the request is unchanged."""
     if request.transcript is None:
         return request
     turns: list[Turn] = []

@@ -43,9 +43,10 @@ def checkpoint(
 ) -> list[Section]:  # fmt: skip
     """The sections of a checkpoint that have text, quoted as data; empty if there is nothing to show.
 
-    Statements that have ended, or were replaced or forgotten, are left out. `session`: the id of the session that
-    begins or continues, or of its part (`s1#2`). `known`: the statements that the session has; they are left out, and
-    the statements shown here are added.
+    In order: exceptions that ended recently, working values, an interrupted session, the last episode. In the other
+    sections than the first, statements that have ended, or were replaced or forgotten, are left out. `session`: the id
+    of the session that begins or continues, or of its part (`s1#2`). `known`: the statements that the session has; they
+    are left out of these sections too, and the statements shown there are added to it.
     """
     known = known or KnownStatements()
 
@@ -65,9 +66,10 @@ def checkpoint(
 
 
 def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
-    """The section with the exceptions of MEMORY.md that ended recently; "" if there are none.
+    """The section with the exceptions of MEMORY.md that ended recently, at most MAX_EXCEPTIONS; "" if there are none.
 
-    An exception is a fact that permits something until a day; an agent must learn that the permission is over.
+    The MEMORY.md of the work tree is read; the result is "" if it cannot be read. An exception is a fact that permits
+    something until a day; an agent must learn that the permission is over.
     """
     from gitmem.errors import MissingFile
     from gitmem.memory.facts import parse_lines
@@ -123,7 +125,7 @@ def _interrupted(repo: Repository, when: datetime, session: str, known: KnownSta
 
 
 def _add_if_new(text: str, known: KnownStatements) -> bool:
-    """Add a text to the statements that the session has; False if they say it already."""
+    """Add a text to the statements that the session has, and return True; return False if they say it already."""
     if known.says(text):
         return False
     known.add(KnownStatement(text, frozenset(terms(text))))
@@ -139,7 +141,8 @@ def _values(
     known: KnownStatements,
 ) -> str:
     """The section with the working values of the project and of `session` that the configured agent may see; "" if
-    there are none. A working value is a short text under a key that lasts for a task."""
+    there are none. A working value is a short text under a key that lasts for a task. Only the first MAX_VALUES are
+    looked at; the texts are added to `known`."""
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
     from gitmem.gate.quoting import HIDDEN, escaped, without_secrets
@@ -160,8 +163,9 @@ def _last_episode(
 ) -> Section:  # fmt: skip
     """The section with the newest episode (the written summary of a session) that is not of `session`.
 
-    An episode of another agent is skipped. The section is empty if there is no episode, or if the newest one has
-    nothing new.
+    An episode of an agent other than the configured one is skipped, and so is an unreadable file. The section is empty
+    if none of the MAX_EPISODES_READ newest files is such an episode, if that episode has nothing new, if the episode
+    layer is off, or in a bare repository.
     """
     if repo.root is None or not limits_of_layers(config.context_layer)[Layer.EPISODE].on:
         return Section("")
@@ -204,7 +208,7 @@ def _new_statements(episode: Sequence[Piece], known: KnownStatements) -> list[Pi
     """The statements of an episode that the session lacks, in order, up to MAX_EPISODE_CHARACTERS.
 
     If a decision and a sentence of the summary say the same, the longer one is kept. The topics of the episode are kept
-    only beside another statement.
+    only beside another statement. The texts of new statements are added to `known`.
     """
     topics = [piece for piece in episode if piece.section and piece.above[-1].text.lstrip("# ") == TOPICS]
     others = sorted((piece for piece in episode if piece not in topics), key=lambda piece: -len(piece.own.text))

@@ -35,7 +35,8 @@ def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
 
 
 def _part_with_code(part: Part, code: Mapping[str, CitedCode]) -> Part:
-    """The part with its `code`; also with `code_gone` if each of its statements cites deleted code first."""
+    """The part with its `code`. If each of its statements cites deleted code, the part also has `code_gone` and
+    MIN_RELEVANCE, and a pinned part moves to the layer MEMORY."""
     cited = [
         (piece.first, tuple(found)) for piece in part.pieces if (found := changed_citations(piece.statement.meta, code))
     ]

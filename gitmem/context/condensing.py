@@ -70,8 +70,9 @@ def _reply_rows(reply: Reply) -> tuple[Sequence[Mapping[str, Any]], str]:
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
     """The lines by which a model condenses notes, as far as the notes support them.
 
-    The model is asked once for each MAX_NOTES notes. A note is replaced by one line at most. `complete`: sends a prompt
-    to the model. `count`: returns the tokens of a text.
+    The model is asked once for each MAX_NOTES notes; a single note that is left over is not sent. A note is replaced by
+    one line at most. If the model's budget is spent (OutOfBudget), the lines so far are returned with a message; other
+    errors of `complete` are raised. `complete`: sends a prompt to the model. `count`: returns the tokens of a text.
     """
     lines: list[CondensedLine] = []
     messages: list[str] = []
@@ -166,8 +167,9 @@ def open_merger(
 ) -> Callable[[Sequence[Part], Count], MergeResult]:
     """A function that condenses the parts of each scope by the language model `name` (`KIND:REST`).
 
-    A part in which the gate would redact something is not shown to the model. Raises BadConfig for a name of no
-    language model, ModelUnavailable if the model cannot be opened.
+    A part in which the gate would redact something is not shown to the model. If the model fails for one scope, that
+    function returns no parts and a message. Raises BadConfig for a name of no language model, ModelUnavailable if the
+    model cannot be opened.
     """
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
     from gitmem.promotion.model_registry import model_setting
@@ -197,7 +199,8 @@ def open_merger(
 def _condense_scope(
     parts: Sequence[Part], model: LanguageModel, when: datetime, count: Count
 ) -> tuple[list[Part], list[Part], list[str]]:
-    """(new condensed parts, the parts that they replace, messages) for the parts of one scope."""
+    """(new condensed parts, the parts that they replace, messages) for the parts of one scope. Raises the errors of the
+    model."""
     notes = [Note(at, part.text_with_trail, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
     with model.run() as complete:
         done = condense(notes, complete, count)

@@ -82,7 +82,8 @@ class FolderReader:
         return _FilteredDocument(**given, shown_statements=tuple(said))
 
     def limits(self) -> list[str]:
-        """Messages for a person on the statements that were left out and on values of `scope` that name no folder."""
+        """Messages for a person on the statements that were left out and on values of `scope` that name no folder, in
+        the documents read so far; [] if there are none. At most MAX_NAMED folders and values are named."""
         said: list[str] = []
         if self._left_out:
             names = sorted(self._left_out)
@@ -121,8 +122,8 @@ def prefer_nearest(
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
     """(the parts that remain, with more relevance for those of deeper folders; (part, reason) for each hidden fact).
 
-    A fact is hidden if a deeper folder has a fact with the same key (`Test runner: ...`). `own_folders`: as in
-    `may_be_scoped`.
+    A fact is hidden if a deeper folder has a fact with the same key (`Test runner: ...`). Only parts of PREFERRED
+    layers gain relevance, up to MAX_RAISED_RELEVANCE. `own_folders`: as in `may_be_scoped`.
     """
     known: dict[str, dict[int, str]] = {}
 

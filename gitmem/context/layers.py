@@ -156,8 +156,8 @@ Read = Callable[[str], Document | None]
 
 
 def fact_files(read: Read, paths: Iterable[str] = ()) -> list[str]:
-    """The paths of long-term memory: the repository's MEMORY.md if it can be read, then those of folders
-    (`packages/api/MEMORY.md`) among `paths`."""
+    """The paths of long-term memory: the first path of MEMORY that can be read, if any, then those of folders
+    (`packages/api/MEMORY.md`) among `paths`, sorted."""
     own = [path for path in MEMORY if read(path) is not None][:1]
     return own + sorted(path for path in paths if is_fact_file(path) and path not in MEMORY)
 
@@ -233,7 +233,7 @@ def _valid_facts(read: Read, lapsed: LapsedFacts, paths: Sequence[str]) -> Itera
 
 def valid_pieces(document: Document, lapsed: LapsedFacts) -> list[Piece]:
     """The statements of a document without those that ended, were replaced or were forgotten, and without the items
-    below these."""
+    below these; [] if the day in the document's front matter key `until` is over."""
     if state.has_ended(str(document.front_matter.get("until", "")), lapsed.day):
         return []
     found = pieces_.pieces(document)
@@ -268,7 +268,8 @@ def summary_parts(text: str) -> list[Part]:
 def working_parts(
     values: Iterable[tuple[str, str]], limits: LayerLimits, count: Count, lapsed: LapsedFacts | None = None
 ) -> list[Part]:
-    """One part for each working value (key, text) that is not lapsed. A long value is cut."""
+    """One part for each working value (key, text) that is not lapsed, in order. A text is cut to `limits.part_tokens`
+    tokens, or to 1,000 if there is no limit."""
     parts = []
     for key, value in values:
         if lapsed is not None and state.state_of_text(value, lapsed) is not State.HOLDS:
@@ -400,8 +401,9 @@ def recalled_parts(
 ) -> list[Part]:  # fmt: skip
     """One part for each hit in a note, an episode, a log or a commit; hits in other files are ignored.
 
-    A part has the whole statements that the lines of its hit belong to, without lapsed ones. `part_tokens`: layer ->
-    tokens of one part. `most`: tokens of one statement at most (`pieces.first_fitting`), 0 for no limit.
+    A part has the whole statements that the lines of its hit belong to, without lapsed ones; a hit without any makes no
+    part. If the file of a hit cannot be read, the hit's own text is used. `part_tokens`: layer -> tokens of one part.
+    `most`: tokens of one statement at most (`pieces.first_fitting`), 0 for no limit.
     """
     parts = []
     known: dict[str, list[Piece]] = {}
@@ -534,9 +536,9 @@ def override_key(part: Part) -> tuple[str, str]:
     """(key, value) of a part. A part of a narrower scope hides a part of a broader scope with the same key.
 
     The key is "" for a part that hides none. The value is the text after the colon for a fact with a key and for a
-    working value, else the whole text. The key of a fact is the text before its colon (`Deploy window: before 11`) with
-    its headings other than categories; of a working value its own key; of a rule, a skill or an instruction its path;
-    of a passage of a note its trail.
+    working value, else the whole text. The key of a fact is its `topics` and the text before its colon (`Deploy window:
+    before 11`); of a working value its own key; of a rule, a skill or an instruction its path; of a passage of a note
+    its trail.
     """
     if part.layer is Layer.WORKING:
         value = part.content.partition(f"{part.label}: ")[2]
@@ -553,7 +555,8 @@ def override_key(part: Part) -> tuple[str, str]:
 
 
 def topics(part: Part) -> list[str]:
-    """The headings of a fact in lower case, without the file's title and categories of facts (CATEGORIES)."""
+    """The headings and parent items of a fact in lower case, without the file's title and categories of facts
+    (CATEGORIES)."""
     lines = [line for piece in part.pieces for line in piece.above]
     titled = sum(1 for line in lines if line.level == 1) == 1
     headings = [line.text.lstrip("# ").casefold().rstrip(":") for line in lines if not (titled and line.level == 1)]

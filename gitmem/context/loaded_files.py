@@ -23,8 +23,12 @@ _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.M | re.S)
 
 
 def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(the paths that a host loads, folders with "/" at the end; the texts of the files among them that can be
-    read)."""
+    """(the paths that a host loads, folders with "/" at the end; the texts of the host's files that can be read).
+
+    The paths are `host.loads`, whether or not such a file exists, the files that were read because another file imports
+    them, and the host's folders of rules. The texts are those of `host.loads`, of the host's instruction files and of
+    imported files, at most MAX_FILES.
+    """
     importing = set(host.reads.get("imports", ()))
     own = [path for path in host.reads.get("instructions", ()) if not path.endswith("/")]
     folders = [path for path in host.reads.get("instructions", ()) if path.endswith(RULES)]

@@ -141,7 +141,7 @@ def whole_memories(
 def smallest_budget(select: Callable[[int], Selection], above: int) -> int:
     """The smallest budget above `above` tokens into which at least one part fits; 0 if none fits MAX_BUDGET_TOKENS.
 
-    `select`: returns the selection for a budget.
+    `above`: a budget into which no part fits. `select`: returns the selection for a budget.
     """
     high = above
     while not select(high).kept:
@@ -225,7 +225,8 @@ def _fit_pinned(
     parts: Sequence[Part], total: int, limits: Mapping[Layer, LayerLimits], count: Count,
     quotation: Callable[[Part], str], done: Selection, characters: int,
 ) -> list[Part]:  # fmt: skip
-    """The pinned parts that fit their budget, in the order given. The others are added to `done.dropped`.
+    """The pinned parts that fit their budget, in the order given. The others are added to `done.dropped`, and a message
+    that names them and the files that were cut to `done.limits`.
 
     Facts come first, but FILES_SHARE is reserved for instruction files. Small files go in whole; larger files share the
     rest equally, each cut after a statement. `characters`: as in `fit`.
@@ -366,7 +367,8 @@ def _line_numbers(part: Part) -> Iterable[int]:
 
 
 def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
-    """Whether another part overlaps with this one in a file, or says all of its text about the same topic."""
+    """Whether another part says all of this part's text, about the same topic or citing this part's lines. A part
+    without statements is repeated too by a part with which it shares lines of a file."""
     for other in others:
         same_file = part.path and part.path == other.path and part.scope == other.scope
         overlap = part.start_line <= other.end_line and other.start_line <= part.end_line

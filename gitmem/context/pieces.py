@@ -311,7 +311,8 @@ def _first_sentences(piece: Piece, budget: int, count: Count) -> str:
 
 
 def shorten(line: str, budget: int, count: Count) -> str:
-    """The beginning of a line with at most `budget` tokens, cut between words if possible, and ` ...`."""
+    """The beginning of a line with at most `budget` tokens, cut between words if possible, and ` ...`. `line` must have
+    more tokens than `budget`: the last word of a shorter line is cut off too."""
     end = len(line)
     while end > 1 and count(line[:end]) > max(1, budget - 3):
         end = min(end - 1, end * max(1, budget - 3) // count(line[:end]))

@@ -40,8 +40,8 @@ def questions(
     prompt: str, subjects: Sequence[str] = (), turns: Sequence[Turn] = (), summary: str = "",
     values: Iterable[tuple[str, str]] = (), profile: str = "",
 ) -> list[Question]:  # fmt: skip
-    """At most two questions: the prompt (or the person's last two turns if it is empty) with `subjects`, then the
-    background.
+    """At most two questions: the prompt (or the person's last two turns if it is empty) with the first five `subjects`,
+    then the background.
 
     The background is missing without turns, summary and working values; an empty question is left out. `values`: (key,
     text) of working values. `profile`: the text of USER.md.

@@ -24,7 +24,8 @@ PLACE = re.compile(r"^(.+?)(?::(\d+)(?:-(\d+))?)?$")
 
 
 def repository_path(repo: Repository, subject: str) -> str:
-    """The path, relative to the repository, of an existing file that `subject` names; any other subject unchanged."""
+    """The path, relative to the repository, of an existing file or folder in it that `subject` names from the current
+    folder; any other subject unchanged. Symbolic links are followed."""
     if repo.root is None or subject == "*" or not (place := Path(subject)).exists():
         return subject
     try:
@@ -48,7 +49,8 @@ def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
 def parse_place(value: str) -> tuple[str, int, int]:
     """(path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; the last line is 0 for the end of the file.
 
-    Raises UsageError for an empty value.
+    `PATH` alone is (path, 1, 0), and `PATH:A` is line A alone. The order of A and B is not checked. Raises UsageError
+    for an empty value or one with a line break.
     """
     match = PLACE.match(value)
     if match is None:
@@ -65,7 +67,7 @@ def request_of(
     """A ContextRequest with limits and weights from the settings. `budget`: None for the configured one. `transcript`:
     a file or a parsed transcript. `max_characters`: 0 for the configured preset's limit. `more`: further fields.
 
-    Raises GitMemError for a transcript that cannot be read.
+    Raises GitMemError for a transcript that cannot be read, BadConfig for a wrong `mem.contextLayer`.
     """
     conversation = None
     if isinstance(transcript, Transcript):
@@ -108,7 +110,8 @@ def build_context(
 
     `when`: the present moment. `at`: the revision or day whose memory is used, without the session's working values; ""
     for the work tree. `environ`: the environment of git when it fetches other memories. `cache`: the folder of their
-    mirrors.
+    mirrors. If the configured tokenizer cannot be opened, the built-in one counts and `Context.notes` says so. Raises
+    UnknownRevision or UsageError for `at` (`resolve_at`), UsageError for a budget that is not positive.
     """
     from gitmem.context import scopes
     from gitmem.context.working_values import values_for

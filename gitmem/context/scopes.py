@@ -41,8 +41,9 @@ def project_scope(
 ) -> Scope:
     """The scope of this repository's memory files, in the work tree, or at `commit` if it is not "".
 
-    `now`: the present moment for searches. `history`: recall commits too, if the repository has files other than memory
-    or the settings name repositories for it.
+    A bare repository, or a sparse checkout without its memory files, is read at HEAD; before the first commit a bare
+    one gives an empty scope. `now`: the present moment for searches. `history`: recall commits too, if the repository
+    has files other than memory or the settings name repositories for it.
     """
     head = commit or repo.head() or ""
     if commit or repo.root is None:
@@ -273,8 +274,10 @@ def open_memory(
 ) -> tuple[Scope, Repository]:
     """(the scope of another memory, its repository, which the caller closes).
 
-    `name`: of the scope. `where`: `PATH` or `URL`, with `#REF` for a ref other than HEAD. A URL is read from its mirror
-    in the folder `cache`, which is fetched if it is older than FRESH_HOURS. Raises GitMemError, OSError.
+    `name`: of the scope. `where`: `PATH` or `URL`, with `#REF` for a ref other than HEAD. The files of the commit are
+    read; for the scope "user" and a PATH without REF, those of the work tree. A URL is read from its mirror in the
+    folder `cache`, which is fetched if it is older than FRESH_HOURS; an old mirror that could not be fetched is used,
+    and the scope's `note` tells its age. Raises GitMemError, OSError.
     """
     place, _, ref = where.partition("#")
     note = ""

@@ -2,8 +2,8 @@
 
 A session has three kinds of text: its transcript since the last compaction, the files that its host loaded, and the
 statements that earlier contexts gave it. It has a statement if one of these texts contains nearly all words of the
-statement, with each number, name and denial (`memory/similarity.repeats`); a question does not count. A statement that
-differs in a number, in a name or in its topic is given again.
+statement, with each number, name and denial (`similarity.adds_nothing`, `similarity.is_near_duplicate`); a question
+does not count. A statement that differs in a number, in a name or in its topic is given again.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ class KnownStatements:
         return [number for number in found if number is not None]
 
     def _find(self, sentence: str, topic: frozenset[str], place: tuple[str, int, int]) -> int | None:
-        """The number of an entry that says a sentence, among the MAX_COMPARED with the most common terms; else None."""
+        """The number of an entry that says a sentence, among the MAX_COMPARED that share the most terms with it; None
+        if none of them does."""
         counts: dict[int, int] = defaultdict(int)
         for term in terms(sentence):
             for number in self._by_term.get(term, ()):
@@ -212,7 +213,8 @@ def topic_terms(part: Part, piece: Piece) -> frozenset[str]:
 def without_known(part: Part, contents: SessionContents, known: KnownStatements) -> Part | None:
     """The part without the statements that the session has; None if no statement is left.
 
-    A part of a layer outside NOT_REPEATED, such as a recent turn, is returned unchanged.
+    A part of a file that the host loads is None. A part of a layer outside NOT_REPEATED, such as a recent turn, is
+    returned unchanged.
     """
     if part.layer not in NOT_REPEATED:
         return part

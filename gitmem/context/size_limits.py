@@ -31,6 +31,7 @@ def fit_limits(
     """(the selection that fits the budget of tokens and the hard limit of characters, its text).
 
     `left`: tokens for the parts. If no part fits beside the line about missing parts, that line is shortened (Detail).
+    If no part fits even then, the selection keeps none and the text is that line alone, "" if it does not fit either.
     """
     for detail in Detail:
         done, text = _shrink(parts, left, request, select, lambda done, detail=detail: render_selection(done, detail))  # type: ignore[misc]

@@ -32,8 +32,9 @@ def values_for(
 ) -> list[Value]:
     """The working values of a context, ordered by key.
 
-    `session`: the id of its session, "" for none. `entities`: prefixes of keys; if there are any, exactly the values
-    below these are taken. `asked`: the prompt and its subjects; if it is empty, all values are taken.
+    The session's own values are taken, and those of the project whose entity `asked` names. `session`: the id of the
+    context's session, "" for none. `entities`: prefixes of keys; if there are any, exactly the values below these are
+    taken. `asked`: the prompt and its subjects; if it is empty, all values are taken.
     """
     values = Store(repo.common_dir, config.profile).list("", now, Owner(session, config.agent))
     entities = [entity for entity in entities if entity.strip()]
