@@ -35,7 +35,8 @@ RESUMED = "resume"  # `source` of a SessionStart whose session has its earlier t
 
 
 def answer_start(event: Event) -> str:
-    """SessionStart: the context of a new session, and the state in which the last session ended."""
+    """SessionStart: the context of a new session, and the state in which the last session ended; "" if there is
+    neither. Sessions that wait to be written are written first."""
     write_waiting(event, MAX_PENDING_BYTES_AT_START)  # so that this session knows what the last one decided
     with context_lock_held(event):
         return _start_context(event)
@@ -90,8 +91,8 @@ def _start_context(event: Event) -> str:
 
 
 def answer_agent_start(event: Event) -> str:
-    """SubagentStart: the context for an agent that the session's agent starts, without the state of the last
-    session."""
+    """SubagentStart: the context for an agent that the session's agent starts, without the state of the last session.
+    "" if memory has nothing or the session's ceiling is reached. What it gave is not recorded for later contexts."""
     began = time.monotonic()
     context = _context_without_prompt(event, event.contents())
     if context is None:
@@ -101,8 +102,8 @@ def answer_agent_start(event: Event) -> str:
 
 
 def answer_prompt(event: Event) -> str:
-    """UserPromptSubmit: the context for a prompt. For hosts that take no context at the start, the first prompt is
-    answered with the context of the start too."""
+    """UserPromptSubmit: the context for a prompt; "" if memory has nothing that fits. For hosts that take no context at
+    the start, the first prompt is answered with the context of the start too."""
     from gitmem.sessions import recalled_parts
 
     hooks = event.host.hooks
@@ -241,8 +242,8 @@ def _tokens_left(event: Event, wanted: int) -> int:
 
 
 def _context_without_prompt(event: Event, contents: SessionContents) -> Context | None:
-    """The context for a start, which is not based on a prompt; None if the session's ceiling is reached. `contents`:
-    texts that the session already has."""
+    """The context for a start, which is not based on a prompt; None if the session's ceiling is reached. It has no
+    working values, which the checkpoint shows. `contents`: texts that the session already has."""
     from gitmem.context.request import build_context, request_of
 
     budget = _tokens_left(event, event.config.context_budget)

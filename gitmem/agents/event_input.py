@@ -83,8 +83,9 @@ class Event:
         return SessionContents(frozenset(given.keys), frozenset(given.places), tuple(texts), session, tuple(loaded))
 
     def conversation(self) -> Transcript | None:
-        """The parsed transcript; None if there is none, it is empty, or its file has more than MAX_TRANSCRIPT_BYTES. A
-        transcript in the host's JSON has no limit. Raises OSError if the file cannot be read."""
+        """The parsed transcript; None if there is none, it has no bytes, or its file has more than
+        MAX_TRANSCRIPT_BYTES. A transcript in the host's JSON has no limit. Raises OSError if the file cannot be
+        read."""
         from gitmem.hosts.transcript_parser import parse
 
         data = self.transcript_data()
@@ -127,8 +128,12 @@ def _newest_transcript(globs: Sequence[str], session: str) -> Path | None:
 
 
 def prompt_of(event: Event) -> str:
-    """The text of the prompt, from the event's field (a text, or the parts of a message) or, for hosts that write it
-    there, from the last turn of the transcript; "" if there is none."""
+    """The text of the prompt from the event's field, which has a text or the parts of a message; "" if there is none.
+
+    For a host with `prompt_in_transcript` it is the last turn of the transcript file, "" if a person did not write that
+    turn; the field counts only if the file is missing or has more than MAX_TRANSCRIPT_BYTES. Raises OSError if the file
+    cannot be read.
+    """
     from gitmem.hosts.entries import text_of
     from gitmem.hosts.transcript import By, Role
     from gitmem.hosts.transcript_parser import parse
@@ -154,7 +159,7 @@ def prompt_of(event: Event) -> str:
 
 
 def _field(fields: dict[str, Any], name: str) -> Any:
-    """The value of a field of the host's JSON, None if there is none. A name with points is a path into nested
+    """The value of a field of the host's JSON, None if there is none. A name with dots (`a.b`) is a path into nested
     objects."""
     value: Any = fields
     for part in name.split("."):
@@ -169,7 +174,7 @@ def transcript_of(event: Event) -> tuple[Transcript | None, str]:
 
     The transcript is in the host's JSON, in the file that the event names, or in the file that an earlier event of the
     session named (Copilot CLI names none at the end of a session). If there is no file yet, the transcript is the turn
-    in the event itself.
+    in the event itself. Raises OSError if the file cannot be read, or does not exist and the event has no turn.
     """
     from gitmem.hosts.transcript_parser import parse
     from gitmem.regular_file import read_regular

@@ -21,8 +21,10 @@ def log_error(repo: Repository | None, host: Host, event: str, error: BaseExcept
     """Write an error to the log: the message of a GitMemError, which never quotes memory, or the type of any other
     error.
 
-    `repo`: None if it is not opened yet. `once`: write nothing if the log already has the same line, since each turn of
-    a session reads the same transcript. Never raises.
+    If the Git directory of a project cannot be written, the line goes to the log in the person's cache. In a repository
+    that is no project the line is written only if our state folder is there. `repo`: None if it is not opened yet.
+    `once`: write nothing if the log already has the same line, since each turn of a session reads the same transcript.
+    Never raises.
     """
     words = error.message if isinstance(error, GitMemError) else type(error).__name__
     try:

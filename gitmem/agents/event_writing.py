@@ -70,8 +70,9 @@ def _write_transcript(
     """Read the session's transcript, end the sessions that are due, and call `write` with the transcript and its
     source. Returns the result of `write`, or None if there is no transcript or `mem.sessionFlush` is false.
 
-    A note of the session is kept until `write` has succeeded; then sessions with older notes are written too. `ended`:
-    the session has ended.
+    A note of the session is kept until `write` has succeeded; then sessions with older notes are written too. An entry
+    of the transcript that was too long is logged. Errors of `write` are raised, and the note stays. `ended`: the
+    session has ended.
     """
     from gitmem.hosts.transcript import since
     from gitmem.hosts.transcript_parser import too_long_message
@@ -114,8 +115,8 @@ def _add_note(event: Event, transcript: Transcript, source: Source, ended: bool,
 
 
 def write_waiting(event: Event, largest: int | None = None) -> None:
-    """Write the sessions that wait because their own events could not write them; problems are logged. `largest`: skip
-    transcripts with more bytes, None for no limit."""
+    """Write the sessions that wait because their own events could not write them; problems are logged. Does nothing if
+    `mem.sessionFlush` is false. `largest`: skip transcripts with more bytes, None for no limit."""
     from gitmem.sessions.pending_sessions import write_pending
 
     if not event.config.session_flush:
@@ -127,7 +128,8 @@ def write_waiting(event: Event, largest: int | None = None) -> None:
 
 
 def record_activity(event: Event) -> None:
-    """End the sessions that are due, and record that this session was active now."""
+    """End the sessions that are due, and record that this session was active now. Does nothing if `mem.sessionFlush` is
+    false or `mem.sessionReset` is "never"."""
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.state import load_state, save_state, with_activity
 

@@ -44,8 +44,8 @@ def append_to_spare(cache: Path, common_dir: Path, failure: Failure) -> bool:
 
 
 def append(folder: Path, failure: Failure) -> bool:
-    """Add a line to the log in `folder`. Returns False if the folder is missing, is a symbolic link, belongs to another
-    user, or cannot be written."""
+    """Add a line to the log in `folder`, in place of its lines if it has MAX_LOG_BYTES or more. Returns False if the
+    folder is missing, is a symbolic link, belongs to another user, or cannot be written."""
     path = folder / FILE
     words = " ".join(failure.words.split())
     try:

@@ -159,7 +159,8 @@ def _enter_project(host: Host, fields: dict[str, Any], user: bool) -> bool:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in the block after `seconds`; 0 for no limit. Files that were written until then are complete."""
+    """Raise OutOfTime in the block after `seconds`; 0 for no limit. Files that were written until then are complete.
+    There is no limit on a system without `signal.setitimer`."""
 
     def late(*_: object) -> None:
         raise OutOfTime

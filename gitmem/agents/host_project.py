@@ -62,8 +62,8 @@ def project_folder(
 
 
 def is_project(host: Host, folder: Path, environ: Mapping[str, str]) -> bool:
-    """Whether the repository of `folder` has memory, or the host is registered there. Always True for a host that has
-    all its files in the person's home (OpenClaw)."""
+    """Whether the repository of `folder` has memory, or the host is registered in `folder` or in a folder above it.
+    Always True for a host that has all its files in the person's home (OpenClaw)."""
     if all(path.startswith("~/") for path in host.paths):
         return True
     return _installed(host, folder) is not None or _has_memory(folder, environ)

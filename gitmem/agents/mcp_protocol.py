@@ -179,7 +179,7 @@ class Connection:
 
     def _call(self, method: str, ident: str | int, params: dict[str, Any], cancelled: threading.Event) -> None:
         """Run a slow method and send its answer, unless the call was cancelled. While it runs, send a progress message
-        every BEAT seconds if the request has a progress token. At most MAX_CALLS run at the same time."""
+        every PROGRESS_SECONDS if the request has a progress token. At most MAX_CALLS run at the same time."""
         token = _meta(params).get("progressToken")
         done = threading.Event()
         with suppress(OSError, ValueError):  # the client has closed the pipe; `serve` notices at its next line
@@ -197,7 +197,7 @@ class Connection:
                     self._threads.discard(threading.current_thread())
 
     def _send_progress(self, token: Any, done: threading.Event, cancelled: threading.Event) -> None:
-        """Send a progress message every BEAT seconds until the call is done or cancelled. `token`: the request's
+        """Send a progress message every PROGRESS_SECONDS until the call is done or cancelled. `token`: the request's
         progress token."""
         passed = 0.0
         with suppress(OSError, ValueError):

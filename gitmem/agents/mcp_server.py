@@ -113,7 +113,7 @@ def build(folder: Path, *, read_only: bool = False, session: str = "") -> Server
 
 def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[str, Any]:
     """The result of `tools/call`: the tool's text, or the text of an error with `isError`. `names`: the tools that may
-    be called."""
+    be called. Raises ProtocolError only for a request without the name of a tool."""
     name = text_argument(params, "name")
     if name not in names:
         return _error(f"there is no tool of that name: {', '.join(sorted(names))}")

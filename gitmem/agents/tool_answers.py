@@ -3,7 +3,8 @@ quoted as data.
 
 A model reads the text unchanged, so each passage appears once, with its place; a state, withheld lines or a stale index
 are mentioned only if there are any. Texts beside a quotation are one line without markup. Writes pass the gate. Only
-`confirm_fact` commits.
+`confirm_fact` commits. Each function raises GitMemError, such as UsageError for a wrong argument and Refused by the
+gate.
 """
 
 from __future__ import annotations
@@ -139,8 +140,8 @@ def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, bega
 
 
 def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
-    """memory_get: lines of a file. A missing file is a normal result. Raises UsageError for a first line after the
-    end."""
+    """memory_get: lines of a file, at most MAX_LINES without `lines`, and the number of lines if there are more. For a
+    missing file the text says so. Raises UsageError for a first line after the end, UnknownRevision."""
     from gitmem.git.revision import resolve_at
     from gitmem.memory.show import read
     from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -167,8 +168,8 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
 
 
 def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
-    """memory_add: the place of the new line, the masks in it, and the facts that it repeats, replaces or
-    contradicts."""
+    """memory_add: write a line to today's log; the place of the new line, the masks in it, and the facts that it
+    repeats, replaces or contradicts. Raises UsageError for an unknown type, Refused by the gate."""
     from gitmem.claims.anchoring import citation_pairs
     from gitmem.memory import writing
     from gitmem.memory.fact import TYPES
@@ -304,7 +305,8 @@ def _link_notes(end: dict[str, Any]) -> list[str]:
 
 
 def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
-    """memory_context: the context for a prompt, and remarks on what was left out."""
+    """memory_context: the context for a prompt, and remarks on what was left out; a sentence if memory has nothing, or
+    if the session has had what `mem.contextCeiling` allows. The context is counted in a receipt."""
     from gitmem.context.request import build_context as assemble
     from gitmem.context.request import request_of
     from gitmem.sessions import receipts
@@ -334,8 +336,8 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
 
 
 def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
-    """memory_changes: each fact that was added, changed or removed in a range of commits, quoted. If the range is the
-    last commit and that is the first one, all its facts."""
+    """memory_changes: each fact that was added, changed or removed in a range of commits, quoted, at most MAX_CHANGES
+    and the number of the others. Without a range it is the last commit; if that is the first one, all its facts."""
     from gitmem.git.ranges import shallow
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
@@ -402,8 +404,8 @@ def set_value(pool: RepositoryPool, given: mcp_tools.SetValue) -> str:
 
 
 def get_values(pool: RepositoryPool, given: mcp_tools.GetValues) -> str:
-    """memory_session_get: the values of a key and of the keys below it; without a key all values that have not
-    expired."""
+    """memory_session_get: the values of a key and of the keys below it, at most MAX_VALUES and the number of the
+    others; without a key all values that have not expired."""
     with pool.lend() as (repo, config), pool.values(repo, config) as store:
         values = store.list(given.key, now(), pool.owner(config))
     if not values:
