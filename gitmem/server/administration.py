@@ -45,8 +45,8 @@ class Administration:
         return int(row[0])
 
     def add_repository(self, tenant: int, name: str, url: str) -> int:
-        """Add a repository, or change its address, and queue a fetch; its number. A queued removal is dropped. Raises
-        UsageError for an address with a password, or with a user name over http."""
+        """Add a repository, or change the address of one with that name, and queue a fetch. Returns its number. A
+        queued removal is dropped. Raises UsageError for an address with a password, or with a user name over http."""
         parts = urlsplit(url if "://" in url else "")
         if parts.password or (parts.username and parts.scheme in ("http", "https")):
             raise UsageError("the address holds a name or password", "use a credential helper of Git on the server")
@@ -77,8 +77,8 @@ class Administration:
         self._connection.execute("SELECT put_job(%s, 'remove', '0')", (self.repository(tenant, name),))
 
     def repositories(self, tenant: int) -> list[dict[str, Any]]:
-        """Every repository of a tenant by name: address without secrets, time of the last fetch (ISO or None), and the
-        problem of the last fetch ("" for none)."""
+        """A row for every repository of a tenant, by name: `name`, `url` (without secrets), `fetched` (time of the last
+        fetch as ISO text, None before the first) and `problem` of the last fetch ("" for none)."""
         rows = self._connection.execute(
             "SELECT name, url, fetched, problem FROM repository WHERE tenant = %s ORDER BY name", (tenant,)
         )
@@ -126,7 +126,9 @@ class Administration:
         ).rowcount
 
     def tokens(self, tenant: int) -> list[dict[str, Any]]:
-        """The rows of a tenant's tokens, without the tokens and their hashes."""
+        """A row for each token of a tenant, in the order in which they were made, also for those that are not valid any
+        more. It has neither the token nor its hash. `repositories`: numbers, None for all of the tenant. `created`,
+        `expires`, `revoked`: ISO texts or None."""
         rows = self._connection.execute(
             "SELECT name, scope, repositories, created, expires, revoked FROM token WHERE tenant = %s ORDER BY id",
             (tenant,),
@@ -134,7 +136,8 @@ class Administration:
         return _as_dicts("name scope repositories created expires revoked", rows)
 
     def jobs(self) -> list[dict[str, Any]]:
-        """The queue: first the jobs that failed for good ("dead"), then by due time."""
+        """A row for each job in the queue, of all tenants: first the jobs that failed for good ("dead"), then by due
+        time. Times are ISO texts."""
         rows = self._connection.execute(
             "SELECT job.id, tenant.name, repository, kind, state, tries, due, problem FROM job"
             " JOIN tenant ON tenant.id = job.tenant ORDER BY state = 'dead' DESC, due"
@@ -213,7 +216,9 @@ class Administration:
         )
 
     def approximate(self, tenant: int, *, drop: bool = False) -> int:
-        """Make the approximate index of a tenant's vectors, or drop it; the number of indexes made or dropped."""
+        """Make the approximate index of a tenant's vectors, unless it is there, and return 1. With `drop`, drop every
+        such index and return their number. Raises UsageError if there is an index to make and the tenant has no
+        vectors."""
         if drop:
             return hnsw.drop(self._connection, tenant)
         hnsw.make(self._connection, tenant)
@@ -239,7 +244,8 @@ class Administration:
         return int(row[0])
 
     def forget_index(self, tenant: int) -> int:
-        """Delete every row of a tenant's index and queue a fetch of each repository; the number of repositories."""
+        """Delete every row of a tenant's index and queue a fetch of each repository. Returns the number of
+        repositories. Repositories, tokens and the audit log stay."""
         with self._connection.transaction():
             for table in INDEX_TABLES:
                 self._connection.execute(f"DELETE FROM {table} WHERE tenant = %s", (tenant,))

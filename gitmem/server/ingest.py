@@ -63,7 +63,8 @@ class Ingest:
         """Fetch a repository and index its branches and tags; do nothing if it was removed meanwhile.
 
         A damaged mirror of a remote that answers is made anew once. Records the time or the problem in the repository's
-        row. Raises GitMemError with a message that names neither address nor path.
+        row. Raises GitMemError with a message that names neither address nor path; IndexUnusable (a GitMemError) if
+        another ingest of the tenant does not end in time.
         """
         with self._database.tenant(tenant) as connection:
             row = connection.execute(
@@ -105,7 +106,7 @@ class Ingest:
 
         Raises UnknownRevision for an unknown revision and for a commit that is not an ancestor of the branch, such as
         one that a rewritten history dropped; NotARepository if the repository was not fetched yet or was removed
-        meanwhile.
+        meanwhile; IndexUnusable if another ingest of the tenant runs longer than INGEST_WAIT_SECONDS; TooManyFiles.
         """
         with self._mirrors.lent(tenant, repository) as repo:
             commit = resolve_at(repo, text, now)
@@ -146,6 +147,9 @@ class Ingest:
         return [EntryRow(path, oid, corpus_of(path, layout)) for path, oid in files.items()]
 
     def _index(self, tenant: int, repository: int) -> Ingested:
+        """Index the branches and tags of a fetched mirror, delete what no snapshot names any more, and tidy the mirror;
+        after a rewritten history, delete its unreachable objects. A branch with too many files is left out and named in
+        `Ingested.problem`. The caller holds the tenant's ingest lock."""
         writer, work = self._writer(tenant), Work()
         with self._mirrors.lent(tenant, repository) as repo:
             indexer = self._indexer(repo, writer, work)
@@ -222,7 +226,9 @@ class Ingest:
         system.return_free_heap()
 
     def remove(self, tenant: int, repository: int) -> Ingested:
-        """Remove a repository: its rows, the blobs and chunks that no other repository has, and its mirror."""
+        """Remove a repository: its rows, the blobs and chunks that no other repository has, and its mirror. Returns the
+        numbers of removed blobs and chunks; 0 if it was removed before. Raises IndexUnusable if another ingest of the
+        tenant does not end in time."""
         writer = self._writer(tenant)
         with self._database.ingesting(tenant), writer.writing():
             writer.put_refs(repository, {})

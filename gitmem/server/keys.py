@@ -18,7 +18,7 @@ MAX_CACHED_TENANTS = 2  # about 4 MB each after an ingest; a hash takes 2 us to 
 
 
 class Keys:
-    """The keyed hashes of one tenant."""
+    """The keyed hashes of one tenant. Raises ValueError for a secret of fewer than MIN_SECRET_BYTES."""
 
     def __init__(self, secret: bytes, tenant: int) -> None:
         if len(secret) < MIN_SECRET_BYTES:
@@ -53,7 +53,7 @@ class Keyring:
         self._keys: OrderedDict[int, Keys] = OrderedDict()
 
     def of(self, tenant: int) -> Keys:
-        """The keyed hashes of a tenant."""
+        """The keyed hashes of a tenant. Raises ValueError as `Keys`."""
         with self._lock:
             known = self._keys.pop(tenant, None) or Keys(self._secret, tenant)
             self._keys[tenant] = known

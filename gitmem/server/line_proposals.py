@@ -66,8 +66,12 @@ class Proposals:
         self._environ = dict(environ)
 
     def propose(self, tenant: int, repository: int, url: str, change: Change, now: datetime) -> Proposed:
-        """Open a pull request that adds a line. Raises UsageError if the repository's forge takes no proposals or the
-        line exists already, Refused if the gate refuses the line, GitMemError if the branch cannot be pushed."""
+        """Open a pull request that adds a line, on a branch named by a hash of the line.
+
+        Raises UsageError if the repository's forge takes no proposals or the line exists already; Refused if the gate
+        refuses the line; NotARepository without a mirror; GitMemError if the branch cannot be pushed, for example
+        because the line is proposed already.
+        """
         forge, client = self._client(url)
         base = client.default_branch()
         name = hashlib.sha256(f"{change.line.to}\0{change.line.kind}\0{change.line.text}".encode()).hexdigest()[:12]
@@ -120,6 +124,7 @@ class Proposals:
         self, repo: Repository, forge: Forge, client: Client, proposal: publish.Proposal, now: datetime,
         environ: Mapping[str, str],
     ) -> Pull:  # fmt: skip
+        """Push the branch and open its pull request. Raises GitMemError if the branch cannot be pushed."""
         layout = layout_at(repo, "HEAD", self._config)
         try:
             published = publish.publish(repo, forge, client, proposal, layout=layout, today=now.date(), environ=environ)
@@ -130,6 +135,7 @@ class Proposals:
 
 
 def _message(change: Change, text: str) -> str:
-    """The commit message: the title, by default with the added text, and the reason."""
+    """The commit message: the title, or `memory: TEXT` without one, on one line of at most 72 characters; then the
+    reason, if there is one."""
     subject = change.title or f"memory: {text}"
     return f"{' '.join(subject.split())[:72]}\n\n{change.reason}".strip()

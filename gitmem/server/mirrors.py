@@ -80,6 +80,8 @@ class Mirrors:
         )  # fmt: skip
 
     def _output_of(self, child: subprocess.Popen[bytes]) -> str:
+        """The output of a git process, after its end. Raises GitFailed if it fails or takes longer than
+        FETCH_SECONDS; then it is killed."""
         try:
             out, wrong = child.communicate(timeout=FETCH_SECONDS)
         except subprocess.TimeoutExpired:
@@ -105,6 +107,7 @@ class Mirrors:
             (self.place(tenant, repository) / DOUBTED).touch()
 
     def _is_whole(self, place: Path) -> bool:
+        """Whether `git fsck` finds no fault in a mirror; False if there is no mirror."""
         try:
             self._git("-C", os.fspath(place), "fsck", "--no-dangling", "--no-progress")
         except GitFailed:

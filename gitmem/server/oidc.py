@@ -131,6 +131,7 @@ def providers_of(tables: Any) -> tuple[Provider, ...]:
 
 
 def _provider(table: Mapping[str, Any]) -> Provider:
+    """The provider of one `[[oidc]]` table. Raises BadConfig for a missing, unknown or invalid setting."""
     unknown = sorted(set(table) - {"issuer", "audience", "jwks", "tenant", "algorithms", "grants"})
     if unknown:
         raise BadConfig(f"'{unknown[0]}' is no setting of 'oidc'", "see docs/server.md")
@@ -153,6 +154,7 @@ def _provider(table: Mapping[str, Any]) -> Provider:
 
 
 def _grant(table: Any) -> Grant:
+    """The grant of one table in `grants`; the scope is "read" if it names none. Raises BadConfig."""
     if not isinstance(table, dict) or set(table) - {"claim", "value", "scope", "repositories"}:
         raise BadConfig("a grant of 'oidc' has claim, value, scope and repositories", "see docs/server.md")
     claim, value, scope = table.get("claim"), table.get("value"), table.get("scope", "read")

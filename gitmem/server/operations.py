@@ -1,7 +1,8 @@
 """The server's operations, the same for REST and MCP: authenticate, search, read lines, make a context, propose a line.
 
 Each operation checks the caller's scopes and repositories. A repository that the caller may not see and one that does
-not exist give the same error. Each answer adds a row to the audit log, which has neither the question nor the answer.
+not exist give the same error. Each answer but that of `audit` adds a row to the audit log, which has neither the
+question nor the answer.
 """
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ class Operations:
 
     def caller(self, token: str) -> Caller:
         """The caller with this token, which is one of the server's own or an identity provider's. Raises Unauthorized
-        for an unknown, expired or revoked token."""
+        for an unknown, expired or revoked token, IndexUnusable if the database or the identity provider does not
+        answer."""
         refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
         with stage("authenticate"):
             caller = self._caller(token, refused)
@@ -120,6 +122,7 @@ class Operations:
         return caller
 
     def _caller(self, token: str, refused: Unauthorized) -> Caller:
+        """As `caller`, without the cache of tenants. Raises `refused` for a token that is not valid."""
         if self.identities is not None and token.count(".") == 2 and not token.startswith(TOKEN_PREFIX):
             return self._caller_of_identity(self.identities.identity(token), refused)
         rows = self.database.call("SELECT * FROM token_of(%s)", hash_of(token))
@@ -155,8 +158,10 @@ class Operations:
         """Search the named repositories, or without `names` all that the caller may see.
 
         `ref`: a branch or tag; without it each repository's own branch is searched. `at`: a revision or a day of that
-        own branch. Raises UsageError for an unknown repository, a text over its limit, and options that do not go
-        together; IndexUnusable if a concurrent fetch dropped the trees of `at` twice.
+        own branch. A repository without that ref, or without a fetch yet, has no hits; the answer is `stale` if a first
+        fetch is waited for. Raises UsageError for an unknown repository, a text over its limit, and options that do not
+        go together; Forbidden without the scope `read`; IndexUnusable if a concurrent fetch dropped the trees of `at`
+        twice.
         """
         if len(query.text) > MAX_QUESTION_CHARS:
             raise UsageError(f"a question has {MAX_QUESTION_CHARS} characters at most", "ask in fewer words")
@@ -229,7 +234,7 @@ class Operations:
         repository's own branch), with secrets and forgotten texts masked.
 
         Raises UsageError if `first` is behind the end, the file is too large, or the place does not exist or may not be
-        seen (the same message for these two).
+        seen (the same message for these two); NotARepository if there is no mirror.
         """
         permitted, commit, shown = self._lines(caller, name, path, ref)
         self.record(caller, "lines", permitted, 1)
@@ -295,7 +300,7 @@ class Operations:
 
     def audit(self, caller: Caller, most: int = 100) -> list[AuditRow]:
         """The newest `most` rows of the tenant's audit log, the newest first; for an administrator of some repositories
-        the rows about one of these. Raises Forbidden without the scope `admin`."""
+        the rows about one of these. This request itself adds no row. Raises Forbidden without the scope `admin`."""
         permitted = caller.repositories("admin")
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(

@@ -79,7 +79,8 @@ def recall(
 
 
 def without_secret_lines(read: Callable[[str], Document | None]) -> Callable[[str], Document | None]:
-    """`read` with the lines that hold a secret withheld."""
+    """A function like `read` whose documents have a mark in place of each line that holds a secret; None where `read`
+    returns None."""
 
     def masked(path: str) -> Document | None:
         document = read(path)

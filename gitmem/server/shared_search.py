@@ -189,7 +189,8 @@ class SharedSearch:
         return known
 
     def shape(self, tenant: int, oid: str, data: bytes) -> Shape:
-        """The shape (`index.chunks.shape_of`) of a blob, cached by tenant and oid."""
+        """The shape (`index.chunks.shape_of`) of a blob. MAX_CACHED_SHAPES shapes are cached by tenant and oid; for a
+        cached one `data` is not read."""
         with self._lock:
             known = self._shapes.get((tenant, oid))
         cached("shapes", known is not None)
@@ -256,8 +257,8 @@ class MirrorFiles:
         self._read: dict[str, bytes] = {}
 
     def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """The bytes of files, by (path, oid). A file that its mirror does not have is left out, and a fetch that checks
-        the mirror is queued."""
+        """The bytes of files, by (path, oid). A file that no searched snapshot has is left out. So is a file that its
+        mirror does not have; then a fetch that checks the mirror is queued."""
         homes: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for key, repository in self.index.holders(wanted).items():
             self.homes[key] = self.repositories[repository]

@@ -63,7 +63,8 @@ def make(connection: psycopg.Connection[Any], tenant: int) -> str:
 
 
 def drop(connection: psycopg.Connection[Any], tenant: int) -> int:
-    """Drop every approximate index of a tenant; their number."""
+    """Drop every approximate index of a tenant, and return their number; as the owner of the tables, outside a
+    transaction."""
     rows = connection.execute(
         "SELECT relname FROM pg_class WHERE relkind = 'i' AND relname ~ %s",
         (f"^chunk_hnsw_{int(tenant)}_[0-9]+_[0-9]+$",),

@@ -106,6 +106,8 @@ class SignTables:
         self._make_room(place)
 
     def _make_room(self, last: Path) -> None:
+        """Delete the files that were not used for the longest time until the others fit the limit (`most` bytes);
+        `last`, the file that was just written, stays."""
         files = sorted(
             (found.stat().st_mtime_ns, found.stat().st_size, found.path) for found in os.scandir(self.folder)
         )

@@ -44,7 +44,8 @@ class PostgresWriter:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A write transaction; the tenant has no other writer meanwhile."""
+        """A write transaction; the tenant has no other writer meanwhile. New chunks are written at its end; after an
+        error in the block nothing is."""
         with self._database.writing(self._tenant) as connection:
             self._connection = connection
             try:
@@ -196,6 +197,8 @@ class PostgresWriter:
         )
 
     def _ensure_quota(self, numbers: int, fresh: int) -> None:
+        """Raise Refused if the tenant would have more chunks than its quota. `numbers`: the highest number that a chunk
+        would have. `fresh`: how many chunks are to be added."""
         most = self._writes.execute("SELECT most_chunks FROM limits_of_tenant()").fetchone()
         if most is None or numbers <= most[0]:  # numbers are never reused, so there are no more chunks than numbers
             return

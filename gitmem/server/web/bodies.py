@@ -172,7 +172,8 @@ def text_or_json(given: Mapping[str, Any], name: str) -> str | dict[str, Any] | 
 
 
 def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The texts of a field that holds one text or a list. Raises UsageError for another value or too many texts."""
+    """The texts of a field that holds one text or a list; () if it is not given. Raises UsageError for another value or
+    more than MAX_TEXTS texts."""
     value = given.get(name)
     if isinstance(value, list):
         values = value
@@ -187,7 +188,8 @@ def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
-    """The text of a field; "" if it is not given. Raises UsageError."""
+    """The text of a field; "" if it is not given. Raises UsageError for several texts, for another value, and with
+    `required` for a missing or empty text."""
     values = texts(given, name)
     if len(values) > 1 or (required and not (values and values[0])):
         raise UsageError(f"'{name}' takes one text", "")
@@ -197,7 +199,8 @@ def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
 
 
 def number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """The whole number of a field, from `least` to `most`. Raises UsageError."""
+    """The whole number of a field, from `least` to `most`; `default` if it is not given. Decimal digits in a text are
+    read too. Raises UsageError for another value."""
     value = given.get(name, default)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

@@ -205,7 +205,7 @@ class Queued:
 
 
 def is_queued(scope: Any) -> bool:
-    """Whether a request is queued."""
+    """Whether requests like this one are queued: those below /v1/, and POST requests below /mcp. `scope`: of ASGI."""
     if scope["type"] != "http":
         return False
     path: str = scope["path"]
@@ -213,7 +213,8 @@ def is_queued(scope: Any) -> bool:
 
 
 async def read_body(receive: Any) -> list[Any] | None:
-    """The ASGI messages of a request's body; None for more than MAX_QUEUED_BYTES."""
+    """The ASGI messages of a request's body, up to its end or the client's disconnection; None for more than
+    MAX_QUEUED_BYTES."""
     messages, size = [], 0
     while True:
         message = await receive()

@@ -125,11 +125,13 @@ class Routes:
         return called
 
     def _admitted(self, token: str) -> Caller:
+        """The caller with this token, whose request is counted. Raises Unauthorized, TooMany, IndexUnusable."""
         caller = self.operations.caller(token)
         self.operations.take_turn(caller)
         return caller
 
     async def _answer(self, name: str, operation: Operation, caller: Caller, request: Request) -> Response:
+        """The response of an operation. A GitMemError is added to the audit log and raised on."""
         try:
             given = await fields(request)
             answer = await run_in_threadpool(operation, caller, given)
@@ -218,8 +220,11 @@ class Routes:
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def hook(self, request: Request) -> Response:
-        """POST /hooks: queue a fetch of each repository with an address of a push. The answer never tells which
-        exist."""
+        """POST /hooks: queue a fetch of each repository with an address of a push. The answer never tells which exist.
+
+        Status 202; 401 without a valid signature, without a configured secret, or for more than MAX_DELIVERY_BYTES; 400
+        for a signed body that is no delivery.
+        """
         body = await limited(request, MAX_DELIVERY_BYTES)
         try:
             push = None
@@ -265,7 +270,8 @@ async def limited(request: Request, most: int) -> bytes | None:
 
 
 async def fields(request: Request) -> Mapping[str, Any]:
-    """The fields of a request: the parameters of a GET, else its JSON object. Raises UsageError."""
+    """The fields of a request: of a GET each parameter with the list of its values, else the JSON object of the body.
+    Raises UsageError for more than MAX_JSON_BYTES and for another body."""
     if request.method == "GET":
         return {name: request.query_params.getlist(name) for name in request.query_params}
     body = await limited(request, MAX_JSON_BYTES)
