@@ -84,8 +84,8 @@ def _page(site: Site, name: str, show: Callable[[View], Response]) -> Callable[[
 
 
 def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint of a change. The first request of a change in PREVIEWED is redirected to the URL of its preview, and
-    a later one makes the change. Changes run one after the other."""
+    """The endpoint of a change. A form without any of the fields in `change.confirmed_by` is redirected to the URL of
+    its preview; with one of them, or if `confirmed_by` is None, the change is made. Changes run one after the other."""
 
     async def answer(request: Request) -> Response:
         form = await checked_form(request, site.keys)

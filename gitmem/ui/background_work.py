@@ -46,10 +46,12 @@ class BackgroundWork:
     def wait_for(
         self, name: str, key: object, work: Callable[[Progress], None], until: float, *, first: bool = False
     ) -> Progress | None:
-        """Start the job `work` for `key`, unless it is started already, and wait for it until `until`
+        """Start the job `work` for `key`, unless it waits or runs already, and wait for it until `until`
         (`time.monotonic`). Returns None when the job is done, else its progress.
 
-        `first`: put the job before all waiting ones. Raises the exception of the job; the next call starts it again.
+        The result of a job is not kept: after None, the next call starts the job again. A waiting job of the same name
+        for another key is dropped. `first`: put the job before all waiting ones. Raises the exception of the job; the
+        next call starts it again.
         """
         with self._lock:
             job = self._jobs.get(name)

@@ -48,9 +48,9 @@ def bind_socket(port: int) -> socket.socket:
 def open_site(
     folder: Path, port: int, *, read_only: bool = False, at: str = "", crash_log: CrashLog = lambda _: ""
 ) -> Site:
-    """The `Site` (what all requests share) of the repository that contains `folder`. Records this visit, unless
-    `read_only`. `at`: the revision that pages show, "" for the work tree. `crash_log`: writes an unexpected exception
-    to a file and returns the file's path.
+    """The `Site` (what all requests share) of the repository that contains `folder`. Unless `read_only`, records this
+    visit and undoes the write of a run that was killed. `at`: the revision that pages show, "" for the work tree.
+    `crash_log`: writes an unexpected exception to a file and returns the file's path.
 
     Raises NotARepository, BadConfig, and UnknownRevision if there is no revision `at`.
     """

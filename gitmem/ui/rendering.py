@@ -145,7 +145,7 @@ def first_that_fit(values: Sequence[T], text_of: Callable[[T], str], max_bytes: 
 
 
 def short(text: str, limit: int) -> PageText:
-    """The first `limit` characters of a text, cut after masking."""
+    """The first `limit` characters of a text, cut after masking, and `…` if more follow."""
     return PageText(text, lambda masked: plain(_shortened(masked, limit)))
 
 
@@ -198,7 +198,8 @@ def _marked(text: str, marks: re.Pattern[str]) -> Markup:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """The first `limit` characters of a text, cut at a space in their last fifth if there is one."""
+    """The first `limit` characters of a text, cut at a space in their last fifth if there is one, and `…`; a text of at
+    most `limit` characters unchanged."""
     if len(text) <= limit:
         return text
     end = text[:limit].rfind(" ", limit - limit // 5)

@@ -100,6 +100,8 @@ def tabs(view: View) -> list[Tab]:
 
 
 def _tab(view: View, name: str, until: float) -> Tab:
+    """The tab of one part. It has no count on a page of the past, before the first commit, while the part is being
+    computed, and if the computation raises a GitMemError. `until`: how long to wait (`time.monotonic`)."""
     part = PARTS[name]
     tab = Tab(name, part.title, part.phrase, None)
     if view.snapshot.past or view.repo.head() is None:

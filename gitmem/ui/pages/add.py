@@ -105,6 +105,8 @@ def _beside(typed: Form) -> Sequence[str]:
 
 
 def _preview_page(view: View, typed: Form, plan: Plan[tuple[Added, bool]], status: int = 200) -> Response:
+    """The preview of the new fact: the diff, what the gate masked, the rival facts, and why the named source does not
+    support it, if so. Raises the errors of `plan`."""
     shown = preview(view.repo, plan)
     reading = Reading(view.repo)
     draft = plan(reading)

@@ -96,6 +96,7 @@ def _key(pair: Rival) -> tuple[str, str]:
 def _change_page(
     view: View, answer: Answer, form: dict[str, str], shown: Preview | None, status: int = 200
 ) -> Response:
+    """The preview of an answer. `shown`: None if the pair is not there any more; then the form cannot be sent."""
     fields = {key: value for key, value in form.items() if key != TOKEN}
     if shown:
         fields[TOKEN] = shown.token

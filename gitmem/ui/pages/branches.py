@@ -143,6 +143,8 @@ def _terminal_page(view: View, error: GitMemError, commands: Sequence[tuple[str,
 
 
 def _branch_request(view: View, name: str) -> MergeRequest:
+    """The merge of a branch into the current one. Raises UsageError for an unknown branch, GitMemError if it must be
+    merged in a terminal."""
     shown = branch_merge(view.repo, view.config, name, view.today)
     fields = {"branch": shown.name, "head": shown.head, "tip": shown.tip}
     url = view.url("branches", branch=shown.name)
@@ -157,6 +159,8 @@ def _begun_request(view: View, begun: BegunMerge) -> MergeRequest:
 def _merge_page(
     view: View, request: MergeRequest, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
 ) -> Response:
+    """The page of a merge: its changes, conflicts and findings of the gate; for a branch that was taken over, the page
+    that closes it. `problem`: why the last step was refused. `form`: the choices made so far."""
     shown = request.shown
     if takeover := _takeover(view, request):
         return _taken_over_page(view, shown.name, shown.tip, takeover, status, problem)
@@ -222,6 +226,7 @@ def _allowing(view: View, request: MergeRequest, form: Mapping[str, str]) -> All
 
 
 def _sides(conflict: Conflict) -> Sides:
+    """The texts of a conflict: those of the facts if every side has one fact with the same comment, else the lines."""
     sides = (conflict.ours, conflict.base, conflict.theirs)
     one_fact_each = all(side and _is_one_fact(side) for side in (conflict.ours, conflict.theirs))
     only_facts = all(not side or _is_one_fact(side) for side in sides)

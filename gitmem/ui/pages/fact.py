@@ -199,6 +199,7 @@ def _numbered(quoted: CodeExcerpt) -> tuple[Line, ...]:
 
 
 def _recalls(view: View, ident: str) -> Recalls:
+    """How often sessions on this machine got the fact `ident`, by the receipts."""
     found = [receipt for receipt in receipts.read(view.repo.common_dir) if ident in receipt.parts]
     sessions = {receipt.session for receipt in found}
     return Recalls(len(found), len(sessions), max((receipt.at for receipt in found), default=None))

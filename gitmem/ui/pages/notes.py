@@ -103,6 +103,8 @@ def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
 
 
 def _title(data: bytes, path: str) -> str:
+    """`title` or `name` of the front matter, else the first heading, on one line; "" without any of them. `data`: the
+    beginning of the file."""
     document = parse(data, path)
     for key in ("title", "name"):
         value = document.front_matter.get(key, "")

@@ -167,6 +167,7 @@ def _options(view: View, items: Sequence[OfferedOperation]) -> list[tuple[str, l
 
 
 def _card(view: View, item: OfferedOperation) -> Card:
+    """The card of a proposal, not masked, and without the difference to the fact that it replaces (`with_pieces`)."""
     operation = item.operation
     quotes = tuple(_quote(view, span.path, span.blob, span.start_line, span.end_line) for span in operation.sources)
     old = ""
@@ -179,6 +180,7 @@ def _card(view: View, item: OfferedOperation) -> Card:
 
 
 def _quote(view: View, path: str, blob: str, first: int, last: int) -> Quote:
+    """The cited lines of a blob with the lines around them; without lines if the blob cannot be read."""
     try:
         lines = blob_lines(view.repo.read(blob))
     except GitMemError:
@@ -229,7 +231,8 @@ def _changed_proposal(view: View) -> Changed:
 
 
 def accept(view: View, form: dict[str, str]) -> Response:
-    """Promote one proposal as it was shown, with the text that a person gave it, if any."""
+    """Promote one proposal as it was shown, with the text that a person gave it, if any. Status 409 if it is not as it
+    was shown any more, 422 if the text is refused. Raises UsageError for an agent."""
     try:
         review, outcome, item, number = _proposal_of(view, form)
         if form.get("text"):

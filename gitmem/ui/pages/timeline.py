@@ -139,6 +139,7 @@ def _session(path: str, data: bytes) -> str:
 
 
 def _month(day: date, days: Mapping[date, int]) -> Month:
+    """The month of a day. `days`: day -> number of its files, for all days with any."""
     first = day.replace(day=1)
     last = first.replace(day=calendar.monthrange(day.year, day.month)[1])
     dates = (first + timedelta(days=number) for number in range(last.day))

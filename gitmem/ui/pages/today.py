@@ -141,8 +141,9 @@ def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) ->
 
 
 def _since(view: View, head: str) -> tuple[str, datetime]:
-    """(the commit to compare with, the time since then). The commit of the last visit if there was one lately, else the
-    last one before DAYS_WITHOUT_VISIT days; "" (the empty tree) if there is none."""
+    """(the commit to compare with, its time). The commit and time of the last visit if `head` descends from that commit
+    and the page is not of the past; else the last commit before DAYS_WITHOUT_VISIT days and the time so many days ago;
+    "" (the empty tree) if there is no such commit."""
     visit = view.site.visit
     if visit.commit and not view.snapshot.past and visit.at is not None:
         try:
