@@ -29,6 +29,7 @@ SILENT = frozenset((
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    """The turns of an entry; none for one of a subagent or of the host itself; None for an entry of another form."""
     if entry.get("isMeta") or entry.get("isSidechain") or entry.get("isApiErrorMessage"):
         return iter(())
     message = entry.get("message")

@@ -29,6 +29,7 @@ OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_se
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     kind, payload = string_at(entry, "type"), entry.get("payload")
     if kind == "response_item" and isinstance(payload, dict):
         return _item(payload, place)

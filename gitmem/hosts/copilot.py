@@ -32,6 +32,7 @@ OTHERS = ("session.", "assistant.", "tool.", "hook.", "system.", "subagent.", "a
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     kind, data = string_at(entry, "type"), entry.get("data")
     if kind not in READ or not isinstance(data, dict):
         return None

@@ -16,6 +16,7 @@ QUERY_TAG = re.compile(r"</?user_query>\n?")
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    """The turns of an entry without Cursor's tags around the prompt; None for an entry of another form."""
     message, role = entry.get("message"), entry.get("role")
     other = entry.get("type") in ("user", "assistant", "message")
     if other or not isinstance(message, dict) or not isinstance(role, str):

@@ -20,6 +20,8 @@ SILENT = frozenset(("session_start", "agent_turn_outcome", "todo_state", "sessio
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    """The turn of a compaction's summary; no turn for a message that only the screen shows; None for any other entry,
+    because OpenClaw's form reads ordinary messages."""
     if string_at(entry, "type") == "compaction_state":
         return summary_turn(entry.get("summaryText"), place)
     # all other messages have OpenClaw's form

@@ -76,8 +76,8 @@ def text_of(parts: Sequence[Any]) -> str:
 
 
 def tool_output(value: Any) -> str:
-    """The text of a tool's result, which is a string, a list of parts, an object with one of these, or another
-    value."""
+    """The text of a tool's result: a string itself, the texts of a list of parts, or what an object has of these at
+    `content`; "" for None; any other value as JSON."""
     if isinstance(value, dict):
         value = value.get("content", value)
     if isinstance(value, list):
@@ -105,7 +105,8 @@ def summary_turn(text: Any, place: Place) -> Iterator[Turn]:
 
 def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool = False) -> Iterator[Turn]:
     """The turns of a message with a role and a text or a list of parts (the form of Claude Code, OpenClaw, Cursor): the
-    message, then each tool result in it. `is_summary`: the message replaces older turns."""
+    message, then each tool result in it. No turn for an unknown role, or without text, tool calls and results.
+    `is_summary`: the message replaces older turns."""
     if string_at(message, "role") in ("compactionSummary", "branchSummary"):
         yield from summary_turn(message.get("summary"), place)
         return
@@ -161,7 +162,8 @@ def file_of(given: Mapping[str, Any]) -> FileRead | None:
 
 
 def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
-    """Replace the result of the tool call `call` in an entry by `text`."""
+    """Replace the result of the tool call `call` in an entry by `text`, in the entry itself. The entry must have a
+    `message`."""
     message = entry["message"]
     if role_of(message.get("role")) is Role.TOOL:
         message["content"] = [{"type": "text", "text": text}]

@@ -39,8 +39,8 @@ class _Member:
 
 
 def edited(text: str, value: Mapping[str, Any]) -> str:
-    """The JSON text changed so that its value is `value`, with the layout kept. Raises ValueError if `text` is not
-    JSON."""
+    """The JSON text changed so that its value is `value`, with the layout kept. The members of an object get the order
+    that they have in `value`. Raises ValueError if `text` is not JSON."""
     start = _after_space(text, 0)
     node = _node(text, start)
     indent = INDENT.search(text)

@@ -22,6 +22,7 @@ MESSAGE, EVENT, COMPACTED = "context.append_message", "context.append_loop_event
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     place = replace(place, at=time_of(entry.get("time")))
     kind, message, event = string_at(entry, "type"), entry.get("message"), entry.get("event")
     if kind == MESSAGE and isinstance(message, dict):

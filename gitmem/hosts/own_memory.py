@@ -37,8 +37,8 @@ class FoundMemory:
 
 
 def find_own_memory(host: Host, home: Path, root: Path) -> FoundMemory | None:
-    """The host's own memory of the project at `root`; None if it is empty or missing. `home`: the person's home
-    folder."""
+    """The host's own memory of the project at `root`; None if it is missing, a symbolic link, or without Markdown that
+    has content. At most MAX_FILES files are looked at. `home`: the person's home folder."""
     folder = None
     if host.own_memory is not None:
         folder = host.own_memory.where(home, root.resolve())
@@ -92,8 +92,9 @@ def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
     """The text of the host's settings with `folder_here` as the folder of its own memory, or without that setting for
     `setup.remove`.
 
-    The function is the `rewrite` of a RegistrationFile. Another folder that a person chose stays. Raises GitMemError
-    for a file that is not a JSON object, and if it names another folder.
+    The function is the `rewrite` of a RegistrationFile. The result is "" if nothing is left in the file. Raises
+    GitMemError for a file that is not a JSON object. If the file names another folder, which a person chose, it is
+    unchanged for `setup.remove`; else GitMemError is raised.
     """
     own = host.own_memory
     assert own is not None and own.setting

@@ -86,7 +86,8 @@ def command_option(host: Host) -> str:
 
 
 def load_json(path: str, text: str, hint: str = "add the server by hand (docs/agents.md)") -> dict[str, Any]:
-    """The object of a JSON file; {} for an empty text. Raises GitMemError, with `hint`, for any other text."""
+    """The object of a JSON file; {} for an empty text. Raises GitMemError for another JSON value, and with `hint` for a
+    text that is not JSON."""
     if not text.strip():
         return {}
     try:
@@ -120,7 +121,9 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
     keys.
 
     An existing entry of ours keeps a person's changes. It gets the current program, and the keys of `more` that it
-    lacks: without them the host starts the server in another folder or hides its tools.
+    lacks: without them the host starts the server in another folder or hides its tools. The `rewrite` raises
+    GitMemError for a file that is no JSON object, if `table` is no object in it, or, unless entries are removed, if
+    another program has our name there.
     """
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
@@ -250,7 +253,8 @@ def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def hook_script(event: str) -> Rewrite:
-    """A `rewrite` for a shell script of ours that handles one event and always ends with 0."""
+    """A `rewrite` for a shell script of ours that handles one event and always ends with 0. For a script that is not
+    ours it raises GitMemError, or leaves it as it is if our entries are removed."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         form = host.hooks
@@ -272,6 +276,8 @@ def yaml_entry(table: str, entry: str) -> Rewrite:
     """A `rewrite` for a YAML file: a marked block with our entry of the mapping `table`.
 
     `entry`: YAML without indentation. The mapping must be in block style; a missing mapping is added inside the block.
+    The `rewrite` raises GitMemError if the file has an entry of our name outside of our block, if the mapping is in
+    another style, or if our block has no end.
     """
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
@@ -313,7 +319,8 @@ def _without_block(path: str, text: str) -> str:
 
 
 def markdown_block(block: str) -> Rewrite:
-    """A `rewrite` for a Markdown file: our marked block at its end. `block`: Markdown that ends with a line break."""
+    """A `rewrite` for a Markdown file: our marked block at its end, moved there from another place. `block`: Markdown
+    that ends with a line break. The `rewrite` raises GitMemError if our block has no end."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(MARKDOWN_START)
@@ -369,7 +376,7 @@ def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
 
     A line `// include NAME` in it is replaced by the text of the file NAME in the same folder. The program `"git-mem"`
     is replaced by the one of the setup. `names`: further words to replace, for a host that runs another host's plugin.
-    Raises GitMemError for a file that is not ours.
+    For a file that is not ours the `rewrite` raises GitMemError, or leaves it as it is if our entries are removed.
     """
 
     def included(line: re.Match[str]) -> str:
@@ -403,7 +410,9 @@ def _is_toml(text: str) -> bool:
 
 
 def toml_block(block: str) -> Rewrite:
-    """A `rewrite` for a TOML file: our marked block at its end. `block`: TOML that ends with a line break."""
+    """A `rewrite` for a TOML file: our marked block at its end, moved there from another place. `block`: TOML that ends
+    with a line break. The `rewrite` raises GitMemError if our block has no end, or if the file has a server of our name
+    or tables that exclude ours."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(START)

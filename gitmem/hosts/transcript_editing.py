@@ -51,7 +51,8 @@ def _object(line: bytes) -> Mapping[str, Any]:
 
 
 def prune_transcript(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
-    """The transcript with the tool results shortened as in `after`, which has the same turns as `before`."""
+    """The transcript with the tool results shortened as in `after`, which has the same turns as `before` in the same
+    order (ValueError for another number). Only texts of tool results that differ are replaced."""
     lines = data.split(b"\n")
     for old, new in zip(before, after, strict=True):
         if old.text != new.text and old.role is Role.TOOL:
@@ -82,7 +83,8 @@ def mask_transcript(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, in
     """(the transcript with `clean` applied to every text, number of changed lines). An unchanged line stays byte for
     byte.
 
-    Texts are the JSON strings except the values of STRUCTURAL_KEY. A line that is not JSON is one text.
+    Texts are the JSON strings of at least MIN_TEXT_CHARACTERS, except the values of STRUCTURAL_KEY. A line that is not
+    JSON is one text. `clean` is called once for each text.
     """
     lines = data.split(b"\n")
     changed = 0
