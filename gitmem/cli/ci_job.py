@@ -80,7 +80,7 @@ def commits_of(repo: Repository, event: Event) -> CommitRange:
 
 
 def resolve_commit(repo: Repository, rev: str) -> str:
-    """The oid of a commit. Raises GitMemError if the clone does not have it."""
+    """The oid of the commit that a revision names. Raises GitMemError if the clone does not have it."""
     try:
         return repo.resolve(rev)
     except UnknownRevision:
@@ -90,8 +90,8 @@ def resolve_commit(repo: Repository, rev: str) -> str:
 
 
 def write_outputs(**values: str) -> None:
-    """Write step outputs, each between random delimiters, so that a value cannot set another output. Does nothing
-    outside of GitHub Actions."""
+    """Append step outputs (name -> value) to the file of GITHUB_OUTPUT, each between random delimiters, so that a value
+    cannot set another output. Does nothing without that variable, as outside of GitHub Actions."""
     path = os.environ.get("GITHUB_OUTPUT")
     if not path:
         return
@@ -102,7 +102,8 @@ def write_outputs(**values: str) -> None:
 
 
 def append_summary(markdown: str) -> None:
-    """Append Markdown to the step summary, cut after MAX_SUMMARY_BYTES. Does nothing outside of GitHub Actions."""
+    """Append Markdown to the step summary, cut after MAX_SUMMARY_BYTES with a note. Does nothing without the variable
+    GITHUB_STEP_SUMMARY, as outside of GitHub Actions."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return

@@ -31,7 +31,8 @@ Completer = Callable[["click.Context", "click.Parameter", str], list[str]]
 
 
 def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Completer:
-    """Decorate a function (repository, settings, beginning of the word) -> words as a completion for click."""
+    """Decorate a function (repository, settings, beginning of the word) -> words as a completion for click: of its
+    words those that begin so and are printable, each once; [] for any error."""
 
     @wraps(words)
     def complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -83,7 +84,7 @@ def ranges(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
 
 @_completer
 def branches(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Local branches."""
+    """The names of local branches."""
     return [name.removeprefix("refs/heads/") for name, _ in repo.refs()]
 
 
@@ -104,7 +105,7 @@ def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
 
 @_completer
 def agents(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Agents with a daily log, and the configured agent; sorted."""
+    """The names of agents with a daily log, and of the configured agent; sorted."""
     return sorted(filter(None, {config.agent, *(agent_of(path) for path in _files(repo, config))}))
 
 

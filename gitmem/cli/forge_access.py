@@ -24,7 +24,8 @@ def forge_client(forge: Forge) -> Client | None:
 
 
 def gh_token(host: str) -> str:
-    """The token that `gh auth token` prints for a host; "" without a terminal, without `gh`, or if `gh` has none."""
+    """The token that `gh auth token` prints for a host; "" without a host, without a terminal, without `gh`, or if `gh`
+    has none or takes longer than GH_SECONDS."""
     if not host or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return ""
     try:

@@ -299,7 +299,8 @@ def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
 
 
 def is_registered(repo: Repository, name: str) -> bool:
-    """Whether `register` would write nothing for a host. Raises GitMemError for a file that cannot be changed."""
+    """Whether `register` would write nothing for a host; False in a bare repository. Raises GitMemError for a file that
+    cannot be changed."""
     if repo.root is None:
         return False
     return not _changes(repo.root, host_named(name), Setup(str(repo.root), _program()[0], posix=system.POSIX))

@@ -55,7 +55,7 @@ def terminal_width() -> int:
 
 
 def wrap_text(text: str, width: int) -> str:
-    """`text` with each line wrapped to `width` columns; unchanged if `width` is 0."""
+    """`text` with each line wrapped to `width` columns, and a line break at its end; unchanged if `width` is 0."""
     if not width:
         return text
     return "".join("\n".join(_wrapped_line(line, width)) + "\n" for line in text.splitlines())

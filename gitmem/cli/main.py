@@ -90,6 +90,7 @@ class Commands(click.Group):
             formatter.write_dl([("git mem help --all", "lists every command"), ("git mem COMMAND -h", "explains one")])
 
     def _format_all_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write every installed command that is not hidden, under its section."""
         present = set(self.list_commands(ctx))
         width = max(map(len, present))
         for section, summaries in SECTIONS.items():

@@ -39,7 +39,7 @@ def at_option(help: str) -> Decorator:
 
 
 def since_option(help: str) -> Decorator:
-    """`--since REV|DATE`, "" without the option; `promotion.logs.since` reads it."""
+    """`--since REV|DATE`, "" without the option; `promotion.logs.since_commit` reads it."""
     return click.option("--since", metavar="REV|DATE", shell_complete=completions.revisions, default="", help=help)
 
 
@@ -49,7 +49,7 @@ def day_option(name: str, help: str) -> Decorator:
 
 
 def range_option(help: str) -> Decorator:
-    """`--range A..B`, passed as the parameter `span`, "" without the option; `gate.sources.span` reads it."""
+    """`--range A..B`, passed as the parameter `span`, "" without the option; `commit_files.parse_range` reads it."""
     return click.option(
         "--range", "span", default="", shell_complete=completions.ranges, metavar="A..B", help=help
     )  # fmt: skip
@@ -71,7 +71,7 @@ def cites_option() -> Decorator:
 
 
 def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).") -> Decorator:
-    """`--keep pii`; `keeping` applies it to the settings."""
+    """`--keep pii`, None without the option; `with_kept_data` applies it to the settings."""
     return click.option("--keep", type=click.Choice(["pii"]), help=help)
 
 
@@ -93,6 +93,7 @@ def open_here(
     overrides: Mapping[str, str | None] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
     """The repository and settings of `environment.open_environment`; the repository is closed when the command ends.
+    Raises NotARepository, BadConfig.
 
     `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: open the
     repository of the current folder even if a profile is active. The commands of HERE do the same, and so does every

@@ -58,7 +58,8 @@ def _touches_logs(repo: Repository, head: str, daily: Sequence[str]) -> bool:
 
 
 def run(mode: str) -> None:
-    """Promote once and record the outcome, or why the promotion failed."""
+    """Promote once and record the outcome, or why the promotion failed: an error, a bug, or the end of its time
+    (`mem.modelSeconds` and EXTRA_SECONDS). Raises the errors of `open_here`."""
     from gitmem.promotion.model_registry import promotion_model  # `start`, for which a commit waits, needs no model
 
     repo, config = open_here(stay=True)

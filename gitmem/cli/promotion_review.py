@@ -56,6 +56,8 @@ def promote_interactively(
 
 
 def _show(candidate: OfferedOperation) -> None:
+    """Print a candidate on standard error: its text, its sources, the fact that it replaces, and its origin if its
+    words are not a person's."""
     operation, old = candidate.operation, candidate.old
     say(escape(f"{operation.op} {operation.text} ({operation.type}, {operation.importance:g})", ""))
     for span in operation.sources:
@@ -79,7 +81,8 @@ def ask_key(question: str) -> str:
 
 
 def _ask(review: Review, plan: Plan, candidate: OfferedOperation, where: str) -> list[OfferedOperation] | None:
-    """Ask until there is an answer: [the candidate, edited or not] to promote it, [] for not now, None to quit."""
+    """Ask until there is an answer: [the candidate, edited or not] to promote it, [] for not now, None to quit. After
+    an edit that the checks would refuse, or whose editor fails, the question is asked again."""
     text = candidate.operation.text
     while True:
         key = ask_key(f"{where} promote this fact [{KEYS}]?")

@@ -48,7 +48,8 @@ class Display(NamedTuple):
 
 
 def request_of(options: Mapping[str, Any]) -> tuple[SearchRequest, Display]:
-    """The request and the display for the options of `git mem search`; a missing option has its default."""
+    """The request and the display for the options of `git mem search`, by parameter name; a missing option has its
+    default. Only `query`, the words of the question, must be there."""
     text = " ".join(options["query"])
     history = history_mode(options.get("history", False), options.get("history_only", False))
     named = {name: options[name] for name in SearchRequest._fields if name in options}
@@ -57,9 +58,9 @@ def request_of(options: Mapping[str, Any]) -> tuple[SearchRequest, Display]:
 
 
 def answer(request: SearchRequest, display: Display, repo: Repository, config: Config) -> None:
-    """Search and print the hits. If nothing is found, a hint is printed on standard error.
+    """Search and print the hits. For a person, a hint is printed on standard error if nothing seems to answer.
 
-    Raises ModelUnavailable, and the errors of `query_of` and `search`.
+    Raises ModelUnavailable for a reranking model that cannot be opened, and the errors of `query_of` and `search`.
     """
     from gitmem.index.freshness import ready
     from gitmem.provenance.forgotten_texts import forgotten_texts

@@ -56,7 +56,8 @@ def state_folder(repo: Repository) -> Path | None:
 
 def kept_files(repo: Repository) -> list[Path]:
     """The files of our state with text that is nowhere else, sorted: notes of sessions that wait to be written, and
-    text that a program wrote into a file while git-mem replaced the file. They are never removed."""
+    text that a program wrote into a file while git-mem replaced the file. They are never removed. Raises GitMemError
+    as `state_folder`."""
     folder = state_folder(repo)
     if folder is None:
         return []
@@ -103,7 +104,8 @@ def undo_part(repo: Repository) -> Part | None:
 
 
 def remove_folder(repo: Repository) -> bool:
-    """Remove the folder of our state if it is empty. Returns whether there is no such folder any more."""
+    """Remove the folder of our state if it is empty. Returns whether there is no such folder any more; False if it has
+    files or cannot be removed."""
     folder = state_folder(repo)
     if folder is None:
         return True
@@ -124,7 +126,7 @@ def settings_part(environ: Mapping[str, str]) -> Part | None:
 
 
 def _global_keys(environ: Mapping[str, str]) -> list[str]:
-    """The keys of these settings, each once."""
+    """The keys of the `mem.*` settings in Git's global configuration, each once; [] if git cannot read it."""
     command = ["git", "config", "--global", "--null", "--name-only", "--get-regexp", r"^mem\."]
     done = subprocess.run(command, capture_output=True, env=dict(environ), check=False)
     if done.returncode:  # 1: no such key, or no such file
@@ -133,7 +135,8 @@ def _global_keys(environ: Mapping[str, str]) -> list[str]:
 
 
 def _unset(keys: Sequence[str], environ: Mapping[str, str]) -> None:
-    """Remove these settings from Git's global configuration. Raises GitFailed."""
+    """Remove the settings `keys`, all their values, from Git's global configuration. Raises GitFailed at the first one
+    that cannot be removed."""
     for key in keys:
         command = ["git", "config", "--global", "--unset-all", key]
         done = subprocess.run(command, capture_output=True, env=dict(environ), check=False)

@@ -123,7 +123,7 @@ def write_json(value: Any, *, lines: bool = False) -> None:
 
 
 def write(text: str) -> None:
-    """Print text on stdout; lone surrogates are escaped."""
+    """Print text on stdout as it is, without a line break at its end; only lone surrogates are escaped."""
     sys.stdout.flush()
     sys.stdout.buffer.write(printable(text))
     sys.stdout.buffer.flush()
@@ -269,7 +269,8 @@ def _shell_of_git() -> str:
 
 
 def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
-    """Yield `items`. With MIN_PROGRESS_ITEMS or more, show a counter on stderr if that is a terminal."""
+    """Yield `items`. If `total`, their number, is MIN_PROGRESS_ITEMS or more, show a counter after the word `what` on
+    stderr, if that is a terminal."""
     if not sys.stderr.isatty() or total < MIN_PROGRESS_ITEMS:
         yield from items
         return

@@ -114,7 +114,8 @@ def command(**given: Any) -> None:
 
 
 def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> None:
-    """Write the line, commit it if asked, and print its place, its masks and which files are no longer searched."""
+    """Write the line, commit it with `--commit`, and print its place, its masks and how many files are no longer
+    searched. Raises Refused by the gate, and the other errors of `writing.add` and `citation_pairs`."""
     before = _notes(repo, config)
     line = writing.NewLine(
         words,
@@ -161,7 +162,7 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
 
 def _edited(repo: Repository, words: str) -> str:
     """`words` as the person edited them in Git's editor, without lines that begin with `#`. Raises UsageError if there
-    is no terminal, and for an empty text."""
+    is neither a terminal nor the variable GIT_EDITOR, and for an empty or unsaved text."""
     if "GIT_EDITOR" not in os.environ and not sys.stdin.isatty():
         raise UsageError("--edit needs a terminal", 'git mem add "what happened"')
     kept = [

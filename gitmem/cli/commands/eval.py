@@ -147,7 +147,8 @@ def _make(options: EvalOptions) -> int:
 def _by_model(
     repo: Repository, config: Config, asked: Sequence[FactQuestion], known: Mapping[str, str], name: str
 ) -> list[FactQuestion]:
-    """The facts, those without a question in `known` with one that a language model writes."""
+    """The facts, those without a question in `known` with one that a language model writes. Facts in which the gate
+    would redact something are not shown to the model. What the model could not do is printed."""
     setting, _ = model_setting(repo, config, now().date(), os.environ)
     new = [
         item

@@ -161,7 +161,8 @@ def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
 
 
 def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> None:
-    """Write the masked texts, and remove the unmasked ones from the record of `git mem undo`."""
+    """Write the masked texts, and remove the unmasked ones from the record of `git mem undo`. Raises Changed if a file
+    was changed since it was read."""
     files = [plan for plan in plans if plan.entry is None]
     staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
     write_over(

@@ -76,7 +76,7 @@ def command(as_json: bool) -> None:
 
 
 def _painted(line: str, on: bool) -> str:
-    """A line of the output; in colour if it reports a problem."""
+    """A line of the output; in colour if it reports a problem and `on` is True."""
     if line.startswith(("hooks ", "refused ")):
         return paint(line, "bad", on)
     if line.startswith("! "):

@@ -52,7 +52,8 @@ def command(debounce: float) -> None:
 
 
 def _changes(root: Path, debounce: float) -> Iterator[list[str]]:
-    """Yield the paths of changed memory files, each time nothing has changed for `debounce` seconds."""
+    """Yield the sorted paths of changed memory files, each time nothing has changed for `debounce` seconds, or after
+    MAX_PAUSES such pauses though files still change. It never ends."""
     from watchfiles import watch  # a package of the extra `watch`
 
     layout = Layout(notes=True)  # every *.md; the refresh decides which of them are memory
