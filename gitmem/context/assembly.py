@@ -465,7 +465,7 @@ def _is_requested(part: Part, request: ContextRequest) -> bool:
 
 
 def _session_parts(request: ContextRequest) -> list[Part]:
-    """The parts of the recent turns and of the summary of older ones."""
+    """The parts of the recent turns and of the summary of older ones; [] without a transcript."""
     if request.transcript is None:
         return []
     parts = layers.recent_parts(request.transcript.spoken(), request.layer_limits[Layer.RECENT], request.count_tokens)
