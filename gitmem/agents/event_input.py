@@ -108,7 +108,8 @@ class Event:
 
 
 def session_id(host: Host, fields: dict[str, Any]) -> str:
-    """The session's id in the host's JSON; "" if there is none."""
+    """The session's id in the host's JSON: the first of the host's `session_fields` that is not empty; "" if there is
+    none, or if it is not a text."""
     if host.hooks is None:
         return ""
     value = next((fields[name] for name in host.hooks.session_fields if fields.get(name)), "")

@@ -63,7 +63,7 @@ def subfolder_check(host: Host, root: Path) -> Check | None:
 
 def own_memory_checks(repo: Repository) -> list[Check]:
     """A check for each host that has a memory of its own with files of this project that are not in this repository
-    yet."""
+    yet; [] if no host has one, and in a bare repository."""
     if repo.root is None:
         return []
     home = Path(os.path.expanduser("~"))

@@ -197,7 +197,8 @@ class _Tool:
         return {path[len(prefix) :]: stats[path][0] for path in below if path not in ignored}
 
     def create(self, path: str, text: str) -> str:
-        """Write a new file with this text. Raises _Failure if there is one."""
+        """Write a new file with this text. Raises _Failure if there is a file, or if a memory file cannot have this
+        path; Refused by the gate."""
         relative = self.repository_path(path)
         self.require_memory_path(path, relative)
 
@@ -211,7 +212,8 @@ class _Tool:
         return write(self.repo, plan) + self.rival_lines(relative, b"")
 
     def replace(self, path: str, old: str, new: str) -> str:
-        """Replace the only occurrence of `old` in a file by `new`. The answer shows the changed lines."""
+        """Replace the only occurrence of `old` in a file by `new`. The answer shows the changed lines. Raises _Failure
+        if there is no such file, or not exactly one occurrence; Refused by the gate."""
         relative = self.repository_path(path)
         before = b""
 
@@ -236,7 +238,8 @@ class _Tool:
         )
 
     def insert(self, path: str, line: object, text: str) -> str:
-        """Insert a text after the line number `line` of a file; 0 inserts it before the first line."""
+        """Insert a text after the line number `line` of a file; 0 inserts it before the first line. Raises _Failure if
+        there is no such file or line; Refused by the gate."""
         relative = self.repository_path(path)
         before = b""
 
@@ -265,7 +268,8 @@ class _Tool:
         return "".join(f"\n{placed_sentence(rival)}" for rival in found[:MAX_RIVALS])
 
     def delete(self, path: str) -> str:
-        """Delete a file, or all files below a folder."""
+        """Delete a file, or all files below a folder, hidden ones too, and the folders that become empty. Raises
+        _Failure for `/memories` itself, and as `files_of`."""
         relative = self.repository_path(path)
         if not relative:
             raise _Failure(f"Cannot delete the {ROOT} directory itself")
@@ -328,7 +332,8 @@ class _Tool:
                     return
 
     def read_text(self, reading: Reading, path: str, relative: str) -> str:
-        """The text of a memory file that will be changed. Raises _Failure if there is none."""
+        """The text of a memory file that will be changed. Raises _Failure if there is none, with other words for a
+        folder of memory files."""
         is_file = self.is_file(relative)
         if not is_file and (not relative or self.sizes(f"{relative}/")):
             raise _Failure(f"The path {path} is not a file.")

@@ -158,7 +158,11 @@ def plain(schema: Schema) -> Schema:
 
 
 def _converted(wanted: Any, value: Any) -> Any:
-    """A value converted to the JSON Schema type `wanted`; unchanged if it cannot be converted."""
+    """A value converted to the JSON Schema type `wanted`; unchanged if it cannot be converted.
+
+    A single text or object becomes a list of it; 3.0 becomes 3; a text is read as a number, a boolean, or the JSON of a
+    list or object.
+    """
     if wanted == "array" and isinstance(value, str | dict) and not _begins(value, "["):
         return [value]
     if isinstance(value, float) and wanted == "integer" and value.is_integer():
