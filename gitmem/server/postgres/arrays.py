@@ -43,7 +43,7 @@ psycopg.adapters.register_dumper(Column, _ColumnDumper)
 
 
 def numbers(kind: str, given: Sequence[int] | np.ndarray[Any, Any]) -> Column:
-    """Integers as an array of a type in NUMBERS."""
+    """Integers as an array in PostgreSQL's binary format. `kind`: their type, a key of NUMBERS such as "int"."""
     oid, code = NUMBERS[kind]
     rows = np.empty(len(given), dtype=[("length", ">i4"), ("value", code)])
     rows["length"] = rows.dtype["value"].itemsize
@@ -52,7 +52,8 @@ def numbers(kind: str, given: Sequence[int] | np.ndarray[Any, Any]) -> Column:
 
 
 def values(oid: int, given: Iterable[bytes | None]) -> Column:
-    """An array of values, each given in the binary format of its type; None for NULL."""
+    """An array in PostgreSQL's binary format of values that are each in the binary format of their type; None for NULL.
+    `oid`: of that type, such as BYTEA."""
     parts = [b""]
     add, pack = parts.append, LENGTH.pack
     count, nulls = 0, 0

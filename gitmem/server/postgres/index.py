@@ -281,7 +281,8 @@ class PostgresIndex:
     # -- meaning ---------------------------------------------------------------------------------------------
 
     def _embedder(self) -> tuple[str, str, int, int, str] | None:
-        """(name, setting, number, dimensions, epoch) of the embedder in force."""
+        """(name, setting, number, dimensions, epoch) of the embedder in force; None if the tenant has none.
+        The epoch is "" if none was recorded."""
         # No `cached_property`: in Python 3.11 it holds a lock of the class while the thread waits for the database.
         if self._in_force is not None:
             return self._in_force

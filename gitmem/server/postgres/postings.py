@@ -42,7 +42,7 @@ class _Numbers(dict[str, int]):
 
 
 def postings(chunks: Iterable[Words], keys: Keys) -> list[Posting]:
-    """The postings of chunks, ascending by keyed word.
+    """The postings of chunks, ascending by keyed word; [] if the chunks have no words.
 
     A word that does not begin with an ASCII character has its occurrences under its first character too, because a
     query may be a single character of Hangul, Kana or Han.

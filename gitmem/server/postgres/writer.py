@@ -101,7 +101,7 @@ class PostgresWriter:
         )  # fmt: skip
 
     def in_force(self) -> tuple[str, str] | None:
-        """(name, setting) of the embedder whose vectors are compared."""
+        """(name, setting) of the embedder whose vectors are compared; None before the first embedder."""
         rows = self._rows("SELECT name, spec FROM embedder WHERE tenant = %s AND in_force")
         if not rows:
             return None

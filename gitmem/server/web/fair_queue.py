@@ -71,7 +71,8 @@ class FairQueue:
         self._timer: asyncio.TimerHandle | None = None
 
     async def enter(self, number: int) -> None:
-        """Wait until a request of tenant `number` may run. Raises QueueFull."""
+        """Wait until a request of tenant `number` may run; at its end the caller calls `leave`. Raises QueueFull if the
+        tenant has as many waiting requests as it may have; CancelledError, for which `leave` is not called."""
         now = self.clock()
         tenant = self._tenant(number, now)
         if number:

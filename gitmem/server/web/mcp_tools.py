@@ -210,7 +210,7 @@ def _function(
 
 
 def search(operations: Operations, given: Search) -> Found:
-    """memory_search over the repositories that the caller may read."""
+    """memory_search over the repositories that the caller may read, or the one that is named. Raises ToolError."""
     request = SearchRequest(
         given.query, given.maxResults, paths=tuple(filter(None, [given.path])),
         types=tuple(filter(None, [given.type])), history=history_mode(given.history),
@@ -249,7 +249,7 @@ def _of_commit(hit: SearchHit, query: str) -> Hit:
 
 
 def get(operations: Operations, given: Get) -> Got:
-    """memory_get."""
+    """memory_get: lines of a memory file, quoted; the text of an empty file is "". Raises ToolError."""
     shown = _run(
         operations, "lines",
         lambda caller: operations.lines(
@@ -266,7 +266,7 @@ def get(operations: Operations, given: Get) -> Got:
 
 
 def assemble(operations: Operations, given: Assemble) -> Assembled:
-    """memory_context."""
+    """memory_context: the context for a prompt; its text is "" if memory has nothing. Raises ToolError."""
     made = _run(
         operations, "context",
         lambda caller: operations.context(caller, given.prompt, given.repositories, given.budget),
@@ -276,7 +276,7 @@ def assemble(operations: Operations, given: Assemble) -> Assembled:
 
 
 def propose(operations: Operations, given: Propose) -> Opened:
-    """memory_propose."""
+    """memory_propose: the branch and the pull request that were made for a line. Raises ToolError."""
     change = Change(NewLine(given.text, given.type), "", given.reason, _caller.get().name)
     done = _run(operations, "propose", lambda caller: operations.propose(caller, given.repository, change))
     return Opened(branch=done.branch, number=done.number, url=one_line(done.url))

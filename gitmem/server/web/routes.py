@@ -193,7 +193,7 @@ class Routes:
         return PlainTextResponse("ok\n")
 
     async def ready(self, request: Request) -> Response:
-        """GET /readyz: the database answers and the workers run."""
+        """GET /readyz: 200 if the database answers and the workers run, else 503 with the reason."""
         try:
             await run_in_threadpool(self._queue)
         except GitMemError:
@@ -287,7 +287,8 @@ async def fields(request: Request) -> Mapping[str, Any]:
 
 
 async def unforeseen(request: Request, problem: Exception) -> Response:
-    """The response for an unknown address or an unexpected exception."""
+    """The response for an unknown address or method, with its status, or for an unexpected exception: status 500
+    without its words; its class is logged."""
     if isinstance(problem, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(problem.status_code, "bad-request")
         return error(problem.status_code, code, "there is no such address")
