@@ -58,8 +58,8 @@ def is_phrase(text: str) -> bool:
 
 
 def translate_phrase(language: str, phrase: str, **values: object) -> str:
-    """The phrase in `language`, with the value of each `{name}` filled in. A phrase of SINGULARS has other words for
-    the `count` 1."""
+    """The phrase in `language`, with the value of each `{name}` filled in; whole numbers get commas (12,345). A phrase
+    of SINGULARS has other words for the `count` 1. A phrase that the catalog lacks stays in English; "" gives ""."""
     words = ""
     if phrase in SINGULARS:
         words = catalog(language).ngettext(SINGULARS[phrase], phrase, 1 if values.get("count") == 1 else 2)

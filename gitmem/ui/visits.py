@@ -32,7 +32,8 @@ def last_visit(common_dir: Path) -> Visit:
 
 
 def record_visit(common_dir: Path, visit: Visit) -> None:
-    """Record a visit. Does nothing when the file cannot be written."""
+    """Record a visit in place of the last one. Does nothing for a visit without a time, and when the file cannot be
+    written."""
     if visit.at is None:
         return
     value = {"commit": visit.commit, "at": visit.at.isoformat(timespec="seconds")}

@@ -58,7 +58,8 @@ def page(view: View) -> Response:
 
 
 def change(view: View, form: Form) -> Response:
-    """Show the preview of the new fact, or commit the preview whose token the form has."""
+    """Show the preview of the new fact, or commit the preview whose token the form has. A refusal shows the form with
+    what was typed; if memory has changed since the preview, the preview is shown anew (409)."""
     typed = {name: form.get(name, "").strip() for name in FIELDS}
     typed["text"] = visible(" ".join(typed["text"].split()))
     try:

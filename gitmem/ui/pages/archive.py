@@ -36,7 +36,8 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
 
 
 def move(view: View, form: dict[str, str]) -> Response:
-    """Archive the chosen facts: show the preview, or commit the preview whose token the form has."""
+    """Archive the chosen facts: show the preview, or commit the preview whose token the form has. Shows the list with a
+    reason if nothing is chosen (400) or memory has changed (409). Raises UsageError for an agent."""
     ensure_person(view.config)
     chosen = [name.removeprefix(FIELD) for name in form if name.startswith(FIELD)]
     if not chosen:

@@ -196,7 +196,8 @@ def _taken_over_page(
 
 
 def close(view: View, form: dict[str, str]) -> Response:
-    """Delete a local branch that was taken over. A preview with the command that restores it comes first."""
+    """Delete a local branch that was taken over. A preview with the command that restores it comes first. Raises
+    UsageError for an unknown branch, Changed if the branch moved or is not taken over."""
     name = form.get("branch", "")
     tip = dict(view.repo.refs(PREFIX)).get(PREFIX + name)
     if tip is None:
@@ -271,7 +272,9 @@ def end(view: View, form: dict[str, str]) -> Response:
 def _merge(
     view: View, form: dict[str, str], request: MergeRequest, commit: Callable[[Mapping[str, bytes]], str]
 ) -> Response:
-    """The next step of a merge. `commit`: makes the merge commit with the settled files and returns its oid."""
+    """The next step of a merge: the form again if a choice is missing or refused, then what the files become, then the
+    commit. `commit`: makes the merge commit with the settled files and returns its oid. Raises GitMemError if the
+    branch changes more than memory."""
     shown = request.shown
     if _has_moved(request, form):
         return _moved_page(view, request, form)
@@ -422,7 +425,9 @@ def _settled_contents(view: View, shown: BranchMerge, form: Mapping[str, str]) -
 
 
 def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Sequence[str]:
-    """The choice for a conflict: the name of a side, or the lines of the item with the text that a person wrote."""
+    """The choice for a conflict: the name of a side, "" if none was made, or the lines of the item with the text that a
+    person wrote. Raises UsageError for a written text if the conflict is not of one fact or the text is no item,
+    Refused by the gate."""
     choice = form.get(f"choice-{conflict.number}", "")
     if choice != OWN_TEXT:
         return choice

@@ -44,7 +44,8 @@ def page(view: View) -> Response:
 
 
 def _end(lines: Sequence[str], begin: int) -> int:
-    """The last line (1-based) of a page that begins at line `begin`."""
+    """The last line (1-based) of a page that begins at line `begin`: MAX_LINES lines, fewer if they have more than
+    MAX_PAGE_BYTES as HTML; at least one."""
     size = 0
     for number, text in enumerate(lines[begin - 1 : begin - 1 + MAX_LINES], begin):
         size += len(escape(text).encode("utf-8", "surrogatepass")) + MARKUP_BYTES_PER_LINE

@@ -250,7 +250,8 @@ def accept(view: View, form: dict[str, str]) -> Response:
 
 
 def edit(view: View, form: dict[str, str]) -> Response:
-    """The preview of a proposal with another text, as it would be promoted."""
+    """The preview of a proposal with another text, as it would be promoted; the list with the reason if the text would
+    be refused (422) or the proposal has changed (409). Raises UsageError for an empty text and for an agent."""
     try:
         review, outcome, item, _ = _proposal_of(view, form)
     except Changed as error:
@@ -273,7 +274,7 @@ def _with_text(item: OfferedOperation, text: str) -> OfferedOperation:
 
 
 def refuse(view: View, form: dict[str, str]) -> Response:
-    """Reject one proposal with a reason."""
+    """Reject one proposal with a reason, in one commit. Raises UsageError without a reason and for an agent."""
     reason = visible(" ".join(form.get("reason", "").split()))
     try:
         _, _, item, number = _proposal_of(view, form)
@@ -302,7 +303,8 @@ def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[
 
 
 def accept_chosen(view: View, form: dict[str, str]) -> Response:
-    """Promote the chosen proposals as they were shown, in one commit."""
+    """Promote the chosen proposals as they were shown, in one commit. Shows the list with the reason (409) if none is
+    chosen or one has changed. Raises UsageError for an agent."""
     ensure_person(view.config)
     try:
         review, outcome, items = _chosen(view, form)
@@ -314,7 +316,8 @@ def accept_chosen(view: View, form: dict[str, str]) -> Response:
 
 
 def refuse_chosen(view: View, form: dict[str, str]) -> Response:
-    """Reject the chosen proposals with one reason, in one commit."""
+    """Reject the chosen proposals with one reason, in one commit. Shows the list with what is wrong (409) if none is
+    chosen, one has changed, or the reason is missing. Raises UsageError for an agent."""
     ensure_person(view.config)
     reason = visible(" ".join(form.get("reason", "").split()))
     try:
@@ -328,7 +331,8 @@ def refuse_chosen(view: View, form: dict[str, str]) -> Response:
 
 
 def offer_again(view: View, form: dict[str, str]) -> Response:
-    """Withdraw a rejection by an empty commit that reverts it."""
+    """Withdraw a rejection by an empty commit that reverts it. Raises Changed if it is none of the rejections on the
+    page, UsageError for an agent."""
     ensure_person(view.config)
     oid = form.get("commit", "")
     if not OID.fullmatch(oid) or oid not in {commit for commit, _ in _rejected(view)}:
@@ -339,7 +343,8 @@ def offer_again(view: View, form: dict[str, str]) -> Response:
 
 
 def ask(view: View, form: dict[str, str]) -> Response:
-    """Ask the configured language model, and keep its answer while the server runs. Commits nothing."""
+    """Ask the configured language model, and keep its answer while the server runs, in place of an earlier one. Commits
+    nothing. Raises ModelUnavailable, UsageError for an agent."""
     from gitmem.promotion.model_registry import promotion_model
 
     ensure_person(view.config)

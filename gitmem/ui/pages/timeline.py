@@ -149,7 +149,8 @@ def _month(day: date, days: Mapping[date, int]) -> Month:
 
 
 def _changes_of_day(view: View, day: date) -> DayChanges:
-    """The changes of facts by the commits of one day (on the first-parent history)."""
+    """The changes of facts by the commits of one day (on the first-parent history), compared with the last commit
+    before it; `DayChanges()` without a commit on that day."""
     tip = view.snapshot.commit or view.repo.head()
     if not tip:
         return DayChanges()
