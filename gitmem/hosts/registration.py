@@ -337,7 +337,8 @@ def markdown_block(block: str) -> Rewrite:
 
 
 def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
-    """The entry of our hook for an event, in the form of the host."""
+    """The entry of our hook for an event, in the form of the host: `command` and `timeout`, with `type` if the host
+    wants it; inside `{"hooks": [...]}` for a host with groups."""
     words = f"{setup.program}{HOOK_COMMAND.removeprefix(NAME)} {event}{command_option(host)}"
     if setup.user:
         words = f"{words} {USER_OPTION}"
@@ -355,7 +356,8 @@ def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
 
 
 def _without_ours(row: Any) -> Any:
-    """A hook command or a group of commands without our commands; None if nothing is left."""
+    """A hook command or a group of commands without our commands; None if nothing is left. Any other value is
+    unchanged."""
     commands = None
     if isinstance(row, dict):
         commands = row.get("hooks", [row])
