@@ -79,8 +79,8 @@ def propose_promotion(branch: str, limit: int, model_name: str, key: str) -> Non
 
 def propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     """Consolidate on the branch `memory/consolidate` if the last consolidation is a week old, and keep one pull request
-    of it up to date. Returns its number, "" if there is none. `promotion`: the branch of the promotion, which must be
-    another one."""
+    of it up to date. Returns its number, "" if there is none. `promotion`: the branch of the promotion. Raises
+    GitMemError if that, or the default branch, is `memory/consolidate`."""
     branch = consolidation.BRANCH
     repo, config = open_here({"model": model_name})
     forge, client = forge_and_client()

@@ -56,7 +56,7 @@ def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Com
 
 @_completer
 def paths(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Memory files, relative to the current folder."""
+    """The paths of memory files, relative to the current folder; none in a bare repository."""
     if repo.root is None:
         return []
     return [os.path.relpath(repo.root / path) for path in _files(repo, config)]
@@ -90,7 +90,8 @@ def branches(repo: Repository, config: Config, incomplete: str) -> Iterable[str]
 
 @_completer
 def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Tags in the comments of the lines of the first MAX_FILES_FOR_TAGS memory files, sorted."""
+    """Tags in the comments of the lines of the first MAX_FILES_FOR_TAGS memory files, sorted; none in a bare
+    repository."""
     from gitmem.git.worktree import read_files
 
     if repo.root is None:

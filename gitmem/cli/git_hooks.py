@@ -195,7 +195,8 @@ GATE_OF_HOOK: dict[str, Callable[[GateRun], GateResult]] = {
 
 
 def broken_hooks(repo: Repository) -> frozenset[str]:
-    """The names of the installed hooks that are missing or were changed; empty if none is missing."""
+    """The names of the installed hooks that are missing or were changed. Empty if none is missing, even if some were
+    changed, and if git-mem installed no hooks here."""
     from gitmem.gate.setup_checks import hook_faults
 
     if not remembered(repo.common_dir):
@@ -217,7 +218,8 @@ def report_broken_hooks(repo: Repository, broken: frozenset[str]) -> None:
 
 
 def report_cited_facts(repo: Repository) -> None:
-    """Print on stderr which facts cite code that the commit at HEAD changed, moved or removed."""
+    """Print on stderr which facts cite code that the commit at HEAD changed, moved or removed: at most MAX_CITED_FACTS,
+    and the number of the others. Prints nothing for the first commit."""
     from gitmem.claims.touched_citations import touched_facts
     from gitmem.plural import counted
 

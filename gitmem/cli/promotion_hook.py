@@ -92,7 +92,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
 
 
 def _stop(signum: int, frame: object) -> None:
-    """End the promotion when its time is over."""
+    """The handler of SIGALRM: raise GitMemError, which ends the promotion when its time is over."""
     raise GitMemError("the promotion took longer than mem.modelSeconds allows and was stopped")
 
 

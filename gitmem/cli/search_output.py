@@ -161,7 +161,7 @@ def _unindexed_files(request: SearchRequest, repo: Repository) -> str:
 
 
 def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
-    """The hits for a person: place, topic and text. `on`: in colour, with matched words marked.
+    """The hits for a person: place, topic and text; "" without hits. `on`: in colour, with matched words marked.
 
     `scored`: add the certainty of each hit. `explained`: add how each score was computed, if the hit has that.
     """

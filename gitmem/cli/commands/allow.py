@@ -180,8 +180,8 @@ def _versions(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy
 
 
 def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Write exceptions for the rows of a detect-secrets baseline that our detectors find too. `last`: last day of the
-    exceptions."""
+    """Write exceptions for the rows of a detect-secrets baseline that our detectors find too, and print what became of
+    each row. `last`: last day of the exceptions. Raises GitMemError if the baseline cannot be read."""
     try:
         rows = baseline.parse(read_regular(Path(options.baseline)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -211,7 +211,8 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
 
 
 def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> None:
-    """Replace the baseline by the findings of HEAD."""
+    """Replace the baseline by the findings of HEAD, and print what was added and dropped; with --dry-run write nothing.
+    Nothing is committed."""
     policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     new, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
@@ -231,7 +232,8 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
 
 
 def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
-    """Drop the rows of the baseline whose finding HEAD no longer has."""
+    """Drop the rows of the baseline whose finding HEAD no longer has, and print them; with --dry-run write nothing.
+    Nothing is committed."""
     policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     gone = sorted(adoption_baseline.outdated_rows(repo, policy))

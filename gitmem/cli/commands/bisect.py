@@ -130,7 +130,7 @@ def _changes(repo: Repository, config: Config, turn: AnswerChange, moment: datet
 
 
 def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
-    """A fact with each part that the gate would block withheld: its text, its headings, its comment."""
+    """A fact with each part that the gate would block withheld: its text, its headings, its comment; None for None."""
     if fact is None:
         return None
     text, *values = without_blocked([fact.text, *(value for _, value in fact.meta)], change.path)

@@ -374,7 +374,8 @@ def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lo
 
 
 def render(columns: Mapping[str, Mapping[str, Summary]]) -> str:
-    """A table with one row for each category and run, sorted by category."""
+    """A table with one row for each category and run, the runs of a category one below the other. `columns`: run ->
+    category -> figures; at least one run, each with the same categories."""
     first = next(iter(columns.values()))
     figures = list(first["all"].figures)
     category_width = max(map(len, first))

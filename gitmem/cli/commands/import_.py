@@ -195,7 +195,9 @@ def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
 
 
 def _import_sessions(listing: Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
-    """Import the sessions, and the notes that the service remembered. Returns 1 if something was left out, else 0."""
+    """Import the sessions, and the notes that the service remembered (None for none), and print the outcome. Returns 1
+    if a session failed, a file could not be read or a note was left out, else 0. Raises UsageError for --commit with
+    --dry-run."""
     if options.committing and options.dry_run:
         raise UsageError("a dry run commits nothing", "leave --commit or --dry-run away")
     repo, config = open_here()

@@ -191,7 +191,8 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
 
 
 def accept_head(root: Path) -> int:
-    """Write the findings of HEAD to the gate's baseline, unless there is one. Returns their number."""
+    """Write the findings of HEAD to the gate's baseline. Returns their number; 0, with nothing written, if there is a
+    baseline already or HEAD has no finding."""
     repo = open_repository(root, os.environ)
     try:
         policy = worktree_policy(repo, now().date())
@@ -254,7 +255,7 @@ def _settings_now(place: Place) -> str:
 
 
 def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
-    """The patterns of daily logs that the settings have; the missing ones are printed."""
+    """Of the patterns of daily logs `daily`, those that the text of the settings has; a note names the others."""
     lacking = lacking_patterns(settings, daily)
     if lacking:
         text = json.dumps(lacking, ensure_ascii=False)
