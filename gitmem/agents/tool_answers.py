@@ -221,7 +221,8 @@ def _rival_passage(rival: Rival) -> str:
 
 
 def confirm_fact(pool: RepositoryPool, given: mcp_tools.Confirm) -> str:
-    """memory_confirm: a person's agent confirms the code that a fact cites. Returns the citations and the commit."""
+    """memory_confirm: a person's agent confirms the code that a fact cites, in one commit. Returns the citations and
+    the commit. Raises GitMemError if the quotation is not the cited lines."""
     from gitmem.provenance import confirmation
 
     path, line = given.path, given.line

@@ -119,7 +119,8 @@ def folded(name: str) -> str:
 
 
 def _quoted(names: list[str]) -> str:
-    """The names of unknown arguments for an error, without secrets."""
+    """The names of unknown arguments for an error, without secrets: at most MAX_SHOWN_NAMES, each cut after
+    MAX_QUOTED_CHARACTERS, and the number of the others."""
     from gitmem.gate.quoting import one_line, without_secrets
 
     shown = ", ".join(
