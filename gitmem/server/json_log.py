@@ -33,7 +33,8 @@ class Json(logging.Formatter):
 
 
 def configure() -> None:
-    """Log to standard error: `gitmem.server` from INFO on, other loggers from WARNING on."""
+    """Log to standard error, in place of the handlers that are there: `gitmem.server` from INFO on, those of QUIET from
+    CRITICAL on, other loggers from WARNING on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Json())
     root = logging.getLogger()

@@ -135,7 +135,7 @@ class Mirrors:
         return left
 
     def is_reachable(self, url: str) -> bool:
-        """Whether a remote answers."""
+        """Whether a remote answers within FETCH_SECONDS."""
         try:
             self._git("ls-remote", "--quiet", "--", url, "HEAD")
         except GitFailed:

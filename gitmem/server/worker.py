@@ -43,7 +43,8 @@ class Worker:
         self._stop.set()
 
     def run(self) -> None:
-        """Run jobs until `stop`. If the database cannot be reached, log it and try again after IDLE_SECONDS."""
+        """Run jobs until `stop`. If the database cannot be reached, or after any other error outside of a job, log it
+        and try again after IDLE_SECONDS. Never raises."""
         while not self._stop.is_set():
             try:
                 with self._database.job_notices() as wait:
@@ -104,8 +105,9 @@ class Worker:
         return True
 
     def put_due(self) -> None:
-        """Queue a fetch of each repository that was not fetched within `poll_minutes` and has no job. A failed job
-        keeps its wait, and a dead one stays dead."""
+        """Queue a fetch of each repository whose last fetch is older than `poll_minutes` and that has no job. A failed
+        job keeps its wait, and a dead one stays dead. A repository that was never fetched is not queued here: its first
+        fetch is queued when it is added."""
         with self._database.anyone() as connection:
             due = connection.execute(
                 "SELECT tenant, repository FROM idle_repositories()"
