@@ -107,7 +107,8 @@ def environment() -> jinja2.Environment:
 
 
 def render_template(template: str, **values: object) -> str:
-    """The HTML of a template; every value is masked, and escaped."""
+    """The HTML of a template. Every text among the values is masked and escaped, except one that is Unmasked, which is
+    only escaped, and Markup, which is written as it is."""
     page = _Page()
     token = _PAGE.set(page)
     try:
@@ -127,7 +128,7 @@ def _template_value(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def masked_word(text: str) -> str:
-    """A text for a part of a URL, with the secrets in it masked."""
+    """A text for a part of a URL, with the secrets in it masked; personal data stays."""
     texts = Texts()
     texts.collect(text)
     texts.mask(Policy(), frozenset(PERSONAL))

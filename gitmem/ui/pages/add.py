@@ -51,7 +51,7 @@ class RivalFact:
 
 
 def page(view: View) -> Response:
-    """The form, with the `text` of the query filled in."""
+    """The form, with the `text` of the query filled in; an error page (403) if this page cannot make changes."""
     if not view.changes:
         return view.render("error.html", 403, title=view.t("Nothing can be changed: this is read-only"), hint="")
     return _form_page(view, {"text": view.fields.get("text", "")}, None)

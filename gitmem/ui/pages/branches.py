@@ -263,7 +263,8 @@ def merge(view: View, form: dict[str, str]) -> Response:
 
 
 def end(view: View, form: dict[str, str]) -> Response:
-    """End the merge that was begun in a terminal, in the same two steps."""
+    """End the merge that was begun in a terminal: show what the files become, or commit the merge when the form was
+    shown that. Raises GitMemError if there is no such merge or it must be ended in a terminal."""
     begun = begun_merge(view.repo, view.config, view.today)
     request, today = _begun_request(view, begun), view.now.date()
     return _merge(view, form, request, lambda contents: end_merge(view.repo, begun, contents, view.config, today))

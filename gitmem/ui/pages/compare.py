@@ -120,7 +120,8 @@ def without_logs(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[l
 
 
 def rows_of(view: View, changes: Sequence[FactChange], group_count: int = 2) -> Sequence[Row]:
-    """The rows of the first changes of a group, as many as fit on a page with `group_count` groups; at least one."""
+    """The masked rows of the first changes of a group, as many as fit on a page with `group_count` groups; at least
+    one, if there is a change."""
     share = max(1, group_count)
     rows = [row_of(change) for change in view.mask(changes[: max(FEWEST, MAX_FACTS // share)])]
     return first_that_fit(rows, lambda row: "".join(piece.text for piece in row.pieces), MAX_TEXT_BYTES // share)

@@ -134,7 +134,8 @@ def _path(view: View, form: dict[str, str]) -> str:
 
 
 def _preview_or_commit(view: View, form: dict[str, str], address: str, title: str, plan: Plan[Any]) -> Response:
-    """Show the preview of a plan, or commit the preview whose token the form has."""
+    """Show the preview of a plan, or commit the preview whose token the form has; if memory has changed since the
+    preview, show the findings with the reason (409). `address`: of the change, such as "findings/mask"."""
     if not form.get("shown"):
         shown = without_fingerprints(preview(view.repo, plan))
         fields = {name: visible(value) for name, value in form.items()} | {"shown": shown.token}

@@ -104,7 +104,7 @@ def index(view: View, _: bool) -> Iterator[Health]:
 
 
 def _state(*, bad: bool, note: bool) -> State:
-    """The state of a row: `bad` before `note` before good."""
+    """The state of a row: "bad" if `bad`, else "note" if `note`, else "good"."""
     if bad:
         return "bad"
     if note:
