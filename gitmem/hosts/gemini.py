@@ -52,7 +52,8 @@ def _journal(data: bytes) -> Transcript:
     last line with an id counts.
 
     `$set` replaces the list of all messages after a resumption or a compaction; messages that it leaves out were said
-    and are kept here. `$rewindTo` removes a message and all later ones.
+    and are kept here. `$rewindTo` removes a message and all later ones. A line that is no JSON object is counted in
+    `skipped`.
     """
     messages: dict[str, Mapping[str, Any]] = {}
     session, skipped = "", 0

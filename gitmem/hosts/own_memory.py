@@ -133,8 +133,8 @@ def slug(root: Path) -> str:
 
 
 def claude(home: Path, root: Path) -> Path | None:
-    """~/.claude/projects/SLUG/memory for the project at `root`; None if there is none for a very long path (Claude Code
-    2.1)."""
+    """~/.claude/projects/SLUG/memory for the project at `root`, whether or not it exists (Claude Code 2.1). For a SLUG
+    over MAX_SLUG_CHARS, which Claude Code cuts, it is the first folder that exists, None if none does."""
     projects, name = home / ".claude/projects", slug(root)
     if len(name) <= MAX_SLUG_CHARS:
         return projects / name / "memory"
@@ -142,7 +142,7 @@ def claude(home: Path, root: Path) -> Path | None:
 
 
 def qwen(home: Path, root: Path) -> Path | None:
-    """~/.qwen/projects/SLUG/memory for the project at `root` (Qwen Code 0.24)."""
+    """~/.qwen/projects/SLUG/memory for the project at `root`, whether or not it exists (Qwen Code 0.24)."""
     return home / ".qwen/projects" / slug(root) / "memory"
 
 

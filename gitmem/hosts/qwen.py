@@ -92,7 +92,8 @@ def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
 
 
 def _output(response: Any) -> str:
-    """The text of a tool's response."""
+    """The text of a tool's response: of its `output`, if the response is an object with that key, else of all of it
+    (`tool_output`)."""
     if isinstance(response, dict):
         value = response.get("output", response)
     else:

@@ -63,7 +63,8 @@ def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[H
 
 
 def _without_host(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: Sequence[Host]) -> str:
-    """The file's text without this host's entries, but with the entries that the `staying` hosts need."""
+    """The file's text without this host's entries, but with the entries that the `staying` hosts need. Unchanged if it
+    does not name us, or if it is already as the `staying` hosts need it and has no command of this host."""
     if file.names_us and NAME not in text:
         return text
     put_back = replace(setup, remove=False)

@@ -133,7 +133,7 @@ def _session(entry: Entry) -> str:
 
 
 def _as_host_text(turn: Turn) -> Turn:
-    """An agent's turn with the host as its author; any other turn unchanged."""
+    """An agent's turn with text, with the host as its author; any other turn unchanged."""
     if turn.role is Role.ASSISTANT and turn.text and turn.by is By.SPEAKER:
         return replace(turn, by=By.HOST)
     return turn
