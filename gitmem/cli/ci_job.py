@@ -176,7 +176,8 @@ def forge_and_client() -> tuple[Forge, Client | None]:
 
 
 def set_bot_identity() -> None:
-    """Make the bot of GitHub Actions the author and committer, unless the workflow sets them."""
+    """Make the bot of GitHub Actions the author and committer of later commits, by variables in this process's
+    environment, unless the workflow sets them."""
     for role in ("AUTHOR", "COMMITTER"):
         os.environ.setdefault(f"GIT_{role}_NAME", "github-actions[bot]")
         os.environ.setdefault(f"GIT_{role}_EMAIL", "41898282+github-actions[bot]@users.noreply.github.com")

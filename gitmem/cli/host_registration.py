@@ -326,7 +326,8 @@ def _is_used(root: Path, file: RegistrationFile, text: str) -> bool:
 
 
 def _program() -> tuple[str, list[str]]:
-    """(program that hosts start, notes about it for the person)."""
+    """(program that hosts start, notes about it for the person): `git-mem` without a note if it is on the PATH, else
+    the absolute path beside this Python, or `git-mem` again if there is none or the path has unusual characters."""
     if shutil.which("git-mem") is not None:
         return "git-mem", []
     here = Path(sys.executable).with_name("git-mem")

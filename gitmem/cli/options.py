@@ -76,7 +76,8 @@ def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).
 
 
 def with_kept_data(config: Config, keep: str | None) -> Config:
-    """The settings with the option `--keep` applied: with "pii" personal data is written without a mask."""
+    """The settings with the option `--keep` applied: with "pii" personal data is written without a mask; unchanged for
+    None."""
     if keep:
         return config._replace(on_personal="keep")
     return config

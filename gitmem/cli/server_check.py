@@ -51,7 +51,8 @@ def count_tools(command: Sequence[str], folder: Path, seconds: float = SECONDS) 
 
 
 def _answers(handle: int, deadline: float) -> Iterator[Any]:
-    """The JSON values that a server writes, one on each line, until it closes the pipe or the deadline passes.
+    """The JSON values that a server writes, one on each line, until it closes the pipe or the deadline passes. A line
+    that is not JSON is skipped.
     `handle`: file descriptor. `deadline`: seconds of the monotonic clock."""
     data = b""
     while (left := deadline - time.monotonic()) > 0 and select.select([handle], [], [], left)[0]:

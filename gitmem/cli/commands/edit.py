@@ -86,7 +86,8 @@ def _replace_text(repo: Repository, config: Config, place: tuple[str, int], opti
 
 
 def _change_lifetime(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
-    """Pin or unpin the fact at `place` (path, line), set or remove its last day, or end it today, and commit."""
+    """Pin or unpin the fact at `place` (path, line), set or remove its last day, or with --over make yesterday its last
+    day, and commit."""
     if options.pin is not None:
         plan = lifetimes.pin_plan(config, *place, options.pin, options.reason)
     elif options.until is not None:

@@ -161,7 +161,8 @@ def _import_documents(options: ImportCommand) -> int:
 
 
 def _remembered_notes(options: ImportCommand) -> DocumentImport | None:
-    """The notes that the archive's service remembered about the person; None if the archive has none."""
+    """The import of the notes that the archive's service remembered about the person; None if the archive has none, for
+    a source other than CLAUDE, and without PATH. Nothing is written yet."""
     if options.source != CLAUDE or options.path is None:
         return None
     arrivals, left = read_memories(options.path)

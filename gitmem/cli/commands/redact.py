@@ -144,7 +144,7 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
 
 def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
     """The plan for one version of a file. A file that was not read, or is not text in a known encoding, is not masked
-    and has a finding in `left`."""
+    and has a finding in `left`; the reason why it was not read is printed."""
     path, data = blob.path, blob.data
     if blob.skipped:
         say(f"{path}: {blob.skipped}")

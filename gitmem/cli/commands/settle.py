@@ -123,8 +123,9 @@ def _text(pair: Rival, number: str) -> str:
 
 
 def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> None:
-    """Record the answer for each of the named pairs, and print it. Raises UsageError if an agent answers, or for a pair
-    that is not open."""
+    """Record the answer for each of the named pairs, and print it; with --dry-run only print it. A pair that an earlier
+    one of these answers settled as well is left out. Raises UsageError if an agent answers, or for a pair that is not
+    open."""
     ensure_person(config)
     answer = Answer(options.answer or "")
     named = list(dict.fromkeys(pair_named(found, given) for given in options.pairs))
