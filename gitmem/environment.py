@@ -20,7 +20,10 @@ MAX_SETTINGS_BYTES = 1 << 20  # of .gitmem.toml; the rest of a longer file is ig
 
 
 def now() -> datetime:
-    """The current time in the local zone, or GITMEM_NOW (ISO 8601) for reproducible runs."""
+    """The current time in the local zone, or the time in the variable GITMEM_NOW (ISO 8601) for reproducible runs.
+
+    A GITMEM_NOW without a zone is a local time. Raises ValueError if it is not ISO 8601.
+    """
     fixed = os.environ.get("GITMEM_NOW")
     if fixed:
         return datetime.fromisoformat(fixed).astimezone()
@@ -28,8 +31,10 @@ def now() -> datetime:
 
 
 def cache_folder() -> Path:
-    """The folder for copies of other memories. For a user without a home it is a path below /dev/null, so that nothing
-    is stored."""
+    """The folder for copies of other memories: `git-mem` in XDG_CACHE_HOME, or in ~/.cache. It need not exist.
+
+    If that is not an absolute path (a user without a home), it is a path below /dev/null, so that nothing is stored.
+    """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     return (folder if folder.is_absolute() else Path(os.devnull)) / "git-mem"
 
@@ -46,9 +51,11 @@ def open_environment(
     closes the repository.
 
     When a profile is active (`git mem profile switch`), the command goes to that profile's memory, as if it had been
-    started there. It stays in the current folder with `stay`, inside a Git hook, and when GIT_DIR or GIT_INDEX_FILE
-    names a repository. `overrides`: as in `config.loading.load`. `here`: a lookup that has already started. Raises
-    NotARepository, and GitMemError when the current folder belongs to another profile.
+    started there: the current folder of the process becomes the root of that memory. It stays in the current folder
+    with `stay`, inside a Git hook, and when GIT_DIR or GIT_INDEX_FILE names a repository. `overrides`: as in
+    `config.loading.load`. `here`: a lookup that has already started. Raises NotARepository; BadConfig as `load` does;
+    GitMemError when the current folder belongs to another profile, and when the active profile is unknown or its folder
+    is gone.
     """
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository
@@ -82,7 +89,8 @@ def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], here: Path | N
     """The work tree of the active profile. None without an active profile, or when the current repository is its own.
 
     `pairs`: the user's settings. `here`: the Git directory of the current repository, None outside one. Raises
-    GitMemError when the current repository is another profile's.
+    GitMemError when the current repository is another profile's, and when the active profile is unknown or its folder
+    is gone.
     """
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return None
@@ -105,7 +113,11 @@ def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], here: Path | N
 
 
 def change_to_profile(name: str) -> None:
-    """Make the work tree of a profile's memory the current folder, for the option `--profile`."""
+    """Make the work tree of a profile's memory the current folder, for the option `--profile`.
+
+    Removes GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE from the environment of the process, since they would name another
+    repository. Raises GitMemError for an unknown profile, or one whose folder is gone.
+    """
     from gitmem import profiles
     from gitmem.git.git_config import user_settings
 
@@ -122,7 +134,8 @@ def settings(
 ) -> Config:
     """The settings in force for a repository: its .gitmem.toml, the user's Git configuration and options.
 
-    `pairs`: as in `config.loading.load`; None reads them from the repository.
+    `pairs`: as in `config.loading.load`; None reads them from the repository. Raises BadConfig as `load` does, and for
+    a profile whose agent name is invalid.
     """
     if pairs is None:
         pairs = repo.user_config()
@@ -139,7 +152,8 @@ def settings(
 def tracked_text(repo: Repository) -> str:
     """The text of .gitmem.toml in the work tree, or in Git's index when a sparse checkout leaves the file out.
 
-    "" for a repository without that file, and for a link or an unreadable file.
+    "" for a repository without that file, a bare repository, a link and an unreadable file. At most MAX_SETTINGS_BYTES
+    are read; bytes that are not UTF-8 become U+FFFD.
     """
     if repo.root is None:
         return ""

@@ -52,7 +52,9 @@ def send(
     """Send one request and return the response of any status.
 
     `limit`, `error_limit`: the most bytes that are read of a response, and of one with an error status or a redirect.
-    `use_proxy`: use the proxies that the environment names. Raises NoResponse.
+    `Response.data` of a longer one is cut there, without an error. `use_proxy`: use the proxies that the environment
+    names. Raises NoResponse when no connection is made, when the server sends nothing for TIMEOUT_SECONDS, and for an
+    invalid URL.
     """
     import http.client
     from urllib import error, request

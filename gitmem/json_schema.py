@@ -47,9 +47,10 @@ _DESCRIBED = re.compile(r"(?:^|(?<=[.;)\"] ))(`\w+`(?:(?:,| and) `\w+`)*): ")
 
 
 def result_schema(cls: type, define: Define | None = None) -> Schema:
-    """The schema of the JSON that is written of a class. `define`: default: nested classes are described in place.
+    """The schema of the JSON that `json_values` writes for a value of a class.
 
-    Each key that is not left out where it is empty is required. Keys are described by the class's docstring.
+    `define`: returns the schema that stands for a nested class; without it nested classes are described in place. A key
+    is required unless it is left out for an empty value. The class's docstring gives the descriptions of the keys.
     """
     words = descriptions(cls)
     properties, required = {}, []
@@ -92,7 +93,8 @@ def request_schema(cls: type) -> Schema:
 
 
 def request_of(cls: type[Request], given: Mapping[str, Any]) -> Request:
-    """The request of a class with these values, which keep its schema."""
+    """A value of the class `cls` from the values of a request. A key that is a word of Python fills the field of that
+    name with `_` at its end. The values must keep the class's schema: they are not checked here."""
     return cls(**{f"{name}_" if iskeyword(name) else name: value for name, value in given.items()})
 
 
@@ -176,7 +178,7 @@ def _annotations(of: Any) -> dict[str, Any]:
 
 @cache
 def _names_for_types(module: str) -> dict[str, Any]:
-    """What a module imports for its type checker alone, in `if TYPE_CHECKING:`."""
+    """Name -> value of the names that a module imports in `if TYPE_CHECKING:` with `from ... import`; {} for none."""
     names: dict[str, Any] = {}
     if not hasattr(sys.modules[module], "TYPE_CHECKING"):
         return names

@@ -28,7 +28,7 @@ class Key(NamedTuple):
 def json_keys(names: str) -> Callable[[Class], Class]:
     """A class decorator that lists the keys of the class's JSON, in order.
 
-    `names`: stand in one text, with spaces. `name?` is null where its attribute is empty or 0, `[name]` is left out
+    `names`: the keys, with spaces between them. `name?` is null where its attribute is empty or 0, `[name]` is left out
     there, and `name=attribute` has the value of an attribute of another name. A dot goes on to an attribute of that
     value, and to null where it is None: `line=fact.line`.
     """
@@ -61,7 +61,8 @@ def json_value(value: Any) -> Any:
     """A value as dicts, lists, strings, numbers, booleans and None.
 
     A NamedTuple or a dataclass becomes an object of its keys, an enum its value, a path its text, a date or a time
-    ISO 8601, any other tuple or set a list.
+    ISO 8601, any other tuple or set a list (of a set in no fixed order). A value of any other class is returned as it
+    is.
     """
     if value is None or type(value) in (str, int, float, bool):
         return value

@@ -39,7 +39,7 @@ class LinearModel(NamedTuple):
     thresholds: dict[str, float]
 
     def odds(self, features: Mapping[str, float]) -> float:
-        """The score of the first class: its log-odds in a model of one class."""
+        """The score of the first class: its log-odds in a model of one class. Features without a weight are ignored."""
         weights = self.weights[0]
         return self.biases[0] + sum([weights[name] * value for name, value in features.items() if name in weights])
 
@@ -83,7 +83,8 @@ def parse(text: str) -> LinearModel:
 
 @cache
 def load(module_file: str, name: str) -> LinearModel:
-    """The shipped model in the file `name` beside a module (`__file__`). Raises OSError and ValueError."""
+    """The shipped model in the file `name` beside a module (`__file__`), read once for the process. Raises OSError when
+    the file cannot be read, ValueError as `parse`."""
     path = os.path.join(os.path.dirname(module_file), name)
     with open(path, encoding="utf-8", newline="\n") as file:
         return parse(file.read())

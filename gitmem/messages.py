@@ -13,7 +13,8 @@ class Message(str):
     """A string: `template` with each `{}` replaced by the next of `values`.
 
     `template`: the English sentence, and the key of its translation; literal braces are doubled, as in `str.format`.
-    `values`: one for each `{}`; a value may be a message itself, or an exception whose text is a message.
+    `values`: one for each `{}`; a value may be a message itself, or an exception whose text is a message. Raises
+    IndexError for fewer values.
     Slicing, `+` and f-strings give a plain `str`, which stays English on every page.
     """
 

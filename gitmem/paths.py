@@ -98,8 +98,9 @@ class Layout(NamedTuple):
 def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
     """The layout of a repository that has files at these paths. `extra`: the globs of `[memory] paths`.
 
-    A repository with MEMORY.md or a file below memory/ has `notes` False. Exception: a folder with nothing but
-    MEMORY.md and other Markdown beside it is a folder of notes, since agents' own memory folders keep topics there.
+    `notes` is True for a repository with neither MEMORY.md nor a file below memory/. Exception: a folder with nothing
+    but MEMORY.md and other Markdown beside it (hidden files do not count, and none is a README) is a folder of notes
+    too, since agents' own memory folders keep topics there. With NOTHING_ELSE in `extra` it is False.
     """
     names = list(paths)
     memory = False
@@ -306,7 +307,7 @@ def log_date(path: str) -> date | None:
 
 def day_in_path(path: str) -> str:
     """The ISO day in the path of a dated file, also of one whose name only contains it (`logs/sync-2026-02-05.md`); ""
-    for none."""
+    for none. A day that a name only contains need not be in the calendar."""
     day = log_date(path)
     if day is not None:
         return day.isoformat()
@@ -326,7 +327,7 @@ def _date(year: str, month: str, day: str) -> date | None:
 def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
     """The day of a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`.
 
-    None for any other path.
+    None for any other path, and for a day that no calendar has. Raises UsageError as `daily_form` does.
     """
     if kind(path) is Kind.DAILY:
         return log_date(path)
@@ -335,7 +336,11 @@ def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
 
 
 def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:
-    """Whether a path is a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`."""
+    """Whether a path is a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`.
+
+    True below memory/ also for a day that no calendar has, of which `log_day` gives None. Raises UsageError as
+    `daily_form` does.
+    """
     return kind(path) is Kind.DAILY or log_day(path, patterns) is not None
 
 
@@ -349,7 +354,9 @@ def records_events(path: str, patterns: Iterable[str] = ()) -> bool:
 def daily_form(pattern: str) -> re.Pattern[str]:
     """The regular expression for the paths of a daily pattern: YYYY, MM and DD are digits, `*` is any text without "/".
 
-    Raises UsageError for a pattern without all three fields, without the ending .md, or with `**`.
+    The groups `y`, `m` and `d` have the date; a field that occurs twice must have the same digits. Raises UsageError
+    for a pattern without all three fields or the ending .md, with `**`, `[`, `]`, `?` or more than two `*`, or longer
+    than MAX_PATTERN_CHARS.
     """
     parts = _pattern_parts(pattern)
     is_dated_markdown = {"YYYY", "MM", "DD"} <= set(parts) and pattern.endswith(".md")

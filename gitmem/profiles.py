@@ -110,7 +110,8 @@ def _line(file: Path) -> str:
 
 
 def switch_time(pairs: Pairs) -> datetime | None:
-    """The time of the last switch between profiles; None before the first one."""
+    """The time of the last switch between profiles; None before the first one, and for a value that is no ISO time with
+    a zone."""
     text = next((value for key, value, _ in reversed(list(pairs)) if key.lower() == SINCE.lower()), "")
     try:
         since = datetime.fromisoformat(text)
@@ -122,7 +123,8 @@ def switch_time(pairs: Pairs) -> datetime | None:
 
 
 def with_profile(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
-    """The settings with the identity of the profile that owns the repository at `root`.
+    """The settings with the identity of the profile that owns the repository at `root`: `profile` is its name ("" if
+    none owns it), and `agent` its agent.
 
     Memories of other profiles are removed from `organisation` and `personal`, with a warning. `own_agent`: whether a
     command-line option named the agent, which wins over the profile's. Raises BadConfig for a profile with an invalid

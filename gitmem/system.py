@@ -34,7 +34,8 @@ def is_root() -> bool:
 
 
 def lock(handle: int) -> None:
-    """Lock an open file against other processes, without waiting. Raises OSError when another process has the lock."""
+    """Lock an open file against other processes, without waiting; closing the handle unlocks it. Raises OSError when
+    another process has the lock."""
     try:
         import fcntl
     except ImportError:
@@ -148,7 +149,8 @@ def make_folder() -> Path:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder of `make_folder` and its contents."""
+    """Remove a folder of `make_folder` and its contents, and unlock it. What cannot be removed stays, without an
+    error."""
     import shutil
 
     shutil.rmtree(folder, ignore_errors=True)
@@ -218,8 +220,8 @@ def _call(name: str, *given: Any) -> None:
 
 
 def limit_memory(pid: int, size: int) -> None:
-    """Limit the memory of the child process `pid` to `size` bytes. It works on Linux only; elsewhere nothing
-    happens."""
+    """Limit the memory of the child process `pid` to `size` bytes. It works on Linux only; elsewhere, and if the system
+    refuses, nothing happens."""
     try:
         import resource
 
