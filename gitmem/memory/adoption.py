@@ -84,7 +84,8 @@ HOSTS_MEMORY = re.compile(r"(\.[\w-]+(?:/[\w-]+){0,3}?/(?:memory|memories|memory
 
 
 def inspect_folder(repo: Repository) -> Folder:
-    """Sort the files of a work tree into a `Folder`; files that Git ignores are left out."""
+    """Sort the files of a work tree into a `Folder`. Left out are files that Git ignores, files that are memory
+    already, and files that agents' hosts read as instructions."""
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     notes: list[str] = []
     others: Counter[str] = Counter()
@@ -208,7 +209,8 @@ def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()
 def folder_name(folder: str) -> str:
     """The normalised path of a folder that is to be memory, from the top of its repository.
 
-    Raises UsageError if it is not below the top, is hidden, is `memory` itself, or has characters of a glob.
+    Raises UsageError if it is not below the top, is hidden, is `memory` itself, or has a backslash, a character of a
+    glob or an unprintable character.
     """
     name = posixpath.normpath(folder.strip("/"))
     odd = folder.startswith("/") or name in (".", "memory") or name.startswith(".") or "\\" in name
@@ -262,7 +264,8 @@ def _with_memory_table(old: str, rows: Sequence[str]) -> str:
 
 
 def lacking_patterns(text: str, daily: Sequence[str]) -> list[str]:
-    """The patterns of `daily` that the text of .gitmem.toml lacks, in order."""
+    """The patterns of `daily` that the text of .gitmem.toml lacks, in order. Raises TOMLDecodeError if it is not
+    TOML."""
     return _missing(_as_table(tomllib.loads(text).get("memory")), "daily", daily)
 
 

@@ -47,8 +47,9 @@ def archive_path(fact: Fact, today: date) -> str:
 
 
 def remove_for_archive(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[ArchiveEntry]]:
-    """(the memory without the entries `chosen`, the archive entries that the caller must pass to `archive`). An entry
-    that is indented below another chosen one goes with it."""
+    """(the memory without the entries `chosen`, the archive entries that the caller must pass to `archive`, in the
+    order of the file). An entry takes the lines indented below it along; an entry below another chosen one is no
+    archive entry of its own."""
     taken: list[Entry] = []
     for entry in sorted(chosen, key=lambda e: e.start):
         if not taken or entry.start > taken[-1].end:  # an entry indented below another one moves with it

@@ -80,7 +80,8 @@ class Document:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """The document's statements in order; the first step of their trails is the title or the file's name."""
+        """The document's statements in order; the first step of their trails is the title or the file's name. Only a
+        document of `parse` has them: one of `parse_lines_only` knows no headings, fences and tables."""
         blocks = Outline(self.headings, self.fences, self.tables)
         return statements(self.lines, self.front, blocks, note_name(self.path, self.front_matter))
 
@@ -116,7 +117,8 @@ def parse_lines_only(data: bytes, path: str = "") -> Document:
 
 
 def structured(document: Document) -> dict[str, Any]:
-    """The whole front matter with its nested lists and objects; all scalars are strings. {} if the YAML is faulty."""
+    """The whole front matter with its nested lists and objects; all scalars are strings. {} without front matter, and
+    if the YAML is faulty."""
     if not document.front or any(problem.fault is Fault.FRONT for problem in document.problems):
         return {}
     return front_matter.nested(document.lines, document.front)

@@ -37,7 +37,7 @@ _ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 def parse_comment(text: str) -> tuple[str, Meta]:
     """Split a text at its metadata comment: (text before the comment, pairs of the comment in order). A text without
-    such a comment has no pairs: ()."""
+    such a comment has no pairs: (). Words of the comment without `=` are dropped."""
     if not text.rstrip().endswith("-->"):
         return text.rstrip(), ()
     start = text.rfind("<!--")

@@ -316,8 +316,8 @@ def _inserted(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> l
 def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
     """The memory with a new text and comment for `entry`, on one line in the same place.
 
-    The marker, the line end and the lines indented below the entry stay. Raises ValueError if the text would not be
-    one statement there (`# words` in the place of a paragraph is a heading), and for a fenced block.
+    The marker, the line end and the lines indented below the entry stay. Raises ValueError as `bullet` does, if the
+    text would not be one statement there (`# words` in the place of a paragraph is a heading), and for a fenced block.
     """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block is edited in the file itself")
@@ -337,7 +337,8 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
 
 
 def marker_of(memory: Memory, entry: Entry) -> str:
-    """The text before a fact's words on its first line: white space and the marker of its list item or quotation."""
+    """The text before a fact's words on its first line: white space and the marker of its list item or quotation; ""
+    for a fenced block."""
     pattern = _MARKERS.get(entry.form)
     match = pattern and pattern.match(memory.lines[entry.start - 1])
     if not match:
@@ -372,7 +373,8 @@ def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) 
 def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
     """The memory with `entry` replaced by a new fact whose comment names it in `supersedes`.
 
-    The new fact keeps the place, or goes below the heading of its type if that is another type.
+    The new fact keeps the place and the lines indented below it. If its type is another one, it goes below the heading
+    of that type, and the lines below the old fact are removed with it. Raises ValueError as `update` does.
     """
     pairs = tuple(meta)
     if ("supersedes", entry.fact.id) not in pairs:

@@ -102,9 +102,10 @@ def _nearest(path: str, paths: Iterable[str]) -> str:
 
 
 def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
-    """Whether the layout or a glob of the settings makes `path` memory; a file that Git ignores counts too.
+    """Whether the layout or a glob of the settings makes `path` memory; a file that Git ignores counts too, and one
+    that does not exist.
 
-    Raises OutsideRepository.
+    `repo` must have a work tree. Raises OutsideRepository.
     """
     assert repo.root is not None
     resolve(repo.root, path)
@@ -114,7 +115,8 @@ def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
 
 
 def ensure_memory(repo: Repository, config: Config, path: str) -> None:
-    """Raise MissingFile if `path` is not memory, OutsideRepository if it leaves the repository."""
+    """Raise MissingFile if `path` is not memory (`is_memory_path`), OutsideRepository if it leaves the repository.
+    `repo` must have a work tree."""
     if not is_memory_path(repo, config, path):
         raise MissingFile(Message("there is no memory file '{}'", path), HINT)
 
@@ -122,8 +124,8 @@ def ensure_memory(repo: Repository, config: Config, path: str) -> None:
 def in_work_tree(repo: Repository, config: Config, path: str) -> bool:
     """Whether `path` is memory and not ignored by Git; the file need not exist yet.
 
-    False for a path inside another repository and for a path that is not spelled in its shortest form. Raises
-    OutsideRepository.
+    False for a path inside another repository and for a path that is not spelled in its shortest form. `repo` must have
+    a work tree. Raises OutsideRepository.
     """
     assert repo.root is not None
     resolve(repo.root, path)

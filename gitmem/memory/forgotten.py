@@ -101,7 +101,11 @@ class Forgotten(NamedTuple):
         return not any(map(str.isalnum, recorded_text(masked).replace(MASK, "")))
 
     def masked(self, text: str) -> str:
-        """The text with each removed text replaced by MASK. The number of lines stays the same."""
+        """The text with each removed text replaced by MASK. The number of lines stays the same.
+
+        A text with an entry in `forms` is found anywhere; one with an id in `removed_ids` only is found where it is a
+        whole line.
+        """
         if not self.removed_ids:
             return text
         if self.forms:

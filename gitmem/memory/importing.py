@@ -89,8 +89,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An import that was done. `written`: the paths that were written. `commit`: the oid, "" without a history, as a
-    person then commits the files."""
+    """An import that was done. `written`: the paths that were written, without those that had the same bytes already.
+    `commit`: the oid, "" without a history, as a person then commits the files."""
 
     plan: Plan
     written: tuple[str, ...]
@@ -165,7 +165,8 @@ def _daily(
 
 
 def without_ignored(repo: Repository, plan: Plan) -> Plan:
-    """A plan with history, without the files that Git ignores here, since the commit could not contain them."""
+    """The plan without the files that Git ignores here, since the commit could not contain them; they are added to
+    `left`. A plan without history is returned as it is, since a person then commits the files."""
     if not plan.history or not plan.files:
         return plan
     ignored = repo.ignored([to for _, to, _ in plan.files])
@@ -270,7 +271,11 @@ def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def shape_of(names: list[str]) -> Shape:
-    """The layout of a folder with these Markdown files."""
+    """The layout of a folder with these Markdown files.
+
+    WORKSPACE for a folder with a daily log, a note or an instruction file in its place of docs/format.md, and for one
+    whose only top-level file is MEMORY.md. CLAUDE for other files beside a MEMORY.md, NOTES without a MEMORY.md.
+    """
     if any(kind(name) not in (Kind.OTHER, Kind.MEMORY) for name in names):
         return Shape.WORKSPACE
     if "MEMORY.md" not in names:
@@ -290,7 +295,8 @@ def _skipped_folder(name: str) -> str:
 
 
 def target_path(name: str, shape: Shape) -> str:
-    """The path of an imported file in this repository; "" if the file is not a memory."""
+    """The path of an imported file in this repository: its own path for a memory file, else one below memory/. "" for
+    any other file of a WORKSPACE, except the files about a person and IDENTITY.md."""
     if kind(name) is not Kind.OTHER:
         return name
     if shape is not Shape.WORKSPACE:
@@ -320,7 +326,11 @@ class GateResult(NamedTuple):
 
 
 def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
-    """Scan a document that will be the memory file `to`, and mask its secrets as `mem.onSecret` says."""
+    """Scan a document that will be the memory file `to`, and mask its secrets as `mem.onSecret` says.
+
+    A document that is too large, has a fault that `document.decode` reports, or is refused by the gate gives a
+    `problem` and no bytes; nothing is raised.
+    """
     if len(data) > MAX_MEMORY_FILE_BYTES:
         return GateResult(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
     _, problems = decode(data, to)

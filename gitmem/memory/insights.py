@@ -40,8 +40,8 @@ class ArchivedInsight(TypedDict):
 
 
 class InsightValue(TypedDict):
-    """The JSON of docs/json.md, "insight". `line`: None if nothing was written. `reason`: why nothing was written, else
-    None. `masked`: rule -> number of masked secrets."""
+    """The JSON of docs/json.md, "insight". `line`: None if the entity had an insight of that day already. `reason`: why
+    nothing was written, else None, also for a dry run. `masked`: rule -> number of masked secrets."""
 
     text: str
     path: str
@@ -59,9 +59,10 @@ class Recorded:
 
     `text`: the insight as written. `line`: its line, 0 if the entity had an insight of that day already. `written`:
     False in that case and for a dry run. `archived`: insights that moved to the archive. `reason`: why nothing was
-    written, "" otherwise. `masks`: the secrets that the gate masked.
+    written, "" otherwise and for a dry run. `masks`: the secrets that the gate masked.
 
-    JSON: `line`: null if nothing was written. `masked`: how many places the gate masked, by rule.
+    JSON: `line`: null if the entity had an insight of that day already. `masked`: how many places the gate masked, by
+    rule.
     """
 
     text: str
@@ -98,7 +99,8 @@ def record(
     dry_run: bool = False,
 ) -> Recorded:
     """Write one insight. `agent`: the agent that writes it, "" for the configured one. `more`: further pairs of its
-    comment. `dry_run`: write nothing.
+    comment. `dry_run`: write nothing. Nothing is written either if the entity has an insight of that day already;
+    `Recorded.reason` then says so.
 
     Raises GitMemError in a bare repository, UsageError if the text is not `[entity] text`, Incomplete if it has holes,
     Refused if the gate finds a secret (unless `mem.onSecret` is `mask`), and Locked.

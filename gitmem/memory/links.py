@@ -46,7 +46,8 @@ class Linkable:
 def relinked(text: str, name: str, moved: Mapping[str, str]) -> str:
     """The text of the file `name` after the files of `moved` (old path -> new path) have moved, perhaps itself too.
 
-    A link to a moved file gets a new relative path, unless the old one still leads there. All other bytes stay.
+    A link to a moved file gets a new relative path, unless the old one still leads there. All other bytes stay, wiki
+    links too.
     """
     return "".join(_pieces(text, name, moved))
 

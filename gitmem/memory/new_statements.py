@@ -50,7 +50,7 @@ def rivals_of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: d
 
 def rivals_since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> tuple[Rival, ...]:
     """The rivals of the new statements of the file `path`: those that its earlier bytes `before` lack. Secrets are
-    masked."""
+    masked. () without a MEMORY.md, for an unchanged file and for an archive."""
     memory, after = file_bytes(repo, MEMORY), file_bytes(repo, path)
     if not memory or after == before or kind(path) is Kind.ARCHIVE:
         return ()

@@ -17,8 +17,8 @@ SAID_DAYS = 90  # days after its end for which the start of a session still name
 
 
 def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
-    """The comment of a new fact, with `until` added if its type has a retention. A fact that has `until` already, or is
-    pinned, keeps its comment.
+    """The comment of a new fact, with `until` added if its type has a retention. A comment with `until` or
+    `pinned=true` is returned as it is.
 
     `retention`: entries `TYPE=DAYSd`, as in `Config.retention`. `today`: the day from which the days count. A fact
     without a type has the type `fact`.
@@ -33,7 +33,8 @@ def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
 
 
 def last_day(fact: Fact) -> date | None:
-    """The last day on which a fact holds; None if its `until` is missing or is not an ISO date."""
+    """The last day on which a fact holds; None if its `until` is missing or is not an ISO date (an ISO time is
+    none)."""
     try:
         return date.fromisoformat(fact.get("until"))
     except ValueError:

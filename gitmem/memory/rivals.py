@@ -191,7 +191,8 @@ def rivals(statements: Sequence[PlacedFact], standing: KnownFacts, told: Progres
 
 
 def rival_of(new: PlacedFact, old: PlacedFact) -> Rival | None:
-    """The rival that two facts make; None if both hold and neither repeats the other."""
+    """The rival that two facts make; None if both hold and neither repeats the other. Equal words below headings of two
+    subjects are no repetition."""
     later = not old.day or new.day >= old.day
     if is_near_duplicate(
         new.fact.text, old.fact.text
@@ -312,7 +313,8 @@ def rivals_in_memory(
 ) -> tuple[Rival, ...]:
     """The rivals of new statements among the facts of MEMORY.md. `memory`: its bytes.
 
-    A line of a log has no rivals among facts that are newer than it. `days`: fact id -> ISO day, for facts whose
+    Only the first MAX_NEW_STATEMENTS of `new` are compared. A line of a log has no rivals among facts that are newer
+    than it. `days`: fact id -> ISO day, for facts whose
     comment names no day.
     """
     known = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in with_days(MEMORY, parse(memory).facts)]

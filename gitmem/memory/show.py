@@ -74,7 +74,8 @@ class ShownLines(NamedTuple):
 def lines_of(shown: ShownFile, first: int = 0, last: int = 0) -> ShownLines:
     """Lines `first` to `last`; 0 means the first or the last line.
 
-    Raises UsageError if `first` is past the end of the file.
+    A `last` past the end means the last line; a `last` before `first` gives an empty text. Raises UsageError if `first`
+    is past the end of the file.
     """
     start, end = first or 1, min(last or len(shown.lines), len(shown.lines))
     if start > max(1, len(shown.lines)):

@@ -117,7 +117,11 @@ def timeline(
 
 
 def sections(data: bytes) -> Iterator[Section]:
-    """The sections of a log in order. Lines above the first heading are a section without time and topic."""
+    """The sections of a log in order. A section begins at a `## ` heading; deeper headings are among its lines.
+
+    Lines above the first such heading are a section without time and topic; titles (`# `) are left out of it. A section
+    with neither a heading's text nor lines is left out.
+    """
     lines = blob_lines(data)
     starts = [n for n, line in enumerate(lines, 1) if line.startswith("## ")]
     for first, after in zip([0, *starts], [*starts, len(lines) + 1], strict=True):

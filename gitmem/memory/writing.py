@@ -126,7 +126,8 @@ def _ended_as(old: bytes, new: bytes) -> bytes:
 
 
 def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -> Added:
-    """Append a line and return where it is.
+    """Append a line and return where it is. For a fact that MEMORY.md has already nothing is written: the place is that
+    of the old one.
 
     Raises GitMemError in a bare repository or if the file would become too large (`ensure_readable`), UsageError for an
     empty or too long text or a path that is not memory, Refused if the gate finds a secret (unless `mem.onSecret` is

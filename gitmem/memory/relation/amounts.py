@@ -123,7 +123,8 @@ def native_number(text: str) -> float:
 
 
 def clock_hours(text: str) -> float:
-    """The time of day in hours since midnight: 15.5 for "오후 세 시 반"; 24 for "midnight"."""
+    """The time of day in hours since midnight: 15.5 for "오후 세 시 반"; 24 for "midnight"; 0 for a text without a
+    time."""
     lower = text.lower()
     if any(word in lower for word in ("noon", "정오", "正午")):
         return 12.0
@@ -145,7 +146,7 @@ def clock_hours(text: str) -> float:
 
 
 def month_number(word: str) -> int:
-    """The number of a month, 1 to 12, by its English name, whole or short."""
+    """The number of a month, 1 to 12, by its English name, whole or short. Raises ValueError for any other word."""
     return _MONTHS.index(word[:3].lower()) + 1
 
 

@@ -120,7 +120,11 @@ _NAMES_SWAPPED = ("slot:tool", "slot:name", "slot:word", "slot:mixed", "tools")
 
 
 def relation(earlier: Said | str, later: Said | str) -> Relation:
-    """Judge the effect of the later statement on the earlier one. Any text is safe; the order of the two matters."""
+    """Judge the effect of the later statement on the earlier one. Any text is safe; the order of the two matters.
+
+    A plain string counts as a `Said` without trail, day and type. A pair with a text of more than
+    MAX_COMPARED_CHARACTERS is not compared: it is SAME if both have the same words and trail, else OTHER.
+    """
     one, other = _as_said(earlier), _as_said(later)
     if max(len(one.text), len(other.text)) > MAX_COMPARED_CHARACTERS:
         if one.trail == other.trail and one.text.split() == other.text.split():
