@@ -66,8 +66,9 @@ def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def make_citation(repo: Repository, place: str) -> Citation:
-    """The citation of one place, as the work tree has it. Raises UsageError if the place does not exist or must not be
-    cited."""
+    """The citation of one place, as the work tree has it. Lines with too little text are cited with their neighbours; a
+    symbol has the lines 0. Raises UsageError if the place does not exist, must not be cited (`_read`), or has more than
+    MAX_CITATION_LINES lines."""
     match = _PLACE.match(place.strip())
     if match is None:
         raise UsageError(
@@ -134,8 +135,9 @@ def _with_neighbours(lines: Sequence[str], start: int, end: int) -> tuple[int, i
 
 
 def ensure_quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
-    """Raise GitMemError if `words` is not the text of the cited lines; white space may differ. An agent that confirms
-    citations must quote their text."""
+    """Raise GitMemError if `words` is not the text of the cited lines of all `citations`, in order; white space may
+    differ. An agent that confirms citations must quote their text. Raises UsageError for a file that must not be
+    cited."""
     cited: list[str] = []
     for citation in citations:
         lines = blob_lines(_read(repo, citation.path))

@@ -20,8 +20,8 @@ __all__ = ["PATH", "key_of", "read", "write"]
 
 
 def read(repo: Repository, commit: str) -> frozenset[str]:
-    """The rows of the baseline at `commit`. Empty if there is no baseline, or if it is larger than
-    MAX_MEMORY_FILE_BYTES."""
+    """The rows of the baseline at `commit`, without its comments (`#`). Empty if there is no baseline, or if it is
+    larger than MAX_MEMORY_FILE_BYTES."""
     oid = repo.blobs(commit, [PATH]).get(PATH, "")
     if not oid or repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
         return frozenset()
@@ -30,8 +30,8 @@ def read(repo: Repository, commit: str) -> frozenset[str]:
 
 
 def write(repo: Repository, findings: Iterable[Finding]) -> None:
-    """Write these findings to the baseline in the work tree, sorted, so that its diff shows the added and the removed
-    ones."""
+    """Replace the baseline in the work tree by these findings, sorted, so that its diff shows the added and the removed
+    ones. Nothing is committed, and a file that has these rows already is not written. Raises as `transaction.write`."""
     rows = sorted({key_of(one) for one in findings})
     data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
 

@@ -172,7 +172,8 @@ def compose(citation: Citation) -> str:
 
 
 def citations_of(fact: Fact, name: str = KEY) -> list[Citation]:
-    """The first MAX_CITATIONS_PER_FACT citations of a fact. `name`: the key of the comment, KEY or PROPOSED."""
+    """The first MAX_CITATIONS_PER_FACT citations of a fact; values that `parse` refuses are skipped. `name`: the key of
+    the comment, KEY or PROPOSED."""
     return [found for key, value in fact.meta if key == name and (found := parse(value))][:MAX_CITATIONS_PER_FACT]
 
 
@@ -198,7 +199,12 @@ def _texts(lines: Sequence[str]) -> list[str]:
 
 
 def verdict(citation: Citation, code: Code) -> Verdict:
-    """Check a citation against a snapshot. The cheapest tests come first."""
+    """Check a citation against a snapshot.
+
+    HOLDS: the file, or the file with its new name, has the cited lines (anywhere), or the symbol with the same body.
+    CHANGED: it has not. GONE: the snapshot lacks the file, or the file the symbol. UNKNOWN: the snapshot cannot answer
+    (a submodule, a link, an ignored or too large file, a shallow clone). Raises GitMemError if an object is missing.
+    """
     path = citation.path
     if (why := code.closed(path)) or (not code.has(path) and (why := code.out_of_reach(path))):
         return Verdict(citation, State.UNKNOWN, why)

@@ -55,7 +55,7 @@ def compare_citations(repo: Repository, values: Iterable[str], commit: str = "")
     """The code of citations when they were made and now, for a page that shows both.
 
     `values`: values of `code` keys; a value that is not a citation is left out. `commit`: the snapshot, "" for the work
-    tree.
+    tree. Writes the cache of departures (`known_departures`).
     """
     citations = [one for value in values if (one := parse(value)) is not None]
     code = SnapshotCode(repo, commit, {one.path for one in citations})
@@ -93,8 +93,9 @@ def changed_code(
 ) -> dict[str, CitedCode]:  # fmt: skip
     """The state of each citation whose code was renamed, changed or removed: value of the `code` key -> CitedCode.
 
-    A citation whose code is unchanged or whose state is unknown is left out. `commit`: the snapshot, "" for the work
-    tree. `max_lookups`: the number of missing paths for which Git may search history.
+    A citation is left out if its code is unchanged, if its state is unknown, or if the change is not committed.
+    `commit`: the snapshot, "" for the work tree. `max_lookups`: the number of missing paths for which Git may search
+    history. Writes the cache of departures (`known_departures`).
     """
     citations = {value: one for value in values if (one := parse(value)) is not None}
     if not citations:

@@ -44,7 +44,8 @@ def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
 
 
 def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[str, Fact]]:
-    """(path, fact) of each fact with a `code` key in these files. Files without that key are not parsed."""
+    """(path, fact) of each fact with a `code` key in these files. Files without that key, or of more than
+    MAX_MEMORY_FILE_BYTES, are not parsed."""
     sizes = repo.sizes([entry.oid for entry in entries])
     entries = [entry for entry in entries if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for entry, (_, data) in zip(entries, repo.read_many([entry.oid for entry in entries]), strict=True):

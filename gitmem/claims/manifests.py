@@ -79,7 +79,11 @@ class Manifests:
         return self._read[tool]
 
     def resolve(self, claim: Claim, document: str) -> Resolution:
-        """Look up the script, target or crate that a command calls."""
+        """Look up the script, target or crate that a command calls. `document`: the file that makes the claim.
+
+        The result is unknown if the tree has no configuration file for the tool, or if the file that would define the
+        name may define further names.
+        """
         tool = claim.tool
         if folder := _RUST_FOLDERS.get(tool):
             ends = (f"/{folder}/{claim.token}.rs", f"/{folder}/{claim.token}/main.rs")

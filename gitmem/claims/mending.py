@@ -61,7 +61,8 @@ def mend(repo: Repository, findings: Sequence[Finding]) -> tuple[list[Finding], 
     """Rewrite the lines of renamed paths and commit them. Returns (those of `findings` that were corrected, the oid of
     the commit).
 
-    The commit is "" if there was nothing to write.
+    A finding is corrected if it is sure, has a new path, and its claim spells the whole old path. The commit is "" if
+    there was nothing to write. Raises as `transaction.commit`, for a file with uncommitted edits too.
     """
     wanted = list(filter(_mendable, findings))
     if not wanted:

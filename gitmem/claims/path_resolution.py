@@ -38,7 +38,8 @@ class Resolution(NamedTuple):
 
 
 def resolve(claim: Claim, document: str, tree: Tree) -> Resolution:
-    """Look up the path of a claim. `document`: the file that makes the claim."""
+    """Look up the path of a claim. `document`: the file that makes the claim. The result is unknown for an empty path
+    and for a path behind a link or in a submodule."""
     token = claim.token.strip("/")
     if not token:
         return Resolution(NOWHERE, unknown=True)
@@ -76,8 +77,9 @@ def base_folders(claim: Claim, document: str) -> list[str]:
 
 
 def find_path(tree: Tree, path: str) -> str:
-    """The path of the tree that `path` means: itself, the same name with another ending (TWINS), or a match of its
-    glob; "" without one."""
+    """The path of the tree that `path` means: itself, the first match of its glob, the same name with another ending
+    (TWINS), or for a name without ending a file with that stem; "" without one. A path that differs from one of the
+    tree only in case is returned as it was given."""
     if tree.has(path):
         return path
     folder, _, name = path.rpartition("/")

@@ -1,6 +1,6 @@
 """Writes findings as sentences, as SARIF 2.1.0, and as annotations of a GitHub workflow. Pure.
 
-Text from the repository is escaped.
+SARIF and annotations escape text from the repository; `words_of` does not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_ANNOTATIONS = 10  # annotations of each level: GitHub shows no more for a st
 
 
 def words_of(one: Finding) -> str:
-    """A finding as one sentence."""
+    """A finding as one sentence, not escaped."""
     text = f"{one.claim}: {one.evidence}"
     if one.renamed_to and one.renamed_to not in one.evidence:
         text += f"; it is {one.renamed_to} now"
