@@ -72,7 +72,7 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
 
 
 def is_remote(spec: str) -> bool:
-    """Whether the embedder of a setting sends text to another machine."""
+    """Whether the embedder of a setting sends text to another machine; False for an unknown kind."""
     kind = EMBEDDERS.get(spec.partition(":")[0])
     return kind is not None and kind.remote
 
@@ -81,7 +81,7 @@ def open_embedder_of_index(spec: str, config: Config, state: Path | None = None)
     """Open the embedder that made the vectors of an index. `spec`: the setting that is stored in the index.
 
     None for a remote embedder that is not, or no longer, in the configuration: an index file must not decide where text
-    is sent.
+    is sent. Raises as `open_embedder` does.
     """
     if is_remote(spec) and spec != config.embedder:
         return None

@@ -99,8 +99,10 @@ class Endpoint:
         """Send `body` as JSON to `route` and return the bytes of the response.
 
         `state`: folder of the egress log. `origins`: (path, blob oid) of the sent texts. They are logged before
-        anything is sent, and without a log nothing is sent. Raises LimitExceeded for a response that is too long,
-        TimedOut after the deadline, ErrorStatus for an error status, ModelUnavailable if there is no response.
+        anything is sent, and without a log nothing is sent. Between two attempts the function sleeps.
+        Raises LimitExceeded for a response that is too long; TimedOut after the deadline, if the next attempt would
+        come after it, and after a read time-out that is not retried; ErrorStatus for a status other than 200 in the
+        last attempt; ModelUnavailable if there is no response, no httpx, or no log.
         """
         try:
             import httpx
@@ -201,8 +203,8 @@ class Endpoint:
 
 
 def parse(address: str, example: str) -> tuple[str, str]:
-    """Split an address `<url>#<model>` into (URL, model). Raises BadConfig for another form; `example`: the command in
-    its hint."""
+    """Split an address `<url>#<model>` into (URL without a slash at its end, model). Raises BadConfig for another form,
+    and for a URL with a user name; `example`: the command in its hint."""
     url, _, model = address.partition("#")
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or not model or parts.username:
@@ -211,8 +213,8 @@ def parse(address: str, example: str) -> tuple[str, str]:
 
 
 def read_key(url: str, file: str) -> str:
-    """The key in `file`; "" without a file. Raises ModelUnavailable if the file cannot be read, BadConfig if the key
-    would be sent to another machine over plain http."""
+    """The key in `file`, without white space around it; "" if `file` is "". Raises ModelUnavailable if the file cannot
+    be read, BadConfig if the key would be sent to another machine over plain http."""
     if not file:
         return ""
     try:

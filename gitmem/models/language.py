@@ -83,7 +83,8 @@ class LanguageModel(Protocol):
         """Start a run, which may take `mem.modelSeconds` and `mem.modelTokens` in all.
 
         The value of the `with` statement is a function that replies to one prompt. It raises OutOfBudget over the run's
-        limits, ModelUnavailable if the model cannot be loaded or gives no reply.
+        limits, ModelUnavailable if the model cannot be loaded or gives no reply. A model that is stopped in the middle
+        of a reply may return the part that it has, with `Reply.stopped` set, instead of OutOfBudget.
         """
 
 

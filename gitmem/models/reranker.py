@@ -30,7 +30,7 @@ def rerank(
     environ: Mapping[str, str],
     child: Sequence[str] = CHILD,
 ) -> list[float]:
-    """The score of each passage for the question, 0 to 1: the logistic function of the model's output.
+    """The score of each passage for the question, in their order, 0 to 1: the logistic function of the model's output.
 
     `spec`: `gguf:<path>`. `seconds`: time limit. `child`: the command of the child process. Raises UsageError for
     another spec, ModelUnavailable if the file is missing, is no reranking model, or takes longer than `seconds`.
