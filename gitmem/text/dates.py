@@ -244,7 +244,8 @@ _YEAR_OF = lazy(rf"\b(?:in|since|during)\s+(\d{{4}})\b{AFTER_YEAR}|(?<!\d)(\d{{4
 
 
 def find_periods(text: str) -> Iterator[Period]:
-    """The months and years that `text` names, also those that are part of a day; years come after months."""
+    """The months and years that `text` names, also those that are part of a day; years come after months. The numbers
+    are not checked: a Korean, Japanese or Chinese month may be 0 or above 12."""
     for match in _MONTH_YEAR.finditer(text):
         yield Period(*match.span(), int(match[2]), MONTH[match[1].lower()])
     for match in _EASTERN_MONTH.finditer(text):

@@ -137,7 +137,8 @@ _SINCE = lazy(r"\bsince\b|이후|이래|부터|以来|以降|以后|以後|か�
 
 
 def days_in_question(text: str, today: date) -> list[Days]:
-    """The days that a question asks for, with relative days counted from `today`; [] for a question without any."""
+    """The days that a question asks for, with relative days counted from `today`; [] for a question without any. The
+    order is not that of the text, and spans may overlap."""
     spans: list[Days] = []
     lower = text.lower()
     digits = any(c.isdigit() for c in text)
@@ -317,7 +318,7 @@ def span_ago(unit: str, count: int, today: date) -> Days:
 
 def day_ago(unit: str, count: int, today: date) -> date | None:
     """The day that is `count` units before `today`; the last day of the month if that month is shorter. None before the
-    year 1."""
+    year 1. `unit`: day, week, month or year; minutes and hours are not for this function."""
     try:
         if unit in ("day", "week"):
             return today - timedelta(count * (7 if unit == "week" else 1))
