@@ -175,7 +175,8 @@ class CommitChange:
 
 
 def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) -> CommitChange:
-    """Sort the changed paths of one commit by how the gate checks them. Reads nothing."""
+    """Group the changed paths of one commit by how the gate checks them; one path may be in several groups. Reads
+    nothing."""
     moved = {change.new_oid for change in changes if change.added and policy.is_memory(change.path)}
     findings: list[Finding] = []
     wanted: list[BlobPlace] = []

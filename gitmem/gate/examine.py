@@ -50,8 +50,8 @@ class Blob:
 class FilesBefore:
     """The files as they were before a change.
 
-    `texts`: a function from a path to the bytes that each parent commit had there; empty for a new path. `removed`: the
-    paths that the change deletes or moves.
+    `texts`: a function from a path to the bytes that the parent commits had there, equal ones once; empty for a new
+    path. `removed`: the paths that the change deletes or moves.
     """
 
     texts: Callable[[str], Sequence[bytes]]

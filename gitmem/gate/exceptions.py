@@ -106,7 +106,8 @@ def fingerprint(salt: str, rule: str, text: str) -> str:
 
 
 def parse(text: str) -> Allowlist:
-    """The exceptions and the baseline in the text of the file; "" has none. Raises BadConfig when it cannot be read."""
+    """The exceptions and the baseline in the text of the file; "" has none. Raises BadConfig when it cannot be read,
+    and UsageError as `parse_date` for an `until` in quotation marks that is no date."""
     if not text.strip():
         return Allowlist()
     import tomllib

@@ -47,7 +47,8 @@ def baseline_rows(path: str, versions: Iterable[bytes], policy: Policy) -> set[B
 
 
 def findings_before(findings: Iterable[Finding], before: FilesBefore, policy: Policy) -> list[Finding]:
-    """The findings that their file had before the change at least as often as now, in order.
+    """The findings that their file had before the change at least as often as now; those of one path, rule and
+    fingerprint stand together.
 
     Findings in commit messages, in file names and about the change as a whole are never among them.
     """

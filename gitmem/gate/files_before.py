@@ -13,8 +13,8 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> FilesBefore:
-    """The files before a change. `commits`: the parents of the change. `gone`: the paths that the change deletes or
-    moves."""
+    """The files before a change, read when they are asked for; links and files of more than MAX_MEMORY_FILE_BYTES are
+    left out. `commits`: the parents of the change. `gone`: the paths that the change deletes or moves."""
 
     def texts(path: str) -> list[bytes]:
         entries = [e for commit in commits for e in repo.entries(commit, [path]) if e.path == path]

@@ -55,7 +55,8 @@ class _Tree:
 
 def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]:
     """The paths among `entries` (the listing of one tree) that agents read because another file names them. A path that
-    is not among `entries` is ignored."""
+    is not among `entries` is ignored. At each of MAX_IMPORT_DEPTH levels at most MAX_LEADING files are read, and none
+    of more than MAX_MEMORY_FILE_BYTES."""
     tree = _Tree(entries)
     files = tree.files
     names = {path: path.rpartition("/")[2].casefold() for path in files}

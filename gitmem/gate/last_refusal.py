@@ -52,7 +52,7 @@ def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:
 
 def delete_after_success(common_dir: Path, hook: str) -> None:
     """Delete the record after a later success: of a refused commit when a commit passes, of a refused push when a push
-    (`hook` is `pre-push`) passes."""
+    (`hook` is `pre-push`) passes. Does nothing without a record. Raises OSError when the file cannot be deleted."""
     last = read(common_dir)
     if last is not None and (last.hook in PUSHES) == (hook in PUSHES):
         (common_dir / "gitmem" / NAME).unlink(missing_ok=True)

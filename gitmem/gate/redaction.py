@@ -70,8 +70,8 @@ class Redaction:
 def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) -> str:
     """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data.
 
-    A match that an exception covers stays. Line ends stay, so that line numbers do not change. Raises Refused when
-    masking single lines is not enough, and when a detector fails, since its matches would stay.
+    A match that an exception covers stays. Line ends stay, so that line numbers do not change. NUL becomes U+FFFD.
+    Raises Refused when masking single lines is not enough, and when a detector fails, since its matches would stay.
     """
     redacted = redaction(text, path, policy, only_secrets=only_secrets)
     if redacted.whole:
@@ -83,7 +83,8 @@ def redaction(
     text: str, path: str, policy: Policy, *, only_secrets: bool = False, leave: Collection[str] = ()
 ) -> Redaction:
     """Like `redact`, but returns also what was replaced, and does not raise when masking single lines is not enough:
-    the whole text then becomes one mask (`Redaction.whole`). `leave`: rules whose matches stay."""
+    the whole text then becomes one mask (`Redaction.whole`). `leave`: rules whose matches stay. Raises Refused when a
+    detector fails."""
     if only_secrets:
         policy = _of_secrets(policy)
     draft = _Draft(text.replace("\0", "\ufffd"))

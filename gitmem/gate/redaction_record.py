@@ -26,7 +26,11 @@ REASON = "masked with git mem redact"
 
 
 def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]], daily: Sequence[str] = ()) -> None:
-    """Record the oids of redacted daily logs and MEMORY.md. `blobs`: (path, oid). `daily`: patterns of daily logs."""
+    """Record the oids of redacted daily logs and MEMORY.md; blobs of other paths are ignored. The newest MAX_BLOBS
+    stay.
+
+    `blobs`: (path, oid). `daily`: patterns of daily logs. Raises OSError when the record cannot be written.
+    """
     wanted = [oid for path, oid in blobs if kind(path) is Kind.MEMORY or is_daily(path, daily)]
     if not wanted:
         return
@@ -50,8 +54,8 @@ def _recorded_rewrites(repo: Repository) -> list[str]:
 
 
 def without_recorded_rewrites(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
-    """Remove the findings whose staged file is a recorded blob. If there was one, the trailer is added to the file
-    `message`."""
+    """The findings without those whose staged file is a recorded blob. If there was one, the function adds the trailer
+    to the file `message`. Raises GitFailed."""
     if not findings:
         return findings
     recorded = set(_recorded_rewrites(repo))

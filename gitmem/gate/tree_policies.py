@@ -42,7 +42,7 @@ def policy_of_trees(
 
     Memory paths, protected files and layouts are those of all trees together, which can only make the policy stricter.
     The exceptions come from `trees[trusted]` alone. `user_config`: the user's settings; None reads them. Raises
-    BadConfig.
+    BadConfig for settings or exceptions that cannot be parsed, GitMemError for such a file of more than 1 MiB.
     """
     if user_config is None:
         user_config = repo.user_config()
@@ -131,7 +131,8 @@ def tree_policy(repo: Repository, commit: str, today: date) -> Policy:
 
 
 def worktree_policy(repo: Repository, today: date) -> Policy:
-    """The policy of a scan of the work tree: settings and exceptions as the files on disk have them."""
+    """The policy of a scan of the work tree: settings and exceptions as the files on disk have them; a file that cannot
+    be read counts as empty. In a bare repository those of the index. Raises as `policy_of_trees`."""
     policy = policy_of_trees(repo, [repo.staged()], today)
     if repo.root is None:
         return policy

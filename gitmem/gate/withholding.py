@@ -20,7 +20,7 @@ _ALLOWED_RULES = frozenset(PERSONAL)  # rules that do not withhold a name: a per
 @lru_cache(maxsize=4096)
 def name_for_model(text: str) -> str:
     """A short string that others wrote (an author, a branch, a tag, a subject), on one line, as a model may see it:
-    WITHHELD_NAME in its place when it has a secret or reads as an instruction."""
+    WITHHELD_NAME in its place when it has a secret or reads as an instruction. Personal data does not withhold it."""
     line = " ".join(text.split())
     if _PLAIN.fullmatch(line):
         return line

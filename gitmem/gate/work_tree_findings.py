@@ -68,7 +68,7 @@ class Contents:
 
 def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Contents:
     """The work tree's files that the gate scans, in their order, up to the first with which they have more than `most`
-    bytes. Raises GitMemError when it cannot read them."""
+    bytes; that one is left out. Raises GitMemError in a bare repository, and as `worktree_policy`."""
     policy = worktree_policy(repo, today)
     left = [most]
     source = work_tree_files(repo, [], policy)

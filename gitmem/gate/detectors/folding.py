@@ -100,6 +100,7 @@ class OffsetMap:
         self._copied: list[bool] = []
 
     def add(self, norm: int, raw: int, raw_end: int, copied: bool) -> None:
+        """Appends a piece. The pieces have to come in the order of their offsets."""
         self._norm.append(norm)
         self._raw.append(raw)
         self._raw_end.append(raw_end)
@@ -115,6 +116,11 @@ class OffsetMap:
         return self._raw[index], self._raw_end[index]
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
+        """The half-open range of the raw text that a half-open range of the normalised text comes from.
+
+        A piece that was not copied counts as a whole. An empty range gives an empty one; a map without pieces gives the
+        same range back.
+        """
         first, _ = self._at(start)
         _, last = self._at(max(start, end - 1))
         if end <= start:

@@ -110,7 +110,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def parse_rules(text: str) -> list[Rule]:
-    """The rules of a gitleaks.toml. Raises BadConfig, with the id of the rule, for what is not supported."""
+    """The rules of a gitleaks.toml, in the order of the file.
+
+    Raises BadConfig for a text that is not TOML, has no rules or extends another file, for a rule without an id, and,
+    with the id, for a rule without a regex or with a pattern that cannot be used. Values of the wrong type elsewhere
+    raise ValueError or TypeError.
+    """
     import tomllib
 
     try:

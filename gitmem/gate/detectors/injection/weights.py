@@ -37,6 +37,7 @@ class Weights:
     firsts: frozenset[str] = frozenset()
 
     def score(self, features: Iterable[str]) -> float:
+        """The bias plus the weights of the features. A feature without a weight adds nothing."""
         of = self.of
         return self.bias + fsum([of[feature] for feature in features if feature in of])  # the same in any order
 

@@ -12,7 +12,10 @@ from itertools import pairwise
 
 
 def luhn(digits: str) -> bool:
-    """ISO/IEC 7812-1: every second digit from the right doubled, the sum of digits a multiple of ten."""
+    """ISO/IEC 7812-1: every second digit from the right doubled, the sum of digits a multiple of ten.
+
+    False for an empty string. Raises ValueError for a character that is not a digit.
+    """
     total = 0
     for place, char in enumerate(reversed(digits)):
         digit = int(char) * (1 + place % 2)

@@ -23,8 +23,8 @@ def lines(name: str) -> list[tuple[int, str]]:
 def rows(name: str, width: int, keys: int = 1) -> list[list[str]]:
     """The rows of a table, `width` fields each, none of them empty, in the order of the file.
 
-    `keys`: how many fields, from the first on, name a row. Malformed is a row of another width, with an empty field,
-    space around a field or a name that the table has already, and a table without rows.
+    `keys`: how many fields, from the first on, name a row. Raises ValueError for a malformed table: a row of another
+    width, with an empty field, space around a field or a name that the table has already, or no rows at all.
     """
     read: list[list[str]] = []
     names: set[tuple[str, ...]] = set()

@@ -35,8 +35,10 @@ def _places() -> dict[str, int]:
 
 
 def is_checked(words: list[str]) -> bool:
-    """Whether these 12, 15, 18, 21 or 24 words of the list have a right checksum (SHA-256, one bit for three
-    words)."""
+    """Whether these 12, 15, 18, 21 or 24 words have a right checksum (SHA-256, one bit for three words).
+
+    Raises KeyError for a word that is not in the list.
+    """
     from hashlib import sha256
 
     bits = "".join(f"{_places()[word]:011b}" for word in words)
