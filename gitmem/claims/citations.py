@@ -127,6 +127,8 @@ class TreeCode:
         return self.tree.oids[path]
 
     def data(self, path: str) -> bytes | None:
+        """The bytes of a file of the tree; None if it is too large or its object is missing. Raises KeyError for
+        another path."""
         oid = self.oid(path)
         if self.tree.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
             return None

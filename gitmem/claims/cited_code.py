@@ -146,6 +146,8 @@ class SnapshotCode:
         self._behind_links: set[str] = set()
 
     def closed(self, path: str) -> str:
+        """The reason why the snapshot cannot have a file at this path: it lies behind a link of the work tree. ""
+        without one."""
         self._on_disk(path)
         if path in self._behind_links:
             return "it lies behind a link"
@@ -160,12 +162,16 @@ class SnapshotCode:
         return self._on_disk(path) is not None or self.is_committed(path)
 
     def oid(self, path: str) -> str:
+        """The oid of a file; bytes of the work tree are hashed, not stored. Raises KeyError for a file that the
+        snapshot lacks."""
         data = self._on_disk(path)
         if data is not None:
             return self.repo.hash_blob(data)
         return self._oids(path)[path]
 
     def data(self, path: str) -> bytes | None:
+        """The bytes in the work tree, or in the commit if the file is not on disk; None if it is too large or in
+        neither."""
         data = self._on_disk(path)
         if data is not None and len(data) > MAX_MEMORY_FILE_BYTES:
             return None

@@ -107,6 +107,8 @@ class ClaimLookup:
         return known
 
     def _resolved(self, one: FileClaim) -> Resolution:
+        """The place of a claim: of a name by the search of the code, of another claim by the files of its kind. A name
+        that was not searched has an unknown place."""
         claim = one.claim
         if claim.kind in NAMED_KINDS:
             if claim.token not in self.searched:

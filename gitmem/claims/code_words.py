@@ -133,11 +133,13 @@ class BlobWords:
 
 
 def _has_definition(data: bytes, word: bytes) -> bool:
+    """Whether a line of a file defines this word; `data`: the bytes of the file."""
     name = word.decode("utf-8", "replace")
     return any(word in line and defines(_text(line), name) for line in data.split(b"\n"))
 
 
 def _is_code(entry: Entry) -> bool:
+    """Whether an entry is a regular file of code by its path: no prose, data, recorded output or minified script."""
     path = entry.path
     if path.endswith(CODE) and not path.endswith(".min.js"):  # nine of ten files need no regular expression
         return entry.mode in (REGULAR, EXECUTABLE) and not any(folder in path for folder in RECORDED)

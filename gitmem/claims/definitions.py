@@ -39,6 +39,8 @@ def lines_of(lines: Sequence[str], path: str, symbol: str) -> tuple[int, int] | 
 
 
 def _python(text: str, names: Sequence[str]) -> tuple[int, int] | None:
+    """The first and last line (from 1, decorators included) of a nested definition in Python, `names` from the outside
+    in. None if it is not there or the text does not parse."""
     try:
         body: list[ast.stmt] = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -127,6 +127,7 @@ def _prefix(line: MarkedLine, text: str) -> Iterator[Claim]:
 
 
 def _path(line: MarkedLine, text: str, path: str, *, plain: bool) -> Claim:
+    """The claim that a path is there: a directory if it ends with `/`, otherwise by its name."""
     kind = path_kind(path)
     if path.endswith("/"):
         kind = Kind.DIRECTORY

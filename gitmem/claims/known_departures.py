@@ -54,6 +54,7 @@ class KnownDepartures:
             write_atomic(state_dir(self.repo.common_dir, make=False), FILE, json.dumps(rows).encode(), private=True)
 
     def _known(self) -> dict[str, Any]:
+        """The cached departures, read once; {} if the cache is missing, unreadable, too large or malformed."""
         if self._rows is None:
             try:
                 rows = json.loads(read_bytes(state_dir(self.repo.common_dir, make=False), FILE, 1 << 20))

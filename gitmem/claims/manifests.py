@@ -134,6 +134,7 @@ _RUST_FOLDERS = {"example": "examples", "rust-test": "tests", "binary": "bin"}
 
 @lru_cache(maxsize=4096)
 def _parse(tool: str, text: str) -> Definitions:
+    """The definitions in a file of this tool. A malformed file gives none, marked as open."""
     try:
         return _PARSERS[tool](text)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
@@ -141,6 +142,8 @@ def _parse(tool: str, text: str) -> Definitions:
 
 
 def _node(text: str) -> Definitions:
+    """The scripts of a package.json, and as weak names its programs and dependencies, also without their scope. Raises
+    ValueError or AttributeError for a malformed file."""
     value = json.loads(text.removeprefix("﻿"))
     scripts = _keys(value.get("scripts"))
     programs = set(_keys(value.get("bin")))
@@ -164,6 +167,7 @@ _MAKE_OPEN = re.compile(r"\$[({](?:eval|foreach|call|MAKECMDGOALS)|^%:|^\.DEFAUL
 
 
 def _make(text: str) -> Definitions:
+    """The targets of a makefile. It is open if it has pattern rules, or makes rules with functions such as `eval`."""
     names: set[str] = set()
     patterns = False
     joined_lines = re.sub(r"\\\r?\n", " ", text)
@@ -180,6 +184,7 @@ def _make(text: str) -> Definitions:
 
 
 def _just(text: str) -> Definitions:
+    """The recipes, aliases and modules of a justfile."""
     names = set(re.findall(r"^@?([A-Za-z_][\w-]*)(?:[ \t]+[^:=\n]*)?:(?!=)", text, re.MULTILINE))
     names.update(re.findall(r"^alias[ \t]+([\w-]+)", text, re.MULTILINE))
     names.update(re.findall(r"^@?([A-Za-z_][\w-]*)[ \t][^\n]*?:(?!=)", text, re.MULTILINE))
@@ -188,6 +193,8 @@ def _just(text: str) -> Definitions:
 
 
 def _task(text: str) -> Definitions:
+    """The tasks of a Taskfile, all at the indent of the first one, and their aliases. It is open if it includes
+    others."""
     _, *rest = re.split(r"^tasks:[^\n]*$", text, maxsplit=1, flags=re.MULTILINE)
     body = "".join(rest)
     first = re.search(r"^([ \t]+)[\w'\"-]", body, re.MULTILINE)
@@ -216,6 +223,8 @@ def _poe(text: str) -> Definitions:
 
 
 def _hatch(text: str) -> Definitions:
+    """The scripts of Hatch environments, with and without their environment (`docs:build`, `build`), and the built-in
+    ones."""
     names = {"test", "fmt", "build"}
     for found in (_table(text, "tool", "hatch", "envs"), _table(text, "envs")):
         for name, environment in found.items():
@@ -231,6 +240,8 @@ def _rake(text: str) -> Definitions:
 
 
 def _deno(text: str) -> Definitions:
+    """The tasks and scripts of a deno.json; whole-line comments are allowed. Raises ValueError or AttributeError for a
+    malformed file."""
     value = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
     return Definitions(frozenset((*_keys(value.get("tasks")), *_keys(value.get("scripts")))))
 
@@ -240,6 +251,8 @@ def _composer(text: str) -> Definitions:
 
 
 def _crate(text: str) -> Definitions:
+    """The name of a Cargo package, "" without one, and its dependencies as weak names. Raises ValueError for text that
+    is not TOML."""
     value = tomllib.loads(text)
     names = {value.get("package", {}).get("name", "")}
     dependencies: set[str] = set()
@@ -250,6 +263,8 @@ def _crate(text: str) -> Definitions:
 
 
 def _binary(text: str) -> Definitions:
+    """The names of a Cargo package and of its programs, examples, tests and benchmarks. Raises ValueError for text that
+    is not TOML."""
     value = tomllib.loads(text)
     names = {value.get("package", {}).get("name", "")}
     for group in ("bin", "example", "test", "bench"):
@@ -258,6 +273,8 @@ def _binary(text: str) -> Definitions:
 
 
 def _gradle(text: str) -> Definitions:
+    """All quoted names of a settings.gradle, without colons at their ends. It is open if it makes names in a loop or
+    includes other builds."""
     names = {name.strip(":") for name in re.findall(r"['\"](:?[\w:./-]+)['\"]", text)}
     return Definitions(frozenset(names), open="includeBuild" in text or "fileTree" in text or ".each" in text)
 

@@ -59,12 +59,14 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
 
 
 def _level(one: Finding) -> str:
+    """The SARIF level of a finding: "error" if it is sure and its target is gone, otherwise "warning"."""
     if one.sure and one.state is State.GONE:
         return "error"
     return "warning"
 
 
 def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
+    """The SARIF result of a finding. Raises ValueError if `rules` lacks the rule of its state."""
     rule = f"claim-{one.state.value}"
     uri = quote(one.path.encode("utf-8", "surrogateescape"))
     mark = sha256(key_of(one).encode("utf-8", "surrogateescape")).hexdigest()[:20]

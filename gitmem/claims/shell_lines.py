@@ -140,6 +140,7 @@ def _unwrapped(words: list[str]) -> list[str]:
 
 
 def _program(words: list[str]) -> str:
+    """The name of the program that the first word calls, without folders and without `.bat` or `.cmd`."""
     name = words[0].replace("\\", "/").rsplit("/", 1)[-1]
     return name.removesuffix(".bat").removesuffix(".cmd")
 
@@ -170,6 +171,8 @@ def _entered(words: list[str], folder: str) -> str:
 
 
 def _command(line: MarkedLine, words: list[str], folder: str) -> Iterator[Claim]:
+    """The claims of one command: its script or target, its program if that is a path, and its arguments. Nothing if
+    `folder` begins with "?" (not known)."""
     words = _unwrapped(words)
     if not words or folder.startswith("?"):
         return
@@ -203,6 +206,7 @@ def _arguments(line: MarkedLine, name: str, words: list[str], folder: str) -> It
 
 
 def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[Claim]:
+    """The claim that an argument is a path, if it has the form of one; `read`: whether the command reads it."""
     bare = word.strip("'\"()")
     if "=" in bare or not ("/" in bare or file_name(bare)):
         return
@@ -316,6 +320,8 @@ def _targets(
 
 
 def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: list[str], folder: str) -> Iterator[Claim]:
+    """The claims of a `cargo` command: the values of options such as `--bin`, and a subcommand that Cargo does not have
+    itself."""
     for option, tool in _CARGO_OPTIONS.items():
         name = values.get(option, "")
         if re.fullmatch(r"[\w-]+", name):

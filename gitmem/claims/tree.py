@@ -120,6 +120,7 @@ class Tree:
         return any(self._ignored("/".join(parts[:depth])) for depth in range(1, len(parts) + 1))
 
     def _ignored(self, path: str) -> bool:
+        """Whether the .gitignore files ignore this path itself (not its folders); the last rule that fits decides."""
         found = self._verdicts.get(path)
         if found is None:
             found = False
