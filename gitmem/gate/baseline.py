@@ -57,6 +57,7 @@ def parse(text: str) -> list[Row]:
 
 
 def _row(path: str, row: dict[str, Any]) -> Row:
+    """A row of a detect-secrets baseline. Raises KeyError, TypeError or ValueError for a malformed one."""
     digest, line = row["hashed_secret"], row.get("line_number", 0)
     if not isinstance(path, str) or not isinstance(line, int) or not re.fullmatch("[0-9a-f]{40}", digest):
         raise ValueError

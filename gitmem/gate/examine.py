@@ -205,6 +205,7 @@ def inspect_exhaustively(inspection: Inspection, policy: Policy) -> Inspection:
 
 
 def _inspection(subject: Text, run: DetectorRun, cached: dict[str, list[Match]]) -> Inspection:
+    """The inspection of a run: its matches without duplicates, and the spans of secrets joined where they touch."""
     matches = _distinct(run.matches)
     secrets = merge_spans([(m.start, m.end) for m in matches if m.secret])
     return Inspection(subject, matches, secrets, run.failures, run.limit_reached, cached)
@@ -286,6 +287,7 @@ def _finding_of_the_rest(hidden: Sequence[Match], path: str, policy: Policy, tex
 
 
 def _digest(texts: Iterable[str]) -> str:
+    """The SHA-256 of some texts, in hexadecimal digits; their order matters."""
     from hashlib import sha256  # loads OpenSSL: only a text full of findings needs it
 
     return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
@@ -418,6 +420,7 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
 
 
 def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
+    """The half-open span of the lines that a match touches, without the last line ending."""
     first = raw.rfind("\n", 0, start) + 1
     last = raw.find("\n", max(start, end - 1))
     if last < 0:

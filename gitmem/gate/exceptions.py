@@ -235,6 +235,7 @@ def with_baseline(text: str, rows: Iterable[BaselineRow], salt: str) -> str:
 
 
 def _by_path(rows: Iterable[BaselineRow]) -> dict[str, list[BaselineRow]]:
+    """Path -> its rows, in order."""
     found: dict[str, list[BaselineRow]] = {}
     for row in sorted(rows):
         found.setdefault(row.path, []).append(row)

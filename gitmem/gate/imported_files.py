@@ -41,6 +41,7 @@ class _Tree:
 
     @property
     def folded(self) -> dict[str, list[str]]:
+        """Case-folded path -> the paths that it stands for, made when it is first asked for."""
         if not self._folded:
             for path in self.files:
                 self._folded.setdefault(path.casefold(), []).append(path)

@@ -84,6 +84,7 @@ class Policy:
         return self._is_placed(path) or self._is_placed(f"{path.rstrip('/')}/x.md")
 
     def _is_placed(self, path: str) -> bool:
+        """Whether a path is memory under the globs that name a place: those that do not begin with a wildcard."""
         named = tuple(dict.fromkeys(glob for each in self.layouts for glob in each.extra if glob[:1] not in "*?["))
         layout = Layout(extra=named)
         return is_memory(path, layout) or is_memory(canonical(path), layout)

@@ -41,6 +41,7 @@ def _results(chunk: list[Blob], future: Future[list[list[Finding]]]) -> Iterator
 
 
 def _chunks(blobs: Iterable[Blob]) -> Iterator[list[Blob]]:
+    """The blobs in lists, in order. A list ends when it has CHUNK_BYTES or more, so it may be larger; none is empty."""
     chunk: list[Blob] = []
     size = 0
     for blob in blobs:

@@ -146,6 +146,7 @@ def _uncovered(inspection: Inspection, policy: Policy, only_secrets: bool, leave
 
 
 def _is_excepted(match: Match, inspection: Inspection, policy: Policy) -> bool:
+    """Whether an exception that has not expired covers a match."""
     entry = policy.allow.covers(finding_of(match, inspection, policy))
     return entry is not None and not entry.expired(policy.today)
 

@@ -219,12 +219,14 @@ def _modes(repo: Repository) -> Check:
 
 
 def _files_in(folder: Path) -> Sequence[Path]:
+    """A folder and what is in it, sorted, without links; [] if it is missing or a link. Subfolders are not entered."""
     if not folder.is_dir() or folder.is_symlink():
         return []
     return [folder, *(path for path in sorted(folder.iterdir()) if not path.is_symlink())]
 
 
 def _exceptions(repo: Repository, today: date) -> Check:
+    """The check of the exceptions file: whether it can be read, and whether entries have ended."""
     try:
         allow = exceptions.parse(_text(repo, exceptions.FILE))
     except BadConfig as error:
@@ -259,6 +261,8 @@ def _refusal(repo: Repository) -> Check:
 
 
 def _text(repo: Repository, path: str) -> str:
+    """The text of a file of the work tree, at most its first MiB; "" if it is missing, unreadable or behind a link, and
+    without a work tree."""
     if repo.root is None:
         return ""
     try:

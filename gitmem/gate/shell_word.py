@@ -16,6 +16,7 @@ def shell_word(text: str) -> str:
 
 
 def _ansi_c(c: str) -> str:
+    """A character as it stands inside `$'...'`: printable as it is, otherwise as escapes of its bytes."""
     if c in "\\'":
         return "\\" + c
     if c.isprintable():

@@ -76,6 +76,7 @@ def _without_decrypted(words: Sequence[str], policy: Policy) -> list[str]:
 
 
 def _message(found: set[str]) -> str:
+    """The words for attributes that hide text; without one of OTHER_TEXT among them, a macro is the reason."""
     own = [name for name in OTHER_TEXT if name in found]
     if not own:
         return "an attribute that may be a macro of the top-level .gitattributes: write what it stands for"

@@ -45,6 +45,8 @@ def _may_ignore(path: str) -> bool:
 
 
 def _ignored(repo: Repository, commit: str, files: Collection[str]) -> set[str]:
+    """The PROBES that the .gitignore files of a commit ignore, found with Git in a temporary repository. Files that are
+    links, too large or missing are left out."""
     entries = [entry for entry in repo.entries(commit, sorted(files)) if entry.mode not in LINKS]
     sizes = repo.sizes([entry.oid for entry in entries])
     environ = {name: value for name, value in repo.environ.items() if not name.startswith("GIT_")}

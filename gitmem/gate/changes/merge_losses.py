@@ -95,6 +95,7 @@ def _of_sides(repo: Repository, sides: Mapping[str, Mapping[str, PathChange]]) -
 
 
 def _before(repo: Repository, one: str, other: str, paths: Mapping[str, object]) -> dict[str, Version]:
+    """The versions of the paths at the merge base of two commits; {} without a merge base."""
     base = repo.merge_base(one, other)
     if not base:
         return {}

@@ -45,6 +45,8 @@ class Staging:
         return [*own, *self.dropped]
 
     def _equals_merged(self, change: Change) -> bool:
+        """Whether a change gives a path the version that one of the merged commits has; for a deletion, whether one of
+        them lacks the path."""
         version = None
         if change.status != "D":
             version = (change.new_mode, change.new_oid)

@@ -139,6 +139,7 @@ def _regular(entries: Sequence[Entry]) -> str:
 
 
 def _text(repo: Repository, oid: str) -> str:
+    """The text of a blob; "" without an oid, if the object is missing, or over MAX_SETTINGS_BYTES."""
     small = oid and repo.sizes([oid]).get(oid, MAX_SETTINGS_BYTES + 1) <= MAX_SETTINGS_BYTES
     if not small:
         return ""

@@ -132,6 +132,7 @@ def _html_after(html: re.Pattern[str] | None, line: str, head: int) -> re.Patter
 
 
 def _holds(stretches: list[Stretch], place: int) -> bool:
+    """Whether a place is in one of the half-open stretches, which are in order and apart."""
     at = bisect_right(stretches, (place, len(stretches) and stretches[-1][1])) - 1
     return at >= 0 and stretches[at][0] <= place < stretches[at][1]
 

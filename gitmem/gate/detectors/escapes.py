@@ -74,6 +74,7 @@ class Plain(NamedTuple):
         return bisect_right(self.starts, at) - 1
 
     def _place(self, at: int) -> int:
+        """The raw offset of an offset of the plain text; inside a decoded escape it is where the escape begins."""
         index = self._index(at)
         start = self.starts[index]
         if start in self.ends:

@@ -107,6 +107,8 @@ class OffsetMap:
         self._copied.append(copied)
 
     def _at(self, offset: int) -> tuple[int, int]:
+        """The half-open raw range of a character of the normalised text: one character in a copied piece, otherwise the
+        whole piece. An offset behind a copied piece counts as the end of the piece."""
         index = max(0, bisect_right(self._norm, offset) - 1)
         if not self._norm:
             return offset, offset + 1
@@ -171,6 +173,7 @@ def _rewrite(
 
 
 def _compose(outer: OffsetMap | None, inner: OffsetMap | None) -> OffsetMap | None:
+    """The map that applies `inner`, then `outer`; None (no change) counts as the identity."""
     if outer is None or inner is None:
         return outer or inner
     return _Chain(outer, inner)

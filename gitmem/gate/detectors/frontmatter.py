@@ -76,6 +76,7 @@ def _match(rule: str, start: int, end: int, message: str) -> Match:
 
 
 def _depth(body: str) -> int:
+    """How deep brackets are nested in a text; a closing one too many is ignored, and kinds are not told apart."""
     depth = deepest = 0
     for bracket in re.finditer(r"[\[{\]}]", body):
         if bracket.group() in "[{":

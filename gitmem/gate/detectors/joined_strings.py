@@ -51,6 +51,7 @@ _QUOTES = bytes.maketrans(b"'`", b'""')
 
 
 def _may_have(raw: str) -> bool:
+    """A fast test for a seam between two parts of a string; False proves that the text has none."""
     squeezed = plain(raw).translate(_QUOTES, b" \t\r")
     for seam in _SQUEEZED:
         at = squeezed.find(seam, 1)

@@ -42,6 +42,7 @@ def settings(text: str, low: str) -> tuple[Setting, ...]:
 
 
 def _settings(text: str, low: str) -> Iterator[Setting]:
+    """The settings of a text in order, from at most _MAX_SETTINGS words `value`; tokens of web forms are left out."""
     done = 0
     for number, at in enumerate(places(low, ("value",))):
         if number == _MAX_SETTINGS:

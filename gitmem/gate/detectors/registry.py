@@ -146,6 +146,7 @@ def load(name: str) -> Callable[[Text], Iterator[Match]]:
 
 @cache
 def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
+    """The function `detect` of a module, which is imported now."""
     detect: Callable[[Text], Iterator[Match]] = import_module(module).detect
     return detect
 

@@ -82,6 +82,7 @@ class _Signs:
         return _Sign(place, end, shown, False)
 
     def _end(self, closing: str, place: int) -> int:
+        """The offset behind the next `closing` from `place` on; -1 without one."""
         if closing in self._absent:
             return -1
         found = self._raw.find(closing, place)

@@ -92,6 +92,8 @@ def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
 
 
 def _span(rule: Rule, match: re.Match[str]) -> tuple[int, int]:
+    """The span of the secret: of the rule's group, otherwise of the first group that is not empty, otherwise of the
+    whole match. (-1, -1) if the rule's group took no part."""
     if rule.group:
         return match.span(rule.group)
     group = next((n for n in range(1, (match.re.groups or 0) + 1) if match.group(n)), 0)
@@ -99,6 +101,8 @@ def _span(rule: Rule, match: re.Match[str]) -> tuple[int, int]:
 
 
 def _is_allowed(rule: Rule, value: str, whole: str) -> bool:
+    """Whether a match is excepted: the secret has a stop word, or the secret or the whole match fits an allowed
+    pattern."""
     if any(word in value.lower() for word in rule.stopwords):
         return True
     return any(_compiled(pattern).search(value) or _compiled(pattern).search(whole) for pattern in rule.allowed)
@@ -138,6 +142,8 @@ def parse_rules(text: str) -> list[Rule]:
 
 
 def _rule(row: dict[str, Any], allowed: tuple[str, ...], stopwords: tuple[str, ...]) -> Rule:
+    """The rule of one table, with the allowances of the file and its own. Raises BadConfig for a pattern that cannot be
+    used and for a group that it lacks."""
     name = row["id"]
     own_allowed, own_stopwords = _allowances(row)
     rule = Rule(
@@ -166,6 +172,7 @@ def _allowances(row: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _checked(name: str, pattern: str) -> str:
+    """The pattern in Python's syntax. Raises BadConfig, with the name of the rule, for one that cannot be used."""
     try:
         return _compiled(translate(pattern)).pattern
     except (re.error, OverflowError, RecursionError) as error:

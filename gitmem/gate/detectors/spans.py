@@ -42,6 +42,7 @@ class Spans:
         return True
 
     def _split(self, chunk: int) -> None:
+        """Split a full chunk in two."""
         for lists in (self._starts, self._ends):
             lists[chunk : chunk + 1] = [lists[chunk][:CHUNK], lists[chunk][CHUNK:]]
         self._firsts.insert(chunk + 1, self._starts[chunk + 1][0])

@@ -154,12 +154,14 @@ class Text:
 
     @property
     def norm(self) -> str:
+        """The normalised text, made when it is first asked for."""
         if self._norm is None:
             self._norm, self._map = folding.normalise(self.raw)
         return self._norm
 
     @property
     def folded(self) -> str:
+        """The normalised text in lower case with leetspeak undone. It has the length, and so the offsets, of `norm`."""
         if self._folded is None:
             lowered = self.norm.lower()
             if len(lowered) != len(self.norm):  # a few letters grow in lower case: keep the offsets

@@ -52,6 +52,7 @@ def as_sast(report: Report, version: str, started: datetime, ended: datetime) ->
 
 
 def _vulnerability(finding: Finding) -> dict[str, Any]:
+    """A finding as an entry of a GitLab SAST report."""
     solution = remedy(finding) or "git mem redact FILE masks it"
     if finding.secret and not remedy(finding):
         solution = f"{solution}; {ROTATE}"

@@ -95,6 +95,8 @@ def _readable(data: bytes) -> str:
 
 
 def _base64(run: str) -> str:
+    """A run of base64, plain or URL-safe, decoded; "" if it is malformed, unreadable, or only digits or letters of one
+    case. Only the first MAX_DECODED_CHARACTERS are decoded."""
     letters = re.sub(r"[\s=]", "", run).translate(str.maketrans("-_", "+/"))
     if letters.isdigit() or (letters.islower() and letters.isalpha()) or (letters.isupper() and letters.isalpha()):
         return ""
@@ -106,6 +108,8 @@ def _base64(run: str) -> str:
 
 
 def _base32(run: str) -> str:
+    """A run of base32 decoded; "" if it is malformed or unreadable. Only the first MAX_DECODED_CHARACTERS are
+    decoded."""
     letters = run.rstrip("=")[: MAX_DECODED_CHARACTERS // 5 * 8]
     try:
         return _readable(base64.b32decode(letters + "=" * (-len(letters) % 8)))
@@ -114,11 +118,16 @@ def _base32(run: str) -> str:
 
 
 def _hex(run: str) -> str:
+    """A run of hexadecimal digits decoded, whatever separates them; "" if it is unreadable. An odd last digit is
+    dropped."""
     digits = re.sub(r"0x|\\x|[^0-9a-fA-F]", "", run[: 4 * MAX_DECODED_CHARACTERS])
     return _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
 def _escaped(run: str) -> str:
+    """A run with its backslash escapes decoded; a code that is no character becomes a space. A run that begins with the
+    escape of a byte over 0x7f is decoded as bytes, and gives "" if they are unreadable."""
+
     def one(match: re.Match[str]) -> str:
         base = 8 if match.group(5) else 16
         code = int(match[match.lastindex or 0], base)
@@ -146,11 +155,14 @@ def _entities(run: str) -> str:
 
 
 def _binary(run: str) -> str:
+    """A run of bits decoded eight at a time, whatever separates them; "" if it is unreadable. Bits left over are
+    dropped."""
     bits = re.sub("[^01]", "", run)
     return _readable(bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8)))
 
 
 def _decimal(run: str) -> str:
+    """The characters of decimal codes; "" if one of the codes is not printable ASCII."""
     codes = [int(code) for code in re.findall(r"\d+", run)]
     if not all(32 <= code < 127 for code in codes):
         return ""
@@ -158,11 +170,13 @@ def _decimal(run: str) -> str:
 
 
 def _morse(run: str) -> str:
+    """A run of Morse code as letters, its words separated by spaces; an unknown letter is left out."""
     words = re.split(r" ?/ ?| {2,}", run.replace("·", ".").replace("–", "-"))
     return " ".join("".join(_MORSE_CODE.get(letter, "") for letter in word.split()) for word in words)
 
 
 def _regional(run: str) -> str:
+    """Regional indicator letters as words; "" if they do not divide into words."""
     letters = "".join(chr(ord(c) - 0x1F1E6 + 97) for c in run if 0x1F1E6 <= ord(c) <= 0x1F1FF)
     return segment(letters) or ""
 

@@ -223,6 +223,7 @@ def _instruction(text: Text, boost: float) -> str:
 
 
 def _secret(text: str) -> bool:
+    """Whether a decoded text has a secret."""
     from gitmem.gate.detectors.secrets import secrets
 
     return bool(secrets.secret_lines(text))

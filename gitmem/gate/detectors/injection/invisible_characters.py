@@ -55,6 +55,7 @@ def payloads(raw: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _shown(decoded: str) -> str:
+    """A decoded text for a message: at most 60 characters and `…`, with `?` for what cannot be printed."""
     clean = "".join(c if c.isprintable() else "?" for c in decoded)
     if len(clean) <= 60:
         return clean
@@ -77,6 +78,8 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 def _bidi(raw: str, exhaustive: bool) -> Iterator[Match]:
+    """Characters that change the order of the text: each override, and on each line embeddings that it does not end, or
+    several without right-to-left text. `exhaustive`: name all embeddings of a line, not just the first."""
     for match in _OVERRIDES.finditer(raw):
         yield Match(
             "invisible-bidi",
@@ -97,6 +100,9 @@ def _bidi(raw: str, exhaustive: bool) -> Iterator[Match]:
 
 
 def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:
+    """Zero-width characters: inside words (two places or a run block, a single one warns) and runs of eight or more
+    elsewhere. Left out are a byte order mark at the start, joiners in emoji and in scripts that need them, and sparse
+    soft hyphens. `exhaustive`: name every place, not just the first of each kind."""
     inside: list[tuple[int, int]] = []
     loose: list[tuple[int, int]] = []
     for match in _ZERO.finditer(raw):

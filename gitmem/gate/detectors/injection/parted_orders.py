@@ -67,6 +67,8 @@ def _tables(folded: str) -> Iterator[Line]:
 
 
 def _table(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
+    """The cells of one table, at most _MAX_CELLS, joined row after row and down each column, in overlapping parts of
+    _JOINED_CELLS. Nothing for a table with few cells or with a long one."""
     cells = [cell for row in rows for cell in row][:_MAX_CELLS]
     if len(cells) < _MIN_CELLS or any([folded.count(" ", *cell) >= _MAX_CELL_WORDS for cell in cells]):
         return

@@ -84,6 +84,8 @@ _DIPHTHONGS = (
 
 
 def _keyboard(text: str) -> str:
+    """Text typed on the wrong keyboard, as Korean: each Latin letter becomes the jamo of its key, and jamo become
+    syllables."""
     from gitmem.gate.detectors.folding import compose_letters
 
     letters = "".join(_KEYS.get(c, _KEYS.get(c.lower(), c)) for c in text)
@@ -153,6 +155,8 @@ _LONGEST_LINE = 2 * 1024
 
 
 def _acrostic(folded: str) -> Iterator[View]:
+    """The words that the first letters of the lines spell, as one view of the whole text; nothing for fewer than eight
+    lines or if they spell no words."""
     if folded.count("\n") < 7:
         return
     places = first_letters(folded)
@@ -209,6 +213,7 @@ def _by_pattern(pattern: re.Pattern[str], may: Callable[[str], bool] = bool) -> 
 
 
 def _shifted(line: str) -> str:
+    """A line with its letters shifted back by the commonest shift of its key words; "" if it has too few of them."""
     shifts = [_rotations()[word] for word in _WORD.findall(line) if word in _rotated()]
     if len(shifts) < 2 and (not shifts or len(line) > 60):
         return ""
@@ -275,6 +280,7 @@ _ROT13_HINT = lazy(rf"\b(?:{'|'.join(sorted(_ROT13_WORDS))})\b")
 
 
 def _rot13(line: str) -> str:
+    """The line in rot13; "" if it has fewer than two different hints."""
     if len(set(_ROT13_HINT.findall(line))) >= 2:
         return codecs.encode(line, "rot13")
     return ""

@@ -75,6 +75,7 @@ Pattern = tuple[Concept, str, str]  # with its name; compiled when it is first t
 
 @cache
 def _patterns(language: str) -> dict[str, Pattern]:
+    """The lexicon of a language: name of a concept -> (concept, name, pattern)."""
     lexicon = import_module(f"gitmem.gate.detectors.injection.lexicon.{language}").LEXICON
     return {concept.name: (concept, concept.name, text) for concept, text in lexicon.items()}
 
@@ -254,6 +255,8 @@ def _of_short_lines(places: list[tuple[int, int]]) -> Iterator[Line]:
 
 
 def _of_line(folded: str, start: int, end: int) -> Iterator[Unit]:
+    """The units of a line: the line itself if it is short enough, each sentence, and each pair of neighbouring
+    sentences. A sentence over LONGEST_UNIT becomes overlapping windows."""
     line = folded[start:end]
     if len(line) <= LONGEST_UNIT:
         yield Unit(start, end, line)
@@ -434,6 +437,7 @@ def score_of_words(unit: str, spans: list[tuple[int, int]], learned: Weights) ->
 
 
 def _unquoted(unit: str, spans: list[tuple[int, int]]) -> str:
+    """The unit with ` ‹› ` in place of each span; `spans` in order."""
     for a, b in reversed(spans):
         unit = unit[:a] + " ‹› " + unit[b:]
     return unit
@@ -444,6 +448,7 @@ def _row(unit: str) -> list[str]:
 
 
 def _of_form(unit: str, spans: list[tuple[int, int]]) -> list[str]:
+    """Features of the form of a unit: `=quote`, `=question`, `=long` and `=short`, as they apply."""
     if spans:
         features = ["=quote"]
     else:
@@ -458,6 +463,8 @@ def _of_form(unit: str, spans: list[tuple[int, int]]) -> list[str]:
 
 
 def _cjk_pieces(unit: str) -> list[str]:
+    """The pairs, triples and quadruples of neighbouring characters in the CJK runs of a unit, spaces ignored; repeats
+    stay."""
     features: list[str] = []
     if not unit.isascii() and _CJK_RUN.search(unit):
         for run in _CJK_RUN.findall(_SPACE.sub("", unit)):

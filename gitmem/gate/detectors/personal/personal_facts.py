@@ -112,6 +112,7 @@ def health(text: str, low: str) -> Iterator[tuple[int, int]]:
 
 
 def _asian_health(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of conditions in Chinese, Japanese and Korean, in order, that a text attributes to a person."""
     done = 0
     words = [word for people, ills in _ASIAN if present(text, people) for word in present(text, ills)]
     for at in places(text, tuple(dict.fromkeys(words))):

@@ -248,6 +248,8 @@ def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 
 def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+    """(rule, start, end) of numbers of persons and accounts in `raw[first:last]`, by their form and check digits, some
+    only beside a word for them. Grouped by kind, so not in order; spans may overlap."""
     for match in _RESIDENT.finditer(raw, first, last):
         dated = match.group("a")[:2] >= "20" or match.group("b")[0] not in "3478"  # else without a check digit
         digits, named = (
@@ -303,6 +305,8 @@ def _worded(raw: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _matches(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
+    """(rule, start, end) of personal data in a text. Grouped by kind, so not in order; spans may overlap. In a commit
+    message addresses of mail, and what only the words around it identify, are left out."""
     if "@" in raw and scope is not Scope.MESSAGE:
         for start, end in _emails(raw):
             yield "email", start, end

@@ -46,6 +46,7 @@ def _is_cookie(text: str, match: re.Match[str], first: int) -> bool:
 
 
 def _matches(text: str) -> Iterator[tuple[str, int, int]]:
+    """(rule, start, end) of session cookies and authorization headers; the same value may come twice."""
     seen = candidates(text)
     for first, last in seen.near:
         if patterns.session_hint.search(seen.low, first, last):

@@ -139,6 +139,8 @@ _OF_PASSWORDS = tuple(REASONS)[:5]
 
 
 def _in_sentence(candidate: Candidate, value: str) -> bool:
+    """Place.SENTENCE: a value with a blank always is a password, others by their look and by what joins them to the
+    word."""
     label, strength = candidate.label, candidate.strength
     if " " in value:
         return True  # a passphrase between quotation marks
@@ -156,6 +158,7 @@ def _looks(candidate: Candidate, value: str) -> bool:
 
 
 def _near_word(candidate: Candidate, value: str) -> bool:
+    """Place.NEAR: only a value that looks chosen, with a symbol of passwords, that is no reference."""
     chosen = looks_chosen(value, True, starred=candidate.starred) or (is_coined(value) and is_odd(value[:-1]))
     return chosen and patterns.password_symbol.search(value) is not None and not patterns.pointer.search(value)
 
@@ -165,6 +168,8 @@ def _is_changed(candidate: Candidate, value: str) -> bool:
 
 
 def _is_answer(candidate: Candidate, value: str) -> bool:
+    """Place.QUESTION: a value that looks chosen; a weaker one needs the question mark or three classes of
+    characters."""
     if looks_chosen(value, True) or is_joined(value, 2) or (is_coined(value) and is_odd(value)):
         return True
     if not is_chosen(value, "", 1, False):
@@ -174,6 +179,7 @@ def _is_answer(candidate: Candidate, value: str) -> bool:
 
 
 def _in_pair(candidate: Candidate, value: str) -> bool:
+    """Place.PAIR: looks chosen, or is a joined value beside a known login. Names of pages are not passwords."""
     joined = candidate.join == " " and (is_joined(value, 2) or patterns.camel_password.fullmatch(value) is not None)
     if (joined and patterns.login_word.search(candidate.label.lower())) or patterns.memory_link.fullmatch(value):
         return False  # `Login / SignUp2`: both are names of pages
@@ -185,6 +191,8 @@ def _beside_host(candidate: Candidate, value: str) -> bool:
 
 
 def _in_login(candidate: Candidate, value: str) -> bool:
+    """Place.LOGIN: beside an address of mail or a server's user a joined, numbered or coined value; beside another user
+    only behind ` / `."""
     user = candidate.label
     if patterns.login_word.search(user.lower()):
         return False
@@ -195,6 +203,8 @@ def _in_login(candidate: Candidate, value: str) -> bool:
 
 
 def _in_address(candidate: Candidate, value: str) -> bool:
+    """Place.ADDRESS: any value of three characters (four for HTTP) except placeholders, shipped defaults, passwords of
+    public archives and one repeated character."""
     least = 3
     if candidate.join.lower().startswith("http"):
         least = 4  # `https://u:pwd@` is an example of manuals
@@ -209,6 +219,8 @@ def _in_address(candidate: Candidate, value: str) -> bool:
 
 
 def _on_command_line(candidate: Candidate, value: str) -> bool:
+    """Place.COMMAND: any value of three characters except placeholders, variables, paths, code and plain lower-case
+    words."""
     if len(value) < 3 or kind_of(value, "placeholder", "option_or_port", "password_variable"):
         return False
     if value.lower() in _NO_OPTION_VALUE or is_place(value):
@@ -226,12 +238,15 @@ def _in_connection(candidate: Candidate, value: str) -> bool:
 
 
 def _in_password_file(candidate: Candidate, value: str) -> bool:
+    """Place.PASSWORD_FILE: two classes of characters, no placeholder, no wildcard host."""
     if is_placeholder(value) or classes(value) < 2:
         return False
     return not patterns.any_host.match(value) and not patterns.ipv6.match(candidate.label)
 
 
 def _in_cell(candidate: Candidate, value: str) -> bool:
+    """Place.CELL: 4 to 64 ASCII characters without a blank: a number, three classes of characters, a coined value, or
+    letters and digits that form no words."""
     if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value.rstrip("*?")):
         return False
     if kind_of(value, "other_value", "algorithm"):
@@ -243,6 +258,7 @@ def _in_cell(candidate: Candidate, value: str) -> bool:
 
 
 def _in_row(candidate: Candidate, value: str) -> bool:
+    """Place.ROW: an ASCII value without a blank that looks chosen and is no path."""
     if " " in value or value.startswith(("/", "`/")) or not value.isascii():
         return False
     return not kind_of(value, "other_value", "algorithm") and looks_chosen(value, candidate.known)
@@ -356,6 +372,8 @@ def is_random(value: str, least: int, borders: int = 2) -> bool:
 
 
 def _is_assigned(candidate: Candidate, value: str) -> bool:
+    """Place.ASSIGNMENT: a random value, of 10 to 20 characters at least: the weaker the sign and the words before it,
+    the longer. Ids, digests and placeholders are not secrets, a UUID is one by its name."""
     name, op, words, quote = candidate.label, candidate.join, candidate.words, candidate.quote
     if value == "" or kind_of(value, "stub", *_NEVER_ASSIGNED) or (not quote and kind_of(value, "token_variable")):
         return False
@@ -409,6 +427,8 @@ def _is_assigned_uuid(name: str, sign: str, strong: bool) -> bool:
 
 
 def _behind_service(candidate: Candidate, value: str) -> bool:
+    """Place.SERVICE: a random value of 20 characters (16 behind `=` or `:`) with three digits, unless the words between
+    say that it is public or an id."""
     between = candidate.words
     if len(value) < 16 or not patterns.key_letters.fullmatch(value):
         return False
@@ -446,6 +466,8 @@ def _behind_beginning(candidate: Candidate, value: str) -> bool:
 
 
 def _has_shape(candidate: Candidate, value: str) -> bool:
+    """Place.SHAPE: the form alone decides, except for placeholders in weak forms, values printed in manuals, and an
+    unsigned token that ends in readable base64."""
     rule = candidate.label
     if candidate.weak and (is_placeholder(value) or not is_varied(value) or entropy(value) <= 2.6):
         return False
@@ -455,6 +477,8 @@ def _has_shape(candidate: Candidate, value: str) -> bool:
 
 
 def _in_line(candidate: Candidate, value: str) -> bool:
+    """Place.LINE: a random value of 24 characters with five borders between letters and digits; no hexadecimal, id,
+    digest or code."""
     if kind_of(value.removeprefix("0x"), "hexadecimal") or not patterns.long_chunk.search(value) or _borders(value) < 5:
         return False
     if kind_of(value, "uuid", "digest", "published", *IDS, "placeholder") or not is_random(value, 24):
@@ -467,6 +491,7 @@ def _is_glued(candidate: Candidate, value: str) -> bool:
 
 
 def _is_session(candidate: Candidate, value: str) -> bool:
+    """Place.SESSION: a varied value with a digit that is no placeholder, date, words or readable base64."""
     if is_placeholder(value) or value.startswith(("20", "19", "s-1-", "S-1-", "Stmt")) or not is_varied(value):
         return False
     if is_words(value) or not patterns.digit.search(value):
@@ -476,6 +501,8 @@ def _is_session(candidate: Candidate, value: str) -> bool:
 
 
 def _in_header(candidate: Candidate, value: str) -> bool:
+    """Place.HEADER: for `basic` a login in base64, otherwise like a session, with 12 characters behind a scheme and 16
+    without. A word `value` after `bearer` needs two digits."""
     scheme = candidate.label
     if scheme == "basic":
         return _is_basic(value)
@@ -488,7 +515,7 @@ def _in_header(candidate: Candidate, value: str) -> bool:
 
 
 def _is_basic(value: str) -> bool:
-    """Whether base64 of `user:password` stands here, with a password that is none of a manual."""
+    """Whether a value is base64 of `user:password` whose password (the user if it is empty) is not a placeholder."""
     try:
         plain = b64decode(value + "=" * (-len(value) % 4)).decode()
     except (Error, ValueError):
@@ -505,7 +532,8 @@ def is_encoded_login(plain: str) -> bool:
 
 
 def is_encoded_secret(plain: str) -> bool:
-    """Whether the decoded text of a field with the name of a secret is one."""
+    """Whether the decoded value of a field named like a secret can be one: six or more printable characters, no
+    placeholder and no words."""
     return len(plain) >= 6 and plain.isprintable() and not is_placeholder(plain) and not is_words(plain)
 
 

@@ -35,6 +35,7 @@ LONGEST_LINE = 20_000  # characters; a longer line is scanned in parts
 
 @cache
 def _settings() -> dict[str, Any]:
+    """The settings for detect-secrets: all plugins except LEFT_OFF, by name, and FILTERS."""
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
     plugins: dict[str, Any] = get_mapping_from_secret_type_to_class()

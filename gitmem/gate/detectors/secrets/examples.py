@@ -32,6 +32,7 @@ _UUID = "<h>{8}-<h>{4}-<h>{4}-<h>{4}-<h>{12}"
 
 
 def _stream(seed: str) -> Iterator[int]:
+    """Endless numbers from 0 to 255, the same for the same seed."""
     counter = 0
     while True:
         yield from sha256(f"{seed}/{counter}".encode()).digest()
@@ -39,6 +40,7 @@ def _stream(seed: str) -> Iterator[int]:
 
 
 def _closing(pattern: str, at: int) -> int:
+    """The offset of the parenthesis that closes the one at `at`. Raises ValueError without one."""
     depth = 0
     for place in range(at, len(pattern)):
         if pattern[place] == "\\":
@@ -123,7 +125,8 @@ def elided(pattern: str) -> str:
 
 
 def _fitting(rule: str, pattern: str) -> str:
-    """A fake that the rule itself finds (a random one may lack a digit, or be another vendor's too)."""
+    """A fake that the rule itself finds (a random one may lack a digit, or be another vendor's too). Raises ValueError
+    if 64 fakes do not fit."""
     from gitmem.gate.detectors.secrets.tokens import find
 
     for seed in range(64):
@@ -152,6 +155,7 @@ def _made() -> dict[str, str]:
 
 
 def _value(blank: re.Match[str]) -> str:
+    """The value for a blank of `examples.txt`: a text in base64, a value with a name, or a fake of the pattern."""
     kind, _, text = blank[1].partition("base64:")
     if not kind:
         return b64encode(text.encode()).decode()

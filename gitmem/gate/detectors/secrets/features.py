@@ -125,6 +125,7 @@ def is_words(value: str) -> bool:
 
 
 def _is_name(chunk: str) -> bool:
+    """Whether a chunk reads as a name: mostly syllables that exist, and few, short numbers."""
     numbers = patterns.number.findall(chunk)
     if len(numbers) > 1 + len(chunk) // 24 or any([len(number) > 4 for number in numbers]):
         return False
@@ -144,6 +145,8 @@ _TRADE = frozenset(word_list("trade"))
 
 @lru_cache(maxsize=_MAX_CACHED)
 def _reads(word: str) -> bool:
+    """Whether a lower-case word can be pronounced: short words by their vowels, longer ones by their pairs of
+    letters."""
     if word in _TRADE:
         return True
     if len(word) < 5:
@@ -212,6 +215,8 @@ def is_printed(rule: str, value: str, line: str) -> bool:
 
 
 def _is_sample_token(value: str) -> bool:
+    """Whether a JWT is an example: by its claims, or because a well-known key signs it. False if it cannot be decoded.
+    Raises ValueError without two dots."""
     from base64 import urlsafe_b64decode
 
     head, payload, signature = value.split(".")[:3]
@@ -321,6 +326,8 @@ CHECKSUMS = {
 
 @cache
 def _distinct_beginnings() -> tuple[str, ...]:
+    """The beginnings of vendors' tokens that are long enough and end with `_`, `-` or `.`, in the order of the
+    table."""
     starts = [start for token in tokens() for start in token.beginnings.split()]
     return tuple([start for start in starts if len(start) >= SHORT_START and start[-1] in "_-."])
 

@@ -281,6 +281,8 @@ def _is_spaced(value: str) -> bool:
 
 
 def _matches(text: str) -> Iterator[tuple[str, int, int]]:
+    """(rule, start, end) of passwords; a later find that overlaps an earlier one is left out. Grouped by kind, so not
+    in order."""
     low = candidates(text).low
     taken = Spans()
     finds = chain(

@@ -126,7 +126,7 @@ def _literals(field: str) -> tuple[str, ...]:
 
 @cache
 def shapes() -> tuple[Shape, ...]:
-    """The rows of `shapes.txt` in its order, read once a process."""
+    """The rows of `shapes.txt` in its order, read once a process. Raises ValueError for a malformed table."""
     table: list[Shape] = []
     for rule, what, look, runs, prose, pattern, sample in rows("shapes.txt", len(Shape._fields)):
         shape = Shape(

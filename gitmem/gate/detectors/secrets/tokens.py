@@ -58,6 +58,7 @@ def _is_distinct(start: str) -> bool:
 
 @cache
 def _token_pattern(row: int, start: str) -> re.Pattern[str]:
+    """The pattern of a row's token with this beginning; no character that a token can have may stand behind it."""
     rest = expand(tokens()[row].rest, _is_distinct(start))
     wide = rest.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
     return re.compile(re.escape(start) + rest + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
@@ -70,6 +71,7 @@ def _shape_pattern(row: int) -> re.Pattern[str]:
 
 @cache
 def _beginnings() -> dict[str, list[int]]:
+    """Beginning of a token -> the numbers of its rows, in order."""
     rows: dict[str, list[int]] = {}
     for number, (_, _, starts, _) in enumerate(tokens()):
         for start in starts.split():
@@ -234,6 +236,7 @@ def _rows_of() -> dict[str, list[int]]:
 
 
 def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
+    """The secrets that have a form of `shapes.txt`, by the order of the table. Spans may overlap."""
     low, runs = candidates.low, candidates.runs
     present = _present(low, "\n".join([low[first:last] for first, last in candidates.hot]))
     long = [run for run in runs if run[1] - run[0] >= 32]
