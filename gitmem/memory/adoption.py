@@ -285,5 +285,6 @@ def _lacking(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> st
 
 
 def _missing(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> list[str]:
+    """The wanted values that the list at `key` lacks, in order; all of them if there is no list."""
     values = table.get(key)
     return [value for value in wanted if not (isinstance(values, list) and value in values)]

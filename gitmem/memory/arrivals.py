@@ -119,6 +119,7 @@ def _versions(
 
 
 def _statements(repo: Repository, oid: str, blocks: _Blocks) -> Statements:
+    """The statements of a blob, read once; none if the object is missing or over MAX_MEMORY_FILE_BYTES."""
     if oid not in blocks.read:
         small = repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
         blocks.read[oid] = blocks.statements(repo.read(oid) if small else b"")
@@ -159,6 +160,7 @@ class _Blocks:
         return found
 
     def _may_have_fact(self, block: str) -> bool:
+        """A fast test for a fact in a block, by its first MAX_LEADING_WORDS words."""
         if self._wordless or "|" in block:  # each row of a table is a fact
             return True
         return any(word[0] in self._first for word in islice(_WORD.finditer(block), MAX_LEADING_WORDS))

@@ -181,6 +181,7 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
 
 
 def _looks_utf16(data: bytes) -> bool:
+    """Whether bytes are UTF-16: they have its byte order mark, or nearly every other byte of the first 4096 is NUL."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     sample = data[:4096]

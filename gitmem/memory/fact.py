@@ -51,6 +51,7 @@ def parse_comment(text: str) -> tuple[str, Meta]:
 
 
 def _decode(key: str, value: str) -> str:
+    """The value of a key; spans of text are left as they are."""
     if key in SPAN_KEYS:
         return value
     return decode(value)

@@ -127,6 +127,8 @@ def parse_lines(lines: Sequence[str]) -> Memory:
 
 
 def _entries(found: Sequence[Statement]) -> list[Entry]:
+    """The facts in order, with their last line, sub-items included, and the position of their parent among the entries
+    (-1 without one)."""
     titles = {statement.first: statement.text for statement in found if statement.form is Form.HEADING}
     ends = [statement.last for statement in found]
     for at in range(len(found) - 1, -1, -1):

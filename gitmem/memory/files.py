@@ -61,6 +61,7 @@ def memory_paths(repo: Repository, config: Config) -> list[str]:
 
 
 def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> bytes:
+    """The bytes of a memory file in a commit. Raises MissingFile if the commit is "" or does not have it as memory."""
     files: dict[str, str] = {}
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)

@@ -49,6 +49,7 @@ def unlabelled(text: str) -> str:
 
 
 def _text_pattern(text: str) -> str:
+    """A pattern for a text as whole words, with any blanks between them and with or without a full stop."""
     words = (text.rstrip(_STOP) or text).split(" ")
     return rf"(?<!{_EDGE}){_GAP.join(map(_word_pattern, words))}[{_STOP}]?(?!{_EDGE}|[.,-]{_EDGE})"
 

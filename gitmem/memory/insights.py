@@ -176,6 +176,7 @@ def insights(memory: Memory) -> list[Entry]:
 
 
 def _entity(entry: Entry) -> str:
+    """The entity that an insight is about, case-folded; "" if the fact is no insight."""
     match = _FORM.fullmatch(entry.fact.text)
     if not match:
         return ""

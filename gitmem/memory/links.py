@@ -53,6 +53,8 @@ def relinked(text: str, name: str, moved: Mapping[str, str]) -> str:
 
 
 def _pieces(text: str, name: str, moved: Mapping[str, str]) -> Iterator[str]:
+    """The pieces of a text whose links to moved files are rewritten; joined they are the new text. `name`: the old path
+    of the text's file. Other links stay as they are."""
     folder = posixpath.dirname(moved.get(name, name))
     done = 0
     for match in _LINK.finditer(text):

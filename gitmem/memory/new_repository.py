@@ -137,6 +137,8 @@ def _line_ended(data: bytes) -> bytes:
 
 
 def _write(root: Path, environ: Mapping[str, str], noted: Contents, contents: Contents) -> None:
+    """Write the contents into the work tree at `root`, where it still has the `noted` ones. Raises as `write_over`
+    does."""
     repo = open_repository(root, environ)
     try:
         write_over(repo, noted, contents)
@@ -154,6 +156,7 @@ def _possible(folder: Path) -> Path:
 
 
 def _parent(folder: Path) -> Path:
+    """The nearest folder that exists: the folder itself or one above it."""
     while not folder.exists():
         folder = folder.parent
     return folder

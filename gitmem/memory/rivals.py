@@ -285,6 +285,7 @@ def _relation(earlier: Said, later: Said) -> Relation:
 
 
 def _said(row: PlacedFact, text: str) -> Said:
+    """The fact with another text, as `relation` takes it: with its subject, day, type, and whether a person said it."""
     from gitmem.memory.relation import Said
 
     return Said(text, subject_steps(row.fact.trail), row.day, row.fact.get("type"), by_person(row.fact))

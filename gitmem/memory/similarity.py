@@ -70,6 +70,8 @@ class _Reading(NamedTuple):
 
 @lru_cache(MAX_CACHED_TEXTS)
 def _read(text: str) -> _Reading:
+    """What is compared of a text: its terms, words, numbers, names and denials. A marker at its beginning is
+    ignored."""
     text = OPENING_MARKS.sub("", text)
     plain = without_denials(text)
     return _Reading(

@@ -213,13 +213,15 @@ def state_of_text(text: str, known: LapsedFacts) -> State:
 
 
 def _own_state(statement: Statement, today: date) -> State:
+    """ENDED after the day in `until`, otherwise HOLDS; other facts are not looked at."""
     if has_ended(statement.get("until"), today):
         return State.ENDED
     return State.HOLDS
 
 
 def has_ended(until: str, today: date) -> bool:
-    """Whether `until` is a day before `today`; False if it is empty or no ISO date."""
+    """Whether the day at the start of `until` (an ISO date or time) is before `today`; False if `until` is empty or
+    begins with no date."""
     last = _day(until)
     return last is not None and last < today
 

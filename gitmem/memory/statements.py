@@ -182,6 +182,7 @@ class _Reader:
         self.lead_has_list = False  # a list item came after it
 
     def read(self) -> list[Statement]:
+        """All statements in the order of their lines. To be called once."""
         at, total = 1, len(self.lines)
         if self.front:
             self.out.append(Statement(Form.FRONT_MATTER, 1, self.front))
@@ -221,6 +222,7 @@ class _Reader:
     # -- structure -------------------------------------------------------------------------------------------------
 
     def _structure(self, form: Form, first: int, last: int) -> int:
+        """Append a statement without content; return its last line. A BLANK has no parent."""
         parent = -1
         if self.items and form is not Form.BLANK:
             parent = self.items[-1].position
@@ -236,12 +238,14 @@ class _Reader:
         return self.trail.bold
 
     def _blank(self, at: int) -> int:
+        """Append the BLANK of the empty lines from line `at` on; return its last line."""
         last = at
         while last < len(self.lines) and not self.lines[last].strip():
             last += 1
         return self._structure(Form.BLANK, at, last)
 
     def _heading(self, heading: Heading) -> int:
+        """Append a heading, which ends all items; return its last line."""
         self.items.clear()
         self.lead = None
         last = min(heading.last, len(self.lines))
@@ -254,6 +258,8 @@ class _Reader:
         return last
 
     def _comment(self, at: int) -> int:
+        """Append the HTML comment that begins at line `at`, up to the line with `-->` or the last line; return its last
+        line."""
         self._leave_items(_indent(self.lines[at - 1]))
         last = at
         while "-->" not in self.lines[last - 1] and last < len(self.lines):
@@ -287,11 +293,13 @@ class _Reader:
         return statement
 
     def _fence(self, first: int, last: int) -> int:
+        """Append the code block of lines `first` to `last`, fences included; return `last`."""
         self._leave_items(_indent(self.lines[first - 1]))
         self._content(Form.CODE, first, last, self.lines[first - 1 : last])
         return last
 
     def _table(self, first: int, last: int) -> int:
+        """Append the head of a table (its first two lines) and each row; return `last`."""
         self._leave_items(_indent(self.lines[first - 1]))
         header = tuple(cell for cell in _cells(self.lines[first - 1]) if cell)
         head = len(self.out)
@@ -301,6 +309,7 @@ class _Reader:
         return last
 
     def _row(self, at: int, header: tuple[str, ...], head: int = -1) -> int:
+        """Append one table row; return its line. A rule (`|---|`) outside a table is a TABLE_HEAD."""
         line = self.lines[at - 1]
         if not header and not line.strip(" \t|:-"):
             return self._structure(Form.TABLE_HEAD, at, at)
@@ -326,6 +335,8 @@ class _Reader:
         return last
 
     def _item(self, at: int, match: re.Match[str]) -> int:
+        """Append the list item that begins at line `at` with its wrapped lines; return its last line. It ends the open
+        items that are not indented at least two columns less."""
         line = self.lines[at - 1]
         column = _indent(line)
         while self.items and column < self.items[-1].column + 2:
@@ -340,6 +351,8 @@ class _Reader:
         return last
 
     def _paragraph(self, at: int) -> int:
+        """Append the paragraph that begins at line `at`; return its last line. A bold line outside lists is a heading.
+        A paragraph that ends with a colon leads what follows."""
         line = self.lines[at - 1]
         indent = _indent(line)
         self._leave_items(indent)
@@ -444,6 +457,7 @@ class _Trail:
         return self._topics(self.open[:-1])
 
     def _topics(self, headings: Iterable[tuple[Heading, str, str, str]]) -> tuple[str, ...]:
+        """The name of the file and the topics of headings, without those that are empty or repeat the one before."""
         topics = list(filter(None, [self.name]))
         for _, topic, _, _ in headings:
             if topic and (not topics or topic.casefold() != topics[-1].casefold()):
@@ -498,6 +512,7 @@ def _ends_with_metadata(line: str) -> bool:
 
 
 def _cells(row: str) -> list[str]:
+    """The cells of a table row, stripped; an empty first and last one are dropped."""
     parts = [part.strip() for part in _CELL.split(row.strip())]
     if parts and not parts[0]:
         parts.pop(0)

@@ -362,5 +362,7 @@ def append_bullet(old: str, text: str, meta: Meta) -> tuple[str, int]:
 
 
 def _bullet(new: str, text: str, meta: Meta) -> tuple[str, int]:
+    """The text with a new bullet appended, and the line number of the bullet. `new` has to be empty or end with a line
+    break."""
     new += f"- {text} {render_comment(meta)}".rstrip() + "\n"
     return new, new.count("\n")

@@ -107,6 +107,7 @@ def of_texts(old: str, new: str) -> Features:
 
 
 def _mean(numbers: list[float]) -> float:
+    """The mean; 0.0 for no numbers."""
     if not numbers:
         return 0.0
     return sum(numbers) / len(numbers)
@@ -400,6 +401,7 @@ def _swap_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
 
 
 def _add_swap(f: Features, one: tuple[Token, ...], other: tuple[Token, ...], place: str) -> None:
+    """Put the features of two aligned stretches of tokens that differ; `place`: where they stand."""
     kind = _swap_kind(one, other)
     f.put(f"swap:{place}:{kind}")
     if len(one) == len(other) == 1:

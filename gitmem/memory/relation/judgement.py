@@ -496,6 +496,7 @@ def _ends_alike(one: Token, other: Token) -> bool:
 
 
 def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automatic: bool, asks: bool) -> Relation:
+    """The relation of a kind, with its reason in words, the shared words, and the differing values."""
     subject = _different_subjects(pair)
     shared = [pair.old.content[i] for i, _, degree in pair.pairs if degree >= 0.6]
     about = tuple(token.text for token in shared if token.kind not in VALUES)[:SHOWN_WORDS]

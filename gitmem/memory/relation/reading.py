@@ -99,6 +99,7 @@ class _Words(NamedTuple):
 
 @cache
 def _english_words() -> _Words:
+    """The English cues by form: whole words, beginnings of words, and phrases by their first word."""
     found = _Words({}, {}, {})
     for name, listed in english.CUES.items():
         for entry in listed.split("|"):
@@ -131,6 +132,7 @@ def cues_of(lower: str, language: str) -> frozenset[str]:
 
 
 def _english_cues(lower: str) -> set[str]:
+    """The names of the cues in a lower-case text."""
     known, words = _english_words(), _WORD.findall(lower)
     found: set[str] = set()
     for at, word in enumerate(words, 1):

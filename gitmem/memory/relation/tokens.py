@@ -322,6 +322,8 @@ def _opens_sentence(before: str) -> bool:
 
 
 def _latin(match: re.Match[str], raw: str) -> list[Token]:
+    """The token of a Latin word: a NAME if it is a known tool, in capitals, or has a capital inside a sentence; an ID
+    if it mixes cases, has a hyphen in capitals, or is a single capital; otherwise a WORD."""
     start, end = match.span()
     base = raw.lower().replace("’", "'").removesuffix("'s")
     first = _opens_sentence(match.string[max(0, start - 12) : start])
@@ -342,6 +344,8 @@ def _latin(match: re.Match[str], raw: str) -> list[Token]:
 
 
 def _hangul(match: re.Match[str], raw: str) -> list[Token]:
+    """The token of a Korean word without its particle: a NAME for a known tool and for two or three letters that begin
+    with a surname, otherwise a WORD."""
     start, end = match.span()
     base = stem_korean(raw)
     content = base not in korean.STOP and raw not in _PARTICLES
@@ -384,6 +388,7 @@ def _cut(raw: str, start: int, text: str) -> list[Token]:
 
 
 def _kana(match: re.Match[str], raw: str) -> list[Token]:
+    """The token of a Japanese word in kana; only katakana is content."""
     if match.lastgroup == "kata":
         return [Token(raw, raw, WORD, *match.span(), stem=raw.rstrip("ー"))]
     return [Token(raw, raw, WORD, *match.span(), stem=raw, content=False)]
@@ -443,6 +448,8 @@ def _designates(match: re.Match[str], before: Token | None) -> bool:
 
 
 def _iso(match: re.Match[str]) -> tuple[str, str, float]:
+    """(norm, "date", 0.0) of a date in digits. The norm of a date with a day is `MM-DD`, without the year; `2026-03`
+    stays."""
     _, *parts = re.split(r"[-/.]", match[0])
     if len(parts) == 2:
         month, day = parts
@@ -455,12 +462,14 @@ def _day(month: int, day: str) -> tuple[str, str, float]:
 
 
 def _wide_month(match: re.Match[str]) -> tuple[str, str, float]:
+    """(norm, "month", 0.0) of a month in CJK, in figures or words: `m3`, and a part of the month after it."""
     figures, _, part = match[0].replace("월", "月").partition("月")
     number = int(figures) if figures.strip().isdigit() else int(sino_number(figures))
     return f"m{number}{part.strip().removesuffix('份')}", "month", 0.0
 
 
 def _wide_day(match: re.Match[str]) -> tuple[str, str, float]:
+    """(`MM-DD`, "date", 0.0) of a month and day in CJK; a year is ignored."""
     month, day = _DIGITS.findall(match[0])[-2:]
     return _day(int(month), day)
 
@@ -490,6 +499,8 @@ def _amount(match: re.Match[str], raw: str, value: float, unit: str) -> Token:
 
 
 def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token of an amount in English words. A following word that is no unit is left out. `at nine` is a
+    time; `one` without a unit is a word."""
     found = match["enunit"] or ""
     unit, end = found, match.end()
     if found and found not in UNITS:
@@ -504,6 +515,7 @@ def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Tok
 
 
 def _period(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token, in seconds, of a period such as `a week`; a fortnight if the unit is unknown."""
     seconds = float(SECONDS.get(match[0].split()[-1], 1_209_600))
     return Token(raw, f"{seconds:.6g}", NUMBER, *match.span(), "time", seconds)
 
@@ -514,12 +526,14 @@ def _korean_days(match: re.Match[str], raw: str, before: Token | None) -> Token:
 
 
 def _native_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token of an amount in native Korean numbers; a unit without a dimension counts things."""
     unit = match["nativeunit"]
     token = _amount(match, raw, native_number(match[0].removesuffix(unit).strip()), unit)
     return token._replace(dim=token.dim or "count")
 
 
 def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token of an amount in Sino-Korean numbers; a unit that begins with 만 is money, times 10,000."""
     unit = match["sinounit"]
     value = sino_number(match[0].removesuffix(unit))
     if unit.startswith("만"):
@@ -528,12 +542,14 @@ def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
 
 
 def _share(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token, in percent, of a percentage in Chinese characters (三 of 百分之三)."""
     rest = match[0][3:]
     value = float(rest) if rest[0].isdigit() else sino_number(rest)
     return Token(raw, f"{value:.6g}", NUMBER, *match.span(), "percent", value)
 
 
 def _han_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token of an amount in Chinese characters, or an ordinal ID if the unit names a thing (第三, 三次)."""
     unit = match["hanunit"]
     value = sino_number(match["hanfigures"].lstrip("第"))
     if unit not in UNITS or unit in ("年", "部", "次", "条", "組", "位") or match[0][0] == "第":
@@ -542,6 +558,7 @@ def _han_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
 
 
 def _identifier(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The ID token of an identifier, without backticks and dots around it."""
     lower = match[0].strip("`.")
     return Token(raw, lower, ID, *match.span(), stem=lower)
 
