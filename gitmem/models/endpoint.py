@@ -181,6 +181,8 @@ class Endpoint:
         return ModelUnavailable(f"the answer of {self.provider} {what}", hint)
 
     def _log(self, state: Path | None, origins: Iterable[tuple[str, str]]) -> None:
+        """Record what is about to be sent. Raises ModelUnavailable, so that nothing is sent, if it cannot be
+        recorded."""
         if state is None:
             raise ModelUnavailable(f"nothing was sent to {self.provider}: there is no place for the egress log")
         try:
@@ -189,6 +191,8 @@ class Endpoint:
             raise ModelUnavailable(error.message, error.hint) from None
 
     def _read(self, pieces: Iterable[bytes], limit: int, deadline: float) -> bytes:
+        """The pieces joined. Raises LimitExceeded over `limit` bytes, TimedOut after `deadline` (of
+        `time.monotonic`)."""
         data = bytearray()
         for piece in pieces:
             data += piece

@@ -45,6 +45,7 @@ class GgufEmbedder:
 
     @property
     def dims(self) -> int:
+        """The dimensions of a vector; loads the model the first time."""
         if not self._dims:
             self._dims = int(self._loaded().n_embd())
         return self._dims
@@ -57,6 +58,8 @@ class GgufEmbedder:
         return self._vector(self._prefixes.query, text)
 
     def _vector(self, prefix: str, text: str) -> bytes:
+        """The vector of a text as float32 bytes, of length 1; all zeros for a blank text. Raises ModelUnavailable if
+        the model makes no usable vectors."""
         if not text.strip():
             return bytes(4 * self.dims)
         model = self._loaded()
@@ -76,6 +79,7 @@ class GgufEmbedder:
         return array("f", [x / (length or 1.0) for x in numbers]).tobytes()
 
     def _loaded(self) -> Any:
+        """The model, loaded when it is first needed."""
         if self._model is None:
             self._model = _load(self.path)
         return self._model
@@ -103,6 +107,8 @@ def _fingerprint(path: Path) -> str:
 
 
 def _load(path: Path) -> Any:
+    """The loaded embedding model. Raises ModelUnavailable without llama-cpp-python and for a file that cannot be
+    loaded."""
     try:
         import llama_cpp
     except ImportError:

@@ -54,6 +54,8 @@ class GgufJudge:
             self.process.finish()
 
     def _judge(self, rubric: Rubric, statements: Sequence[str]) -> Iterator[float]:
+        """The log odds of each statement, in order, cut to MAX_STATEMENT_CHARACTERS. Cached ones are not asked for; new
+        ones are asked for in batches and cached."""
         cache = JudgementCache(self.setting.state, self.id, rubric)
         cut = [statement[:MAX_STATEMENT_CHARACTERS] for statement in statements]
         is_prepared = False
@@ -76,6 +78,8 @@ class GgufJudge:
                 yield log_odds
 
     def _log_odds(self, statements: Sequence[str]) -> list[float]:
+        """The log odds of these statements by the model. Raises ModelUnavailable unless it gives a finite number for
+        each."""
         values = self.process.ask({"statements": list(statements)}).get("log_odds")
         if not isinstance(values, list) or len(values) != len(statements):
             raise ModelUnavailable(

@@ -41,6 +41,9 @@ class GgufModel:
             self.process.finish()
 
     def _complete(self, prompt: Prompt) -> Reply:
+        """The reply to a prompt, from the cache or the model. At the limit of time or size it is the text so far,
+        marked as cut; without any text OutOfBudget is raised. Only a reply that reached no limit is cached, and its
+        tokens are taken from the budget."""
         known = self._cache.known(prompt, self._tokens)
         if known is not None:
             return known

@@ -32,6 +32,7 @@ def parameters(file: Path) -> int:
 
 
 def _count(data: BinaryIO) -> int:
+    """The number of parameters of a GGUF file. Raises ValueError for a file that is malformed or too large."""
     if data.read(4) != b"GGUF":
         raise ValueError
     version, tensors, pairs = _unpack(data, "<IQQ")
@@ -68,6 +69,7 @@ def _skip_value(data: BinaryIO, kind: int) -> None:
 
 
 def _size(kind: int) -> int:
+    """The size in bytes of a kind of value. Raises ValueError for an unknown kind."""
     if kind not in SIZES:
         raise ValueError
     return SIZES[kind]
@@ -78,6 +80,7 @@ def _unpack(data: BinaryIO, form: str) -> tuple[int, ...]:
 
 
 def _skip(data: BinaryIO, count: int) -> None:
+    """Skip `count` bytes, also beyond the end. Raises ValueError for an implausible count."""
     if count > 8 * MAX_ENTRIES:
         raise ValueError
     data.seek(count, 1)

@@ -61,6 +61,8 @@ class JudgementCache:
 
 
 def _read(file: Path) -> dict[str, float]:
+    """The cached judgements: hash -> log odds; {} if the file is missing, unreadable or too large. Malformed lines are
+    left out."""
     try:
         text = read_regular(file, 2 * MAX_LINES * MAX_LINE_BYTES).decode("ascii", "replace")
     except (OSError, ValueError):

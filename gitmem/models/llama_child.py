@@ -58,6 +58,7 @@ def _write(out: int, answer: dict[str, Any]) -> None:
 
 
 def _load(request: dict[str, Any]) -> Any:
+    """The loaded model of a request, with the context that it names (0: the default)."""
     context = int(request["context"]) or DEFAULT_CONTEXT_TOKENS
     # `swa_full`: a model with a sliding window keeps the whole rubric, so that statements after it can be removed.
     return open_llama(request["path"], n_ctx=context, n_batch=context, n_ubatch=TOKENS_PER_STEP, seed=0, swa_full=True)

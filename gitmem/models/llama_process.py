@@ -80,6 +80,7 @@ class LlamaProcess:
             end(child)
 
     def _started(self) -> subprocess.Popen[bytes]:
+        """The running child, started when it is first needed. Raises ModelUnavailable if it cannot load the model."""
         if self._child is None:
             env = {name: self._environ[name] for name in PASSED_VARIABLES if name in self._environ}
             self._child = subprocess.Popen(
@@ -108,6 +109,8 @@ class LlamaProcess:
     def _exchange(
         self, child: subprocess.Popen[bytes], request: Any, deadline: float, pieces: list[str] | None = None
     ) -> dict[str, Any]:
+        """Send a request, return the answer; pieces of text before it are appended to `pieces`. Raises ModelUnavailable
+        if the child ended or its answer is no JSON, OutOfBudget at `deadline` or over MAX_ANSWER_BYTES."""
         assert child.stdin is not None and child.stdout is not None
         try:
             child.stdin.write(json.dumps(request).encode() + b"\n")
@@ -151,6 +154,7 @@ class LlamaProcess:
         return line
 
     def _too_long(self) -> OutOfBudget:
+        """End the child; return the error to raise."""
         self.finish()
         return OutOfBudget(f"the model's answer was longer than {MAX_ANSWER_BYTES} bytes and was dropped")
 

@@ -46,6 +46,7 @@ def prefixes_of(model: str, config: Config) -> Prefixes:
 
 
 def _chosen(setting: str, known: str) -> str:
+    """The prefix of a setting: AUTO gives the model's known one, NONE an empty one."""
     if setting == AUTO:
         return known
     if setting == NONE:

@@ -76,5 +76,6 @@ class ReplyCache:
             return
 
     def _name(self, prompt: Prompt) -> str:
+        """The key of a prompt: a hash of the model, both texts and the schema."""
         question = json.dumps([self._model, prompt.system, prompt.user, prompt.schema], sort_keys=True)
         return hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()

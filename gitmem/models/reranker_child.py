@@ -81,6 +81,7 @@ def scores(path: str, question: str, passages: Sequence[str]) -> list[float]:
 
 
 def _load(path: str) -> Any:
+    """The loaded reranker, with the context that it was trained for, at most MAX_CONTEXT_TOKENS."""
     known = open_llama(path, vocab_only=True)
     trained = known.metadata.get(f"{known.metadata.get('general.architecture', '')}.context_length", "")
     known.close()

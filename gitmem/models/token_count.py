@@ -66,6 +66,7 @@ def by_pieces(find: Find) -> Count:
 
 
 def _cost(word: str, find: Find) -> float:
+    """About how many tokens a word costs, by script and by the pieces of the vocabulary."""
     from gitmem.models.wordpiece import is_gram_word, rows_of
 
     if not word.isascii() and is_gram_word(word):

@@ -83,6 +83,8 @@ def words(text: str) -> list[str]:
 
 
 def _split_words(text: str) -> list[str]:
+    """The words of a text in lower case, split where scripts change; outside ASCII normalised (NFKC), and without
+    accents if it has Latin letters."""
     text = text.lower()
     if text.isascii():
         return _ASCII.findall(text)
