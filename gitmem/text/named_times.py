@@ -57,6 +57,7 @@ def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
 
 
 def _days_named(text: str, now: datetime, option: str) -> Days:
+    """The days that a text names. Raises UsageError, with the name of the option, for one that names none."""
     days = named_days(text, now)
     if days is None:
         raise UsageError(Message("{} takes a day, not '{}'", option, text[:40]), FORMS)
@@ -159,6 +160,7 @@ def _of_calendar(text: str, today: date) -> Days | None:
 
 
 def _of_week(text: str, today: date) -> Days | None:
+    """The days of a weekday or a week in English; None if the text is something else or names several."""
     if _WEEKDAY.fullmatch(text):
         text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
     of_week, left = weekdays_in_question(text, text, today)

@@ -107,6 +107,7 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def _in_digits(text: str) -> list[Quantity]:
+    """The quantities written in digits, in order. A number of many digits before a single letter is no quantity."""
     found = []
     for match in _QUANTITY.finditer(text):
         # In a range an end without a unit or a power has that of the other end: "90 s to 2 min", "10 to 20 ms".
@@ -128,6 +129,7 @@ def _in_digits(text: str) -> list[Quantity]:
 
 
 def _in_words(text: str) -> list[Quantity]:
+    """The quantities written in words, in order."""
     found = []
     for match in _IN_WORDS.finditer(text):
         if match["days"]:
@@ -144,6 +146,7 @@ def _in_words(text: str) -> list[Quantity]:
 
 
 def _meant(unit: str) -> tuple[str, float]:
+    """(what a unit measures, factor to the base unit); ("", 1.0) for no unit or an unknown one."""
     if unit:
         measured, factor = _UNITS.get(unit.strip(" \u00a0-").lower(), ("", 1))
     else:
@@ -152,6 +155,7 @@ def _meant(unit: str) -> tuple[str, float]:
 
 
 def _power(word: str | None) -> float:
+    """The factor of a word such as `thousand`; 1.0 without one. Raises KeyError for an unknown word."""
     if word:
         return float(_POWERS[word.strip().lower()])
     return 1.0

@@ -85,6 +85,8 @@ def tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _runs(word: str) -> Iterator[tuple[str, str]]:
+    """(run, script) of a word where its script changes; joining signs are dropped at the ends of runs and kept between
+    two runs of OTHER."""
     if word.isascii():
         yield word, OTHER
         return
@@ -102,6 +104,7 @@ def _runs(word: str) -> Iterator[tuple[str, str]]:
 
 
 def _script(c: str) -> str:
+    """The script of a character: HANGUL, HAN_KANA, OTHER for other letters, digits and `_`, or JOINT for signs."""
     if "가" <= c <= "힣" or "ㄱ" <= c <= "ㆎ":
         return HANGUL
     if "ぁ" <= c <= "ヺ" or "一" <= c <= "鿿" or "㐀" <= c <= "䶿" or c in "ー々〆〇" or "豈" <= c <= "\ufaff":
@@ -254,6 +257,7 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
+    """A lower-case word as vowels and consonants: `v` or `c` for each letter. `y` is a vowel after a consonant."""
     shape = ""
     for c in word:
         vowel = c in _VOWELS or (c == "y" and shape.endswith("c"))
