@@ -204,6 +204,8 @@ def _defaults(cls: type) -> dict[str, Any]:
 
 
 def _annotated(made: Schema, more: tuple[Any, ...]) -> Schema:
+    """The schema with annotations added in place: a text as its description, a schema merged into it. A later one
+    wins."""
     for each in more:
         if isinstance(each, str):
             made["description"] = each
@@ -213,12 +215,14 @@ def _annotated(made: Schema, more: tuple[Any, ...]) -> Schema:
 
 
 def _choice(values: Any) -> Schema:
+    """The schema of fixed values, with a type if all are texts."""
     if all(isinstance(value, str) for value in values):
         return {"type": "string", "enum": list(values)}
     return {"enum": list(values)}
 
 
 def _union(choices: list[Schema]) -> Schema:
+    """The schema of one of several choices. One choice and null become a nullable schema; null alone is not allowed."""
     null = PLAIN[type(None)]
     others = [each for each in choices if each != null]
     if len(others) > 1:
@@ -238,6 +242,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _array(kind: type, arguments: tuple[Any, ...], define: Define | None) -> Schema:
+    """The schema of a list or a tuple; a tuple of fixed length has a schema for each place."""
     if kind is tuple and arguments and arguments[-1] is not ...:
         return {"type": "array", "prefixItems": [schema_of(each, define) for each in arguments]}
     if arguments:

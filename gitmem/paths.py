@@ -200,6 +200,8 @@ def leads_to_instructions(path: str) -> bool:
 
 @cache
 def _agents_files() -> re.Pattern[str]:
+    """The pattern of paths of files that agents read, by name or as text in one of their folders; letter case does not
+    matter."""
     from gitmem.agent_paths import FILES, FOLDERS
 
     folders = rf"(?:^|/)(?:{_either(FOLDERS)})/.*(?:{_either(TEXT_ENDINGS)})$"
@@ -208,6 +210,7 @@ def _agents_files() -> re.Pattern[str]:
 
 @cache
 def _agents_folders() -> re.Pattern[str]:
+    """The pattern of folders of agents, of folders above them, and of any path inside; letter case does not matter."""
     from gitmem.agent_paths import FOLDERS
 
     tops = sorted({folder.partition("/")[0] for folder in FOLDERS})
@@ -281,6 +284,7 @@ def file_name_words(path: str) -> str:
 
 
 def _words_of_name(name: str) -> str:
+    """The words of a file name, without a date in it. "" if nothing but an ending is left."""
     bare = _DATE_IN_NAME.sub(" ", name)
     if bare != name:  # a daily log has its agent's name after the date, which is not a topic: `2026-02-05.coder`
         bare = bare.strip()

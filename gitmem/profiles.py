@@ -146,6 +146,7 @@ def with_profile(config: Config, profiles: dict[str, Profile], root: Path | None
 
 
 def _local(place: str) -> Path | None:
+    """The local path of a place, without its fragment, `~` expanded; None for a URL or an empty place."""
     path = re.sub(r"^file://(?:localhost(?=/))?", "", place.partition("#")[0])
     if path and "://" not in path:
         return Path(os.path.expanduser(path))

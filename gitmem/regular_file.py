@@ -67,6 +67,7 @@ def _read_at_most(file: BinaryIO, limit: int) -> bytes:
 
 
 def _size(limit: int) -> str:
+    """A limit for a message: whole MiB, rounded down, or bytes below one MiB."""
     if limit >= 1 << 20:
         return f"{limit >> 20} MiB"
     return f"{limit} bytes"

@@ -210,6 +210,8 @@ def return_free_heap() -> None:
 
 
 def _call(name: str, *given: Any) -> None:
+    """Call a function of the C library. Nothing happens if the library or the function is missing; its result is
+    ignored."""
     import ctypes
 
     try:
