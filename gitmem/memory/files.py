@@ -74,6 +74,8 @@ def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> byte
 
 
 def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
+    """The bytes of a memory file in the work tree, at most one more than MAX_MEMORY_FILE_BYTES. Raises MissingFile if
+    it is missing, unreadable, not memory or left out of a sparse checkout."""
     assert repo.root is not None
     if in_work_tree(repo, config, path):
         with suppress(OSError):

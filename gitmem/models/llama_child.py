@@ -52,6 +52,7 @@ def main() -> None:
 
 
 def _write(out: int, answer: dict[str, Any]) -> None:
+    """Write an answer as one line of JSON, all of it."""
     data = json.dumps(answer).encode() + b"\n"
     while data:
         data = data[os.write(out, data) :]
@@ -134,7 +135,8 @@ class _Rubric:
             self._evaluate(self.before, 0)
 
     def _evaluate(self, tokens: Sequence[int], first: int) -> Any:
-        """Evaluate `tokens` from position `first` on; return the logits after the last one."""
+        """Evaluate `tokens` from position `first` on; return the logits after the last one. Raises RuntimeError if
+        llama.cpp fails."""
         batch = self._batch
         for start in range(0, len(tokens), TOKENS_PER_STEP):
             part = tokens[start : start + TOKENS_PER_STEP]

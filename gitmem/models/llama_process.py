@@ -65,8 +65,9 @@ class LlamaProcess:
         return answer
 
     def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Like `ask`, for text that the model evaluates once, before its answers. The limit is LOAD_SECONDS, and the
-        time does not count for the run: otherwise a run of a few seconds would never reach its first answer."""
+        """Like `ask`, for text that the model evaluates once, before its answers. Raises the same errors. The limit is
+        LOAD_SECONDS, and the time does not count for the run: otherwise a run of a few seconds would never reach its
+        first answer."""
         child = self._started()
         answer = self._start(child, request, "was not ready")
         if "error" in answer:
@@ -80,7 +81,8 @@ class LlamaProcess:
             end(child)
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """The running child, started when it is first needed. Raises ModelUnavailable if it cannot load the model."""
+        """The running child, started when it is first needed. Raises ModelUnavailable if it cannot load the model,
+        OutOfBudget if that takes longer than LOAD_SECONDS."""
         if self._child is None:
             env = {name: self._environ[name] for name in PASSED_VARIABLES if name in self._environ}
             self._child = subprocess.Popen(
@@ -109,8 +111,9 @@ class LlamaProcess:
     def _exchange(
         self, child: subprocess.Popen[bytes], request: Any, deadline: float, pieces: list[str] | None = None
     ) -> dict[str, Any]:
-        """Send a request, return the answer; pieces of text before it are appended to `pieces`. Raises ModelUnavailable
-        if the child ended or its answer is no JSON, OutOfBudget at `deadline` or over MAX_ANSWER_BYTES."""
+        """Send a request, return the answer; pieces of text before it are appended to `pieces`. An answer that is no
+        object counts as an error (`{"error": ...}`). Raises ModelUnavailable if the child ended or its answer is no
+        JSON, OutOfBudget at `deadline` or over MAX_ANSWER_BYTES."""
         assert child.stdin is not None and child.stdout is not None
         try:
             child.stdin.write(json.dumps(request).encode() + b"\n")
@@ -136,7 +139,8 @@ class LlamaProcess:
             pieces.append(str(answer["piece"]))
 
     def _line(self, child: subprocess.Popen[bytes], source: int, deadline: float) -> bytes:
-        """The next line that the child writes. Kills the child at the deadline and over MAX_ANSWER_BYTES."""
+        """The next line that the child writes, without its end. Raises OutOfBudget, with the child killed, at the
+        deadline and over MAX_ANSWER_BYTES, and ModelUnavailable if the child ended."""
         with selectors.DefaultSelector() as ready:
             ready.register(source, selectors.EVENT_READ)
             while b"\n" not in self._rest:

@@ -255,10 +255,12 @@ class StaticEmbedder:
         return {text[a:b].decode(): row for row, (a, b) in enumerate(pairwise(self._ends))}
 
     def _find_mapped(self, piece: str) -> int:
+        """The row of a piece in the mapped table; -1 without one."""
         key = piece.encode("utf-8", "replace")
         return self._row(key, crc32(key) & self._mask)
 
     def _find_longest_mapped(self, word: str, start: int) -> tuple[int, int]:
+        """(row, end) of the longest known piece of a word from `start` on; (-1, start + 1) without one."""
         if not word.isascii():
             return longest_piece(word, start, self._find)
         text = (CONTINUED + word[start:] if start else word).encode()

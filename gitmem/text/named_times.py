@@ -139,7 +139,8 @@ def _days(first: datetime | None, last: date | None) -> Days | None:
 
 
 def _of_calendar(text: str, today: date) -> Days | None:
-    """A day, month or year of the calendar; without a year the latest one that has begun by `today`."""
+    """The days of a day, month or year of the calendar; without a year the latest one that has begun by `today`. None
+    if the text is something else or no such day exists."""
     match = next(filter(None, (form.fullmatch(text) for form in _CALENDAR)), None)
     if match is None:
         return None

@@ -52,6 +52,8 @@ class ShownCode:
         return _holds(self.blocks, place)
 
     def _read(self, text: str) -> None:
+        """Find the blocks and spans line by line. A text that cannot be read this way has none: all that was found is
+        dropped."""
         fence, inside, begun, place = "", "", 0, 0
         html: re.Pattern[str] | None = None  # what ends the HTML that a line is in
         plain = True  # whether the backticks of a paragraph can be read a line at a time

@@ -521,6 +521,7 @@ def _period(match: re.Match[str], raw: str, before: Token | None) -> Token:
 
 
 def _korean_days(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token, in seconds, of a Korean word for some days (`사흘`)."""
     seconds = KOREAN_DAYS[match[0]] * 86400.0
     return Token(raw, f"{seconds:.6g}", NUMBER, *match.span(), "time", seconds)
 

@@ -164,8 +164,8 @@ class ServiceNames(NamedTuple):
 
 @cache
 def service_names() -> ServiceNames:
-    """The names of `service_names.txt`, read once a process. A name that could never be found is malformed, and so is
-    a table without names of either kind."""
+    """The names of `service_names.txt`, read once a process. Raises ValueError for a name that could never be found,
+    and for a table without Latin or without CJK names."""
     latin: list[str] = []
     cjk: list[str] = []
     for number, line in lines(_FILE):
@@ -188,8 +188,8 @@ _SHORT_FORMS = {
 
 @cache
 def commands(where: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The rows of `commands.txt` of one place (`options`, `anywhere`): each word in lower case, and the pattern from
-    it to the end of a password. Read once a process; a row of another place is malformed."""
+    """The rows of `commands.txt` of one place (`options`, `anywhere`): each word in lower case, and the pattern from it
+    to the end of a password. Read once a process. Raises ValueError for a row of another place or with capitals."""
     found: list[tuple[str, re.Pattern[str]]] = []
     for words, place, leads in rows("commands.txt", 3, keys=2):
         if place not in ("options", "anywhere") or words != words.lower():
