@@ -169,7 +169,8 @@ def _escapes(one: FileClaim) -> bool:
 
 
 def _finding(one: FileClaim, lookup: ClaimLookup, history: History, written: WritingCommits) -> Finding | None:
-    """The finding about a claim whose thing is missing; None if it must not be reported."""
+    """The finding about a claim whose thing is missing. None if the line denies it, plans it, speaks of another time or
+    may be an illustration, and if nothing but its absence speaks against it."""
     claim = one.claim
     departure = _departure(one, history) if claim.kind in PATHS else None
     written_in = written.commit_of(one)

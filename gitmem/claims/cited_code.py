@@ -76,7 +76,8 @@ def compare_citations(repo: Repository, values: Iterable[str], commit: str = "")
 
 
 def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, int]) -> CodeExcerpt:
-    """The lines `at` of a file's bytes, or the definition of the citation's symbol."""
+    """The lines `at` of a file's bytes, or the definition of the citation's symbol; at most MAX_CITATION_LINES more
+    than the first. No lines without `data`, and for a symbol that is not defined there."""
     if data is None:
         return CodeExcerpt(path, 0, ())
     lines = lines_of(data)

@@ -97,7 +97,8 @@ def _prose(line: MarkedLine) -> Iterator[Claim]:
 
 
 def _span(line: MarkedLine, text: str) -> Iterator[Claim]:
-    """The claims of one code span."""
+    """The claims of one code span: of its command, its variable, its path, its symbol, or else of the words in it. None
+    for an empty or very long span."""
     if not text or len(text) > MAX_SPAN_CHARS:
         return
     if commands := list(shell_lines.span_claims(line, text)):

@@ -101,7 +101,8 @@ def _located(one: FileClaim, lookup: ClaimLookup) -> bool:
 
 
 def is_suspect(one: FileClaim, lookup: ClaimLookup) -> bool:
-    """Whether the form of a claim is enough for a suspicion."""
+    """Whether a missing thing is worth a warning though it never existed in history: a version in a list, a command or
+    diagram entry, or a path in a folder that exists. A name never is."""
     claim = one.claim
     if claim.kind is Kind.VERSION:
         return bool(_LISTED.match(claim.line.text))

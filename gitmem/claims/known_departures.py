@@ -72,7 +72,8 @@ class KnownDepartures:
         return self._reached.get(commit, False)
 
     def _look_up(self, path: str) -> Departure | None:
-        """Follow a path through the commits that renamed or deleted it; None if no commit did."""
+        """Follow a path from HEAD through the commits that renamed or deleted it, MAX_RENAMES at most; None if no
+        commit did. The departure has the first of these commits, and the path now, "" if it is gone."""
         first, at = "", path
         for _ in range(MAX_RENAMES):
             commit = next(iter(self.repo.log([self.head], [at], limit=1)), None)

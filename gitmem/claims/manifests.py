@@ -66,7 +66,8 @@ class Manifests:
         self._read: dict[str, dict[str, Definitions]] = {}
 
     def of(self, tool: str) -> dict[str, Definitions]:
-        """Path -> definitions of each file for a tool."""
+        """Path -> definitions of each file for a tool, read once. At most MAX_FILES; files over MAX_FILE_BYTES and in
+        node_modules are left out."""
         tool = tool.rstrip("?")
         if tool not in self._read:
             form = FILES[tool]

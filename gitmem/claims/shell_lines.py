@@ -216,7 +216,8 @@ def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[
 
 
 def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Split arguments into options (name -> value, "" without one) and other words. Stops at `--`."""
+    """Split arguments into options (name -> value, "" without one) and other words. Reading stops at `--`; an option of
+    VALUED at the very end is dropped."""
     values: dict[str, str] = {}
     rest: list[str] = []
     key = ""
@@ -255,7 +256,8 @@ def _inside(folder: str, values: dict[str, str], *names: str) -> _Place:
 
 
 def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
-    """The claim that package.json defines the script that npm, yarn, pnpm or bun is to run."""
+    """The claim that package.json defines the script that npm, yarn, pnpm or bun is to run. None for a built-in command
+    or a script file."""
     values, rest = _options(words[1:])
     elsewhere = bool(values.keys() & _OTHER_PACKAGES)
     place = _inside(folder, values, "-C", "--prefix", "--dir", "--cwd")

@@ -120,7 +120,8 @@ def removed_words(
 
 
 def _broken(one: FileClaim, before: ClaimLookup, after: ClaimLookup) -> Resolution | None:
-    """The resolution of a claim before the change, if the change made it worse; else None."""
+    """The resolution of a claim before the change, if the change made it worse; None if not, or if it was not found
+    before."""
     old = before.resolve(one)
     if old.unknown or old.grade == NOWHERE:
         return None
