@@ -84,7 +84,8 @@ def files_of_last_commits(repo: Repository, number: int, policy: Policy) -> tupl
 
 
 def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base: str = "", tip: str = "") -> Source:
-    """The source of these commits; `tip`: the newest, read only when there is a `base`."""
+    """The source of these commits: their messages, names and changed files. `base`, `tip`: the ends of the range; with
+    a `base` changes of the range as a whole are looked at too."""
     messages: dict[str, bytes] = {}
     merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history

@@ -274,7 +274,8 @@ def finding_of_non_text(blob: Blob, problem: str, policy: Policy) -> Finding:
 
 
 def _finding_of_the_rest(hidden: Sequence[Match], path: str, policy: Policy, text: str) -> Finding:
-    """One finding that counts the `hidden` matches; its fingerprint is of all their matched texts."""
+    """One finding that counts the `hidden` matches; it blocks if one of them does. Its fingerprint is of all their
+    matched texts."""
     severity = Severity.WARN
     if any(match.severity is Severity.BLOCK for match in hidden):
         severity = Severity.BLOCK

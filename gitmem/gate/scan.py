@@ -116,7 +116,8 @@ def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
 def _scanned_blobs(
     blobs: Iterable[Blob], policy: Policy, workers: int, read: Read
 ) -> Iterator[tuple[Blob, Sequence[Finding]]]:
-    """(blob, its findings) in order, every (oid, path) once."""
+    """(blob, its findings) in order, every (oid, path) once. Lazy; uses processes if `workers` is over 1 and there are
+    MIN_BLOBS_FOR_PROCESSES blobs."""
     distinct = _distinct_blobs(blobs)
     first: list[Blob] = []
     if workers > 1:

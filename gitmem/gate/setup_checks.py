@@ -166,7 +166,7 @@ def _framework(text: str, folder: Path) -> Iterator[Check]:
 
 
 def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]:
-    """A check when `pre-commit install` was run for some, but not all stages of our hooks."""
+    """A check when `pre-commit install` was run for some, but not all stages of our hooks; nothing otherwise."""
     hooks = [hook for row in rows for hook in row["hooks"]]
     wanted: list[str] = []
     for hook in hooks:

@@ -63,7 +63,7 @@ class _Signs:
         self._absent: set[str] = set()  # ends that do not come again
 
     def at(self, place: int) -> _Sign | None:
-        """The piece of markup that begins at an offset, or None."""
+        """The piece of markup that begins at an offset. None without one, and for markup that does not end."""
         sign = _SIGN.match(self._raw, place)
         if sign is None:
             return None

@@ -27,7 +27,8 @@ class Spans:
         return self._ends[chunk][at - 1] <= start  # of the ranges that begin before `end`, the last ends last
 
     def claim(self, start: int, end: int) -> bool:
-        """Claim start..end; returns whether it was free. An empty range claims nothing."""
+        """Mark start..end as taken. False, and nothing changes, if part of it is taken already. An empty range takes
+        nothing."""
         if not self.is_free(start, end):
             return False
         if start < end:

@@ -41,8 +41,8 @@ def rotation_advice(report: Report) -> list[str]:
 
 
 def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
-    """`path:line:column: severity rule: message`, then the excerpt and the fingerprint; each escaped and on one
-    line."""
+    """`path:line:column: severity rule: message`, then the excerpt and the fingerprint if there are any; each escaped
+    and on one line."""
     file = finding.path
     if file == MESSAGE:
         file = IN_MESSAGE

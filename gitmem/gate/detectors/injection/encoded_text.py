@@ -95,7 +95,8 @@ def _unread(start: int, end: int, message: str) -> Match:
 
 
 def _puzzles(text: Text) -> Iterator[Match]:
-    """The findings for disguised letters (`puzzles.py`)."""
+    """The findings for disguised letters (`puzzles.py`), _MAX_PUZZLE_FINDINGS at most; one more finding says that the
+    rest was not read."""
     weight = weights.words().of
     count = 0
     for view in puzzles(text.folded, exhaustive=text.exhaustive):

@@ -136,7 +136,8 @@ def _readings(
 
 
 def _shared_views(kind: str, readings: Iterator[tuple[int, int, str]]) -> Iterator[View]:
-    """Views that each join several readings, over at most about _LONGEST_LINE characters of the text."""
+    """Views that each join consecutive readings, a line each, over at most about _LONGEST_LINE characters of the
+    text."""
     first, last = 0, 0
     texts: list[str] = []
     for start, end, text in readings:

@@ -128,7 +128,7 @@ def _asian_health(text: str) -> Iterator[tuple[int, int]]:
 
 
 def births(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
-    """The spans of dates of birth; `near`: the part of `low` around numbers."""
+    """The spans of dates of birth, Korean ones last; `near`: the part of `low` around numbers."""
     done = 0
     for at in places(low, present(near, _BORN_HINTS)):
         if at < done:

@@ -78,7 +78,7 @@ def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[st
 
 
 def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
-    """The random values behind words for a secret in first..last."""
+    """The random values behind words for a secret in first..last, in order."""
     done = 0
     for stem in _STEM.finditer(low, first, last):
         at = stem.start()

@@ -87,7 +87,8 @@ def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=4)
 def candidates(text: str) -> Candidates:
-    """The candidates of a text. Linear in its length."""
+    """The parts of a text in which secrets can stand, so that detectors need not read the rest. Linear in its
+    length."""
     spans: list[tuple[int, int]] = []
     near: list[tuple[int, int]] = []
     hot: list[tuple[int, int]] = []

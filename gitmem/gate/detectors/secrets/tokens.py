@@ -120,7 +120,7 @@ def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
 
 
 def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
-    """The tokens of a text at these (beginning, offsets of it)."""
+    """The tokens of a text at these (beginning, offsets of it); of several at one place the longest."""
     for start, places_of in seen:
         rows = _beginnings()[start]
         end = 0
@@ -420,7 +420,7 @@ _WORDS_BEFORE = 4  # groups that may be words in front of the token
 
 
 def _spelt_out(text: str) -> Iterator[Found]:
-    """The tokens with blanks between their characters, or between groups of four."""
+    """The tokens with blanks between their characters, or between groups of four. A span covers the blanks."""
     kinds = plain(text).translate(_GROUPS)
     if b"a a a a " not in kinds and b"aaaa aaaa aaaa " not in kinds and b"a  a  a  " not in kinds:
         return

@@ -67,7 +67,8 @@ def _in_row(row: list[re.Match[str]], named: bool, check: bool) -> tuple[int, in
 
 
 def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
-    """Where a row may stand behind the hints, joined where they touch."""
+    """Half-open parts of a text of this size in which a row may stand behind one of the hints (sorted), in order; parts
+    that overlap are joined."""
     first = last = -1
     for hint in hints:
         if hint > last:
