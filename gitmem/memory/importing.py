@@ -210,7 +210,8 @@ def _document(source: Path, name: str, moved: Mapping[str, str], config: Config)
 def _pictures(
     source: Path, moved: Mapping[str, str], others: Collection[str], shape: Shape
 ) -> dict[str, tuple[str, GateResult]]:
-    """The pictures among `others` that a file of `moved` shows: source path -> (path here, content)."""
+    """The pictures among `others` that a file of `moved` shows, sorted: source path -> (path here, content or the
+    reason why it is left out)."""
     shown: set[str] = set()
     if not others:
         return {}
@@ -224,7 +225,9 @@ def _pictures(
 
 
 def _picture(source: Path, name: str) -> GateResult:
-    """A picture or PDF whose first bytes fit its extension. The gate does not scan it."""
+    """The bytes of a picture or PDF, or the reason why it is left out: unreadable, over PICTURE_LIMIT, or its first
+    bytes do not fit its extension. The gate does not scan it. Raises KeyError for an extension that is not in
+    PICTURES."""
     try:
         data = read_bytes(source, name, PICTURE_LIMIT + 1)
     except (OSError, OutsideRepository):

@@ -179,7 +179,8 @@ def _heading_text(text: str | None) -> str:
 
 
 def _exact(lines: Sequence[str], front: int) -> Outline:
-    """The blocks as markdown-it-py finds them."""
+    """The headings, fences and tables as markdown-it-py finds them, with lines of the whole file, from 1. `front`: the
+    number of lines of front matter, which are left out."""
     headings: list[Heading] = []
     fences: list[tuple[int, int]] = []
     tables: list[tuple[int, int]] = []

@@ -101,7 +101,8 @@ def sino_number(text: str) -> float:
 
 
 def english_number(words: str) -> float:
-    """The number that English numerals write; "half" is 0.5, unknown words count 0."""
+    """The number that English numerals write; "half" is 0.5 and drops what is before it, unknown words count 0. A power
+    (`thousand`) multiplies all that is before it."""
     value = 0.0
     for word in re.split(r"[\s-]+", words.lower()):
         if word == "half":

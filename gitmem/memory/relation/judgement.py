@@ -424,7 +424,8 @@ def _says_change(found: Features, pair: Alignment) -> bool:
 
 
 def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
-    """Whether a person must be asked whatever the probability is."""
+    """Whether a person must be asked whatever the probability is: for guarded or older statements, identifiers, health,
+    little in common, and a swap that no words call a change."""
     is_stated = stated_change(pair) is not None and not _left_words(pair)
     doubts = _DOUBTS
     if is_stated:
@@ -508,7 +509,8 @@ def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automati
 
 
 def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
-    """(earlier, later) pairs of words of one type that name two different things."""
+    """(earlier, later) pairs of words of one type that name two different things; a word is in one pair at most. ()
+    without any."""
     found: list[tuple[str, str]] = []
     taken: set[int] = set()
     of_type: dict[str, list[int]] = {}

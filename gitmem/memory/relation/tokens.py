@@ -277,7 +277,8 @@ _ZH_SPLIT = lazy("|".join(sorted(chinese.STOP, key=len, reverse=True)))
 
 
 def stem(word: str) -> str:
-    """An English word without its endings; at least three letters stay."""
+    """An English word without up to two endings, a last `e` or `y`, and a doubled last consonant; at least three
+    letters stay."""
     for _ in range(2):
         ending = next((each for each in _ENDINGS if word.endswith(each)), "")
         if not ending or len(word) - len(ending) < 3:
@@ -375,7 +376,8 @@ def _han(match: re.Match[str], raw: str) -> list[Token]:
 
 
 def _cut(raw: str, start: int, text: str) -> list[Token]:
-    """The words of a run of Han characters that begins at `start`."""
+    """The words of a run of Han characters, cut at function words, which are dropped; `start`: its offset in `text`. A
+    word before a title is a NAME."""
     found = []
     at = 0
     for low, high in [*(stop.span() for stop in _ZH_SPLIT.finditer(raw)), (len(raw), len(raw))]:
