@@ -114,7 +114,8 @@ class HttpEmbedder:
     def _send(
         self, prefix: str, texts: Sequence[str], origins: Sequence[tuple[str, str]], tries: int, deadline: float
     ) -> list[bytes]:
-        """Send one batch and return its vectors. `deadline`: of all `tries` together, monotonic clock."""
+        """Send one batch, secrets redacted, and return its unit vectors; zeros for a blank text. `deadline`: of all
+        `tries` together, monotonic clock. Raises ModelUnavailable."""
         from gitmem.gate.policy import Policy
         from gitmem.gate.redaction import redact
 
@@ -128,7 +129,8 @@ class HttpEmbedder:
         return [vector if text.strip() else bytes(len(vector)) for text, vector in zip(texts, vectors, strict=True)]
 
     def _vectors(self, data: bytes, count: int) -> list[bytes]:
-        """The unit vectors of a response for `count` texts, in their order. Raises ModelUnavailable."""
+        """The unit vectors of a response for `count` texts, in their order. Raises ModelUnavailable for a response of
+        another form or number."""
         try:
             answer: Any = json.loads(data)
         except (ValueError, RecursionError):

@@ -38,7 +38,8 @@ class JudgementCache:
         return self._known.get(_hash(statement))
 
     def put(self, judged: Mapping[str, float]) -> None:
-        """Cache the log-odds of statements; in memory only if the folder cannot be written."""
+        """Cache the log-odds of statements; in memory only if the folder cannot be written. A new file removes the
+        oldest ones over MAX_FILES; a full file is begun anew with the newest half."""
         new = {_hash(statement): value for statement, value in judged.items()}
         self._known.update(new)
         if self._file is None:

@@ -24,7 +24,8 @@ HEADS = (b"cls.output.weight", b"cls.weight")  # tensor names of a classificatio
 
 
 def main() -> None:
-    """Answer {"path", "question", "passages"} with {"scores"} or {"error"}."""
+    """Read {"path", "question", "passages"} from the standard input, write {"scores"} or {"error"} to the standard
+    output. Whatever llama.cpp prints is dropped."""
     out = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # llama.cpp may print there
