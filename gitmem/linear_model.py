@@ -48,7 +48,8 @@ class LinearModel(NamedTuple):
         return 1 / (1 + exp(-self.odds(features)))
 
     def probabilities(self, features: Mapping[str, float]) -> dict[str, float]:
-        """The probability of each class by name; they add up to 1."""
+        """The probability of each class by name; they add up to 1. Features that the model does not know count
+        nothing."""
         known = features.items()
         scores = [
             bias + sum([weights[name] * value for name, value in known if name in weights])

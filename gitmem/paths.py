@@ -127,7 +127,8 @@ def _only_topics(names: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4096)  # asked for each fact, of a few paths
 def kind(path: str) -> Kind:
-    """The kind of the file at a path, by its spelling alone."""
+    """The kind of the file at a path, by its spelling alone: OTHER for what does not end with `.md` or is in no place
+    of memory, NOTE for any other file below memory/."""
     if not path.endswith(".md"):
         return Kind.OTHER
     if path == "MEMORY.md" or path == ".claude/MEMORY.md":

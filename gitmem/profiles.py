@@ -35,7 +35,7 @@ class Profile:
 
 
 def read(pairs: Pairs) -> dict[str, Profile]:
-    """Name -> profile, from the user's `mem.*` settings. A profile without a root is ignored."""
+    """Name -> profile, sorted by name, from the user's `mem.*` settings. A profile without a root is ignored."""
     sections: dict[str, dict[str, str]] = {}
     for key, value, _ in pairs:
         match = KEY.fullmatch(key)

@@ -160,7 +160,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _sweep() -> None:
-    """Remove the folders of this program whose process has ended."""
+    """Remove the temporary folders of this program whose process has ended. Errors are ignored."""
     import shutil
     import tempfile
 

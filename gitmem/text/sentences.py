@@ -233,7 +233,8 @@ def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
 
 
 def _full_stop_ends(text: str, begin: int, at: int, end: int, word: str) -> bool:
-    """Whether a full stop ends a sentence. `word`: the word after it."""
+    """Whether a full stop at `at` ends the sentence that begins at `begin`; it does not after a list mark, an ordinal,
+    an initial or an abbreviation. `word`: the word after it."""
     if at - begin < LONGEST_LIST_MARK and _LIST_MARK.match(text, begin, at):
         return False
     lower, opener = word.islower(), word.lower() in OPENERS and not word.islower()
