@@ -8,7 +8,6 @@ other hooks do not need. `git mem hook` (`commands/hook.py`) calls the same `run
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -38,8 +37,6 @@ MISSING_HOOKS = "--gone"  # word of a post-commit hook: report which of our hook
 CITED_FACTS = "--cited"  # word of a post-commit hook: report which facts cite code that the commit changes
 MAX_CITED_FACTS = 5  # facts that are named after a commit; the others are counted
 WORKERS = 2  # processes that scan many blobs
-# The scissors line of `git commit --verbose` and the diff below it. core.commentChar or core.commentString begins it.
-VERBOSE_DIFF = re.compile(r"^(\S+) -{24} >8 -{24}\n(?:\1[^\n]*\n)*diff ", re.MULTILINE)
 
 
 def main(argv: list[str]) -> NoReturn:
@@ -274,9 +271,12 @@ def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
     text = without_diff(
         data.decode("utf-8", "replace"), edited=edited, staged=lambda: staged_lines(repo, staging.changes)
     )
-    more = redaction_record.without_recorded_rewrites(repo, file, staged_history(repo, staging, text, policy))
+    recorded = text  # the part of which Git keeps the trailers
+    if edited:
+        recorded = agent_trailers.split_comments(text)[0]
+    more = redaction_record.without_recorded_rewrites(repo, file, staged_history(repo, staging, recorded, policy))
     more += change_findings(repo, staging, policy)
-    more += agent_trailers.check_trailers(repo, load(user_config), text)
+    more += agent_trailers.check_trailers(repo, load(user_config), recorded)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
     policy = replace(policy, detectors=quick)
     return scan(Source([Blob(MESSAGE, text.encode("utf-8", "replace"))], tuple(more)), policy)
@@ -290,6 +290,8 @@ def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[s
     changed files, old and new. A line of the diff is removed only if it is one of these, since a person can write a
     false diff into a message.
     """
+    from gitmem.provenance.trailers import VERBOSE_DIFF
+
     shown = None
     if edited:
         shown = VERBOSE_DIFF.search(message)

@@ -32,29 +32,35 @@ def add_trailers(repo: Repository, config: Config, message: Path) -> None:
     if not memory_changes(repo):
         return
     text = message.read_text(encoding="utf-8", errors="surrogateescape")
-    present = trailers.parse(text)
+    body, comments = split_comments(text)
+    present = trailers.parse(body)
     keys = {key.lower() for key, _ in present}
     rows = [row for row in pending_trailers(repo) if row not in present]
     if config.agent and trailers.AGENT.lower() not in keys:
         rows = [row for row in rows if row[0] != trailers.AGENT] + [(trailers.AGENT, config.agent)]
         has_reason = any(key == trailers.REASON for key, _ in rows) or trailers.REASON.lower() in keys
-        subject = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+        subject = next((line for line in body.splitlines() if line.strip() and not line.startswith("#")), "")
         if not has_reason and subject.strip():
             rows.append((trailers.REASON, subject.strip()))
     if rows:
-        body, comments = _split_comments(text)
         message.write_text(trailers.append_trailers(body, rows) + comments, encoding="utf-8", errors="surrogateescape")
 
 
-def _split_comments(text: str) -> tuple[str, str]:
-    """(the message, the comment and blank lines below it); the second part is "" when there are none."""
-    lines = text.splitlines(keepends=True)
-    end = len(lines)
-    while end and (lines[end - 1].startswith("#") or not lines[end - 1].strip()):
-        end -= 1
-    if end == len(lines):
+def split_comments(text: str) -> tuple[str, str]:
+    """(the message, the comment lines, blank lines and diff of `git commit --verbose` below it); the second part is ""
+    when there are none. Git removes the second part of a message that was edited."""
+    diff = trailers.VERBOSE_DIFF.search(text)
+    end, sign = len(text), "#"
+    if diff is not None:
+        end, sign = diff.start(), diff[1]
+    lines = text[:end].splitlines(keepends=True)
+    kept = len(lines)
+    while kept and (lines[kept - 1].startswith(sign) or not lines[kept - 1].strip()):
+        kept -= 1
+    below = "".join([*lines[kept:], text[end:]])
+    if not below:
         return text, ""
-    return "".join(lines[:end]), "".join(["\n", *lines[end:]])
+    return "".join(lines[:kept]), f"\n{below}"
 
 
 def check_trailers(repo: Repository, config: Config, message: str) -> list[Finding]:

@@ -36,6 +36,8 @@ _SPACE = " \t\n\r"  # Git's isspace()
 _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
 _SCISSORS = "# ------------------------ >8 ------------------------"
 _SHAPE = lazy(r"[A-Za-z0-9-]+[ \t]*:")
+# The scissors line of `git commit --verbose` and the diff below it. core.commentChar or core.commentString begins it.
+VERBOSE_DIFF = lazy(r"^(\S+) -{24} >8 -{24}\n(?:\1[^\n]*\n)*diff ", re.MULTILINE)
 
 Trailer = tuple[str, str]
 
