@@ -163,9 +163,11 @@ class View:
 
     @cached_property
     def faults(self) -> int:
-        """The number of the gate's blocking findings and of the lines whose provenance fails the review."""
+        """The number of points for which the review fails: the gate's blocking findings, the lines whose provenance
+        fails, and the points of the warnings that fail."""
         blocks = sum(finding.severity is Severity.BLOCK for finding in self.review.report.findings)
-        return blocks + sum(line.fails for line in self.review.lines)
+        from_warnings = sum(warning.points() for warning in self.review.warnings if warning.fails)
+        return blocks + sum(line.fails for line in self.review.lines) + from_warnings
 
     @cached_property
     def points(self) -> int:
@@ -176,7 +178,7 @@ class View:
         signed = signature_summary(review.signatures)
         notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
         unread = len(review.other.unread) + notes + len(review.report.skipped)
-        from_warnings = sum(warning.points() for warning in review.warnings)
+        from_warnings = sum(warning.points() for warning in review.warnings if not warning.fails)
         return warns + edited + unread + from_warnings + self.unsourced + bool(self.instructions)
 
     @cached_property
@@ -264,7 +266,7 @@ class View:
         for warning in self.review.warnings:
             if (warning.place is Place.FIRST) is first:
                 for good, what, result in warning.checked():
-                    yield _sign(fails=False, warns=not good), what, result
+                    yield _sign(fails=warning.fails and not good, warns=not good), what, result
 
     def _gate_row(self) -> tuple[str, str, str]:
         """The row of the gate in the table of checks: (sign, what was examined, result)."""

@@ -381,8 +381,12 @@ def as_report(review: Review) -> Report:
             words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
             more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
     for warning in review.warnings:
-        more += [_finding(path, line, rule, Severity.WARN, words) for path, line, rule, words in warning.remarks()]
+        for remark in warning.remarks():
+            more.append(_finding(remark.path, remark.line, remark.rule, SEVERITY_OF[remark.fails], remark.words))
     return replace(review.report, findings=(*review.report.findings, *more))
+
+
+SEVERITY_OF = {True: Severity.BLOCK, False: Severity.WARN}  # by whether the review fails for it
 
 
 def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:

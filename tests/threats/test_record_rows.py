@@ -91,6 +91,21 @@ def test_a49_a_rejection_of_nothing_silences_no_fact_whoever_says_it(repo: Repo)
 
 
 @pytest.mark.parametrize("agent", ["", *AGENTS])
+def test_a49_a_record_that_an_agent_forged_is_a_fault_in_every_form_of_the_review(repo: Repo, agent: str) -> None:
+    start(repo)
+    sparse(repo, f"Memory-Rejected: MEMORY.md sha256:{text_hash(OTHER)}", *([agent] if agent else []))
+    for form, fault, point in (
+        ("md", "1 fault", "1 point"),
+        ("comment", "Do not merge yet", "Nothing is refused"),
+        ("sarif", '"level": "error"', '"level": "warning"'),
+        ("github", "::error", "::warning"),
+    ):
+        done = repo.mem("review", "HEAD~1..HEAD", "--format", form, check=False)
+        assert done.returncode == bool(agent)
+        assert ((fault if agent else point) in done.stdout) and ((point if agent else fault) not in done.stdout), form
+
+
+@pytest.mark.parametrize("agent", ["", *AGENTS])
 def test_a49_lines_of_a_log_are_declined_by_a_person_alone(repo: Repo, agent: str) -> None:
     start(repo)
     blob = record_log(repo, "memory/2026-02-07.md", LOG)

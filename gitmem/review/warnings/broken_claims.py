@@ -79,7 +79,8 @@ class BrokenClaims(ReviewWarning):
                 words = finding.evidence
                 if finding.renamed_to:
                     words += f"; it is {finding.renamed_to} now"
-                yield Remark(finding.path, finding.line, f"claim-{finding.state.value}", words)
+                fails = self.fails and finding.state is State.GONE
+                yield Remark(finding.path, finding.line, f"claim-{finding.state.value}", words, fails)
 
     def suggestions(self) -> Iterator[Suggestion]:
         for mend in self.mends:

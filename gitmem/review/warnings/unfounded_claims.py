@@ -45,7 +45,8 @@ class UnfoundedClaims(ReviewWarning):
 
     def remarks(self) -> Iterator[Remark]:
         for claim in self.found:
-            yield Remark(MESSAGE, 1, "claim", f"{claim.key} of {claim.commit[:12]} has no effect: {claim.why}")
+            words = f"{claim.key} of {claim.commit[:12]} has no effect: {claim.why}"
+            yield Remark(MESSAGE, 1, "claim", words, claim.forged)
 
 
 def check(commits: Range) -> UnfoundedClaims:

@@ -58,12 +58,13 @@ class CheckRow(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """A warning at a line, for SARIF and annotations. `words` quote no memory text."""
+    """A warning at a line, for SARIF and annotations. `words` quote no memory text. `fails`: it fails the review."""
 
     path: str
     line: int
     rule: str
     words: str
+    fails: bool = False
 
 
 class ReviewWarning(ABC):
