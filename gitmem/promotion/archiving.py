@@ -44,8 +44,8 @@ def archivable_facts(data: bytes, today: date, budget: int) -> list[ArchivableFa
 def archive_plan(
     chosen: Collection[str], today: date, budget: int
 ) -> Callable[[Reading], CommitDraft[tuple[ArchiveEntry, ...]]]:
-    """A plan for `transaction.commit` that moves the facts with the ids `chosen` to the archive. Every fact with such
-    an id moves, except one that is pinned or has a pinned fact indented below it.
+    """A plan for `transaction.commit` that moves the archivable facts with the ids `chosen` to the archive. A fact with
+    the same text, and so the same id, stays where it is pinned, has not ended or stands under another heading.
 
     The plan raises Changed when `chosen` is empty or one of its ids may not be archived any more, GitMemError when
     MEMORY.md or an archive has uncommitted edits.
@@ -54,11 +54,10 @@ def archive_plan(
     def plan(reading: Reading) -> CommitDraft[tuple[ArchiveEntry, ...]]:
         data = reading.committed(MEMORY)
         memory = facts.parse(data)
-        if not chosen or not set(chosen) <= {item.fact.id for item in archivable_facts(data, today, budget)}:
+        leaving = {without_lines(item.fact) for item in archivable_facts(data, today, budget) if item.fact.id in chosen}
+        if not chosen or {fact.id for fact in leaving} != set(chosen):
             raise Changed("memory changed since this was shown; nothing was written", "look at it as it is now")
-        entries = [
-            entry for entry in memory.entries if entry.fact.id in chosen and not archiving.has_pinned(memory, entry)
-        ]
+        entries = [entry for entry in memory.entries if without_lines(entry.fact) in leaving]
         memory, moved = archiving.remove_for_archive(memory, entries, today)
         contents = {MEMORY: memory.data()}
         for path in {item.path for item in moved}:
@@ -73,3 +72,8 @@ def archive_plan(
         return CommitDraft(contents, tuple(moved), message)
 
     return plan
+
+
+def without_lines(fact: Fact) -> Fact:
+    """The fact without its line numbers, which differ after other facts have been removed."""
+    return fact._replace(line=0, end=0)

@@ -195,15 +195,15 @@ def _log_operations(
 ) -> Iterable[Operation]:
     """The operations for the new lines of a log. A kept line takes the next line with it when that gives its reason. An
     addition that retracts a fact of `existing` becomes SUPERSEDE, unless the comment of its line states a type."""
-    reason_lines: set[int] = set()
+    reason_index = -1  # of the line that gives the reason of the one before it
     for index, item in enumerate(scored):
         line = item.line
-        if line.number in reason_lines:
+        if index == reason_index:
             continue
         reason = None
         if item.keep and index + 1 < len(scored) and _is_reason(line, scored[index + 1].line):
-            reason = scored[index + 1].line
-            reason_lines.add(reason.number)
+            reason_index = index + 1
+            reason = scored[reason_index].line
         if log.new.isdisjoint(range(line.number, line.end + 1)):
             continue
         operation = _operation(log, item, reason, days)

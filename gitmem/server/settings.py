@@ -105,7 +105,7 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
         largest = MAX_NUMBERS.get(name, MAX_NUMBER)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= largest:
             raise BadConfig(f"'{name}' takes a number", "see docs/server.md")
-    if not host or not port.isdigit():
+    if not host or not port.isdecimal():
         raise BadConfig("'listen' takes HOST:PORT", 'listen = "127.0.0.1:8470"')
     state = Path(os.path.abspath(str(table.get("state", "git-mem-server"))))
     hosts = table.get("public_hosts", [])

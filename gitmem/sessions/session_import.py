@@ -36,7 +36,7 @@ from gitmem.sessions.episode import EpisodeFile, Heading, gated_episode, list_ep
 from gitmem.sessions.lifecycle import RECENT_DAYS, SkippedText
 from gitmem.sessions.log_files import log_files
 from gitmem.sessions.past_sessions import PastSession
-from gitmem.sessions.rolling_summary import turn_key
+from gitmem.sessions.rolling_summary import distinct_keys, turn_key
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import MAX_QUIET_TIME, load_state, part_name, save_state, state_lock, with_activity
 from gitmem.sessions.written_ids import written_id, written_session
@@ -270,7 +270,8 @@ class _Importer:
             read_before = state.turns
         lines: list[ImportedLine] = []
         skipped: list[SkippedText] = []
-        fresh = [turn for turn in turns if turn_key(turn) not in read_before]
+        keys = distinct_keys(map(turn_key, turns))
+        fresh = [turn for turn, key in zip(turns, keys, strict=True) if key not in read_before]
         for day, said in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
             path = daily_path(day, self._options.agent)
             of_day = list(said)
@@ -362,7 +363,7 @@ class _Importer:
             if state.seen is None:
                 state = replace(with_activity(state, last, ""), ended=bool(item.episode))
             known = {fact_id(line.text) for line in item.lines}
-            turns = state.turns | {turn_key(turn) for turn in item.turns}
+            turns = state.turns.union(distinct_keys(map(turn_key, item.turns)))
             save_state(common, name, replace(state, turns=turns, facts=state.facts | known))
 
 

@@ -63,6 +63,12 @@ def test_a_row_without_lines_reads_the_file_beside_it(tmp_path: Path) -> None:
     assert evaluate_promotion(file, Fixed(9))[0].unsourced == 1
 
 
+def test_a_row_may_have_a_line_separator_in_its_text(tmp_path: Path) -> None:
+    file = tmp_path / "facts.jsonl"
+    file.write_text(json.dumps({**ROW, "lines": ["a\u2028b", *ROW["lines"][1:]]}, ensure_ascii=False) + "\n")
+    assert evaluate_promotion(file, Fixed(1, 2, 7))[0].f1 == 1.0
+
+
 class Counting(Fixed):
     """One that says how often it was asked, and proposes line 1 of every log."""
 

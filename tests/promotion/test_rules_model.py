@@ -175,6 +175,14 @@ def test_a_reason_in_a_sentence_of_its_own_travels_with_its_decision(decision: s
     assert found[1].text == f"{decision} ({told})" and 2 not in found
 
 
+def test_what_stands_behind_a_decision_and_its_reason_in_one_line_is_read_too() -> None:
+    whole = (
+        "We decided to use PostgreSQL for the ledger. The reason is that it has JSON columns. Never delete a backup."
+    )
+    found = [operation.text for operation in RulesModel().propose([log_of([whole])], []).operations]
+    assert found == ["We decided to use PostgreSQL for the ledger (it has JSON columns)", "Never delete a backup."]
+
+
 def test_a_deadline_knows_its_day_and_a_limited_truth_its_last() -> None:
     assert propose("Tax filing is due on April 30")[1].until == "2026-04-30"
     assert propose("Q3 계획은 9/30까지만 유효")[1].until == "2026-09-30"

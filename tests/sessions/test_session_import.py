@@ -17,7 +17,7 @@ from gitmem.git.repository import Repository
 from gitmem.hosts.transcript_parser import parse
 from gitmem.json_values import json_value
 from gitmem.sessions import session_import
-from gitmem.sessions.lifecycle import end_session, flush
+from gitmem.sessions.lifecycle import end_session, flush, unread_turns
 from gitmem.sessions.past_sessions import (
     HEAD_BYTES,
     Listing,
@@ -27,6 +27,7 @@ from gitmem.sessions.past_sessions import (
     list_sessions,
 )
 from gitmem.sessions.session_import import ImportedSession, ImportOptions, ImportState, import_sessions
+from gitmem.sessions.state import load_state
 from tests.harness import SOURCE, Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -215,6 +216,16 @@ def test_a_session_that_goes_on_after_its_import_flushes_only_what_is_new(
     bring(git, list_sessions(files_below(tmp_path / "t")))
     path = session_file(tmp_path / "t", "s1", at, said)
     assert [line.text for line in flush(git, Config(), parse(path.read_bytes()), now=NOW).kept] == said[1:]
+
+
+def test_a_turn_that_was_said_twice_is_imported_and_then_read_no_more(
+    repo: Repo, git: Repository, tmp_path: Path
+) -> None:
+    said = ["We decided that the crane is blue.", "yes", "yes"]
+    path = session_file(tmp_path / "t", "s1", NOW - timedelta(days=1), said)
+    bring(git, list_sessions([path]))
+    state = load_state(git.common_dir, "s1")
+    assert unread_turns(parse(path.read_bytes()).spoken(), state.turns) == []
 
 
 def test_a_secret_is_never_written_and_the_rest_of_its_session_is(repo: Repo, git: Repository, tmp_path: Path) -> None:

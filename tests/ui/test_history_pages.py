@@ -37,6 +37,11 @@ def test_what_is_no_day_is_said(history: Repo, browse: Browse) -> None:
     assert "is no day" in browse(history).get("timeline?day=2026-13-99", 400)
 
 
+def test_a_heading_whose_time_is_in_other_digits_is_a_heading(history: Repo, browse: Browse) -> None:
+    history.commit("odd", {"memory/2026-02-17.md": "# 2026-02-17\n\n## ²:³⁰ - lamp\n\n- The lamp was cleaned.\n"})
+    assert "The lamp was cleaned." in browse(history).get("timeline?day=2026-02-17")
+
+
 def test_two_commits_are_compared_as_facts(history: Repo, browse: Browse) -> None:
     text = browse(history).get("compare?from=HEAD~1&to=HEAD")
     assert "<del>8080</del>" in text and "<ins>9090</ins>" in text and "<del>staging has two pods</del>" in text

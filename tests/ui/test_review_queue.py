@@ -356,6 +356,17 @@ def test_an_accept_archives_nothing_and_archiving_is_shown_first(proposing: Repo
     assert "Nothing is chosen" in browser.post("archive/move", 400)
 
 
+def test_a_fact_of_another_heading_stays_where_one_of_the_same_words_is_archived(repo: Repo, browse: Browse) -> None:
+    ended = "- the lamp is red <!-- mem from=2025-01-01 until=2025-02-01 -->\n"
+    stays = "## Harbour\n\n- the lamp is red\n"
+    repo.commit("memory", {"MEMORY.md": f"# Memory\n\n## Pier\n\n{ended}\n{stays}"})
+    browser = browse(repo)
+    shown = form(browser, browser.get("archive"), "archive/move").send(browser)
+    assert "1 fact " in form(browser, shown, "archive/move").send(browser)
+    assert repo.read("MEMORY.md").endswith(stays) and repo.read("MEMORY.md").count("lamp") == 1
+    assert repo.read("memory/archive/2025.md").count("lamp") == 1
+
+
 def test_what_a_list_leaves_out_is_a_link_to_the_rest(repo: Repo, browse: Browse) -> None:
     facts = "".join(f"- the port of service number {n} is 80{n:02}\n" * 2 for n in range(25))
     repo.commit("memory", {"MEMORY.md": f"# Memory\n\n{facts}"})

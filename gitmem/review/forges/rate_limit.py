@@ -68,7 +68,7 @@ def limit_of(response: Response) -> Limit | None:
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Retry-After in seconds: a number, or a date compared with the response's own Date. None for anything else."""
     text = headers.get("retry-after", "")
-    if text.isdigit():
+    if text.isdecimal():
         return float(text)
     try:
         if not text:

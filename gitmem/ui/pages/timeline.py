@@ -115,7 +115,7 @@ def _day(view: View, days: Mapping[date, int]) -> date:
 def _minutes(time: str) -> int:
     """The minute of the day of a time such as `9:30 PM`, for sorting; -1 for a text without a time."""
     hour, _, rest = time.partition(":")
-    if not hour.isdigit() or not rest[:2].isdigit():
+    if not hour.isdecimal() or not rest[:2].isdecimal():
         return -1
     half = rest[2:].replace(".", "").strip().lower()
     hours = int(hour)

@@ -48,10 +48,11 @@ class Asked:
         ({"Retry-After": "90"}, SECONDARY, 90.0),
         ({"Retry-After": "Thu, 05 Feb 2026 12:02:00 GMT", "Date": NOON}, SECONDARY, 120.0),
         ({}, SECONDARY, 60.0),
+        ({"Retry-After": "²".encode().decode("latin-1")}, SECONDARY, 60.0),
         ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(NOON_EPOCH + 30), "Date": NOON}, {}, 31.0),
         ({"X-RateLimit-Remaining": "0"}, {"message": "API rate limit exceeded"}, 60.0),
     ],
-    ids=["seconds", "date", "words only", "primary", "primary without a time"],
+    ids=["seconds", "date", "words only", "no number", "primary", "primary without a time"],
 )
 def test_a_limit_is_waited_for_as_long_as_it_says(
     rest: RestServer, status: int, headers: dict[str, str], value: Any, waits: float
