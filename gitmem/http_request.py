@@ -6,10 +6,11 @@ callers know which requests may be repeated. `models/endpoint` sends requests to
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from gitmem.json_values import parse_json
 
 TIMEOUT_SECONDS = 30.0
 
@@ -28,10 +29,7 @@ class Response:
 
     def json(self) -> Any:
         """The parsed JSON. Raises ValueError when the data is not JSON."""
-        try:
-            return json.loads(self.data)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
+        return parse_json(self.data)
 
     @property
     def is_web_page(self) -> bool:

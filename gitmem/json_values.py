@@ -1,4 +1,4 @@
-"""Turns values into what `json.dumps` accepts: NamedTuples, dataclasses, enums, paths and dates.
+"""Reads JSON, and turns values into what `json.dumps` accepts: NamedTuples, dataclasses, enums, paths and dates.
 
 A class whose JSON has not all of its fields, or names them otherwise, lists its keys with `json_keys`. `json_schema`
 describes the same keys as a JSON schema. This module imports nothing that `git mem search` does not load anyway.
@@ -6,6 +6,7 @@ describes the same keys as a JSON schema. This module imports nothing that `git 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import date
 from enum import Enum
@@ -13,6 +14,14 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 Class = TypeVar("Class", bound=type)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises ValueError for any other text, and for one that is nested too deeply to read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
 
 
 class Key(NamedTuple):

@@ -37,6 +37,7 @@ from gitmem.git.opening import Repository, discover
 from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.hosts.host import EVENT_SECONDS, USER_OPTION, Host
 from gitmem.hosts.registry import host_named
+from gitmem.json_values import parse_json
 
 INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may contain a pasted log
 DETACHED = "GITMEM_DETACHED"  # variable that is set in the process that writes the end of a session
@@ -135,8 +136,8 @@ def _parsed_input(data: bytes) -> tuple[dict[str, Any], str]:
     if len(data) > INPUT_LIMIT:
         return {}, f"the host hands over more than {INPUT_LIMIT >> 20} MiB: nothing of it is kept"
     try:
-        loaded = json.loads(data)
-    except (ValueError, RecursionError):
+        loaded = parse_json(data)
+    except ValueError:
         return {}, "what the host hands over is no JSON"
     if isinstance(loaded, dict):
         return loaded, ""

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
+from gitmem.json_values import parse_json
+
 VERSIONS_WITH_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # they begin with `initialize`
 VERSION_WITH_BATCHES = "2025-03-26"  # the only version in which a list of messages may be sent
 VERSION_WITHOUT_HANDSHAKE = "2026-07-28"  # the version without a handshake: `_meta` of each request names it
@@ -320,8 +322,8 @@ def serve(server: Server) -> None:
         if not line.strip():
             continue
         try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
+            message = parse_json(line)
+        except ValueError:
             connection.refuse(PARSE_ERROR, "a message is one line of JSON")
             continue
         connection.receive(message)

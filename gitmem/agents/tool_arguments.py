@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitmem.errors import UsageError
+from gitmem.json_values import parse_json
 
 Schema = Mapping[str, Any]  # JSON Schema with `type`, `enum`, `items`, `properties`, `required` and limits
 MAX_QUOTED_CHARACTERS = 40  # characters of the name of an unknown argument in an error
@@ -181,9 +182,9 @@ def _converted(wanted: Any, value: Any) -> Any:
                 return float(word)
             return value
         if wanted in ("array", "object"):
-            return json.loads(value)
+            return parse_json(value)
         return value
-    except (ValueError, RecursionError):
+    except ValueError:
         return value
 
 

@@ -14,6 +14,7 @@ from gitmem.claims.departure import MAX_RENAMES, Departure
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.json_values import parse_json
 
 FILE = "departures.json"
 MAX_KNOWN_PATHS = 2_000  # paths in the cache
@@ -57,8 +58,8 @@ class KnownDepartures:
         """The cached departures, read once; {} if the cache is missing, unreadable, too large or malformed."""
         if self._rows is None:
             try:
-                rows = json.loads(read_bytes(state_dir(self.repo.common_dir, make=False), FILE, 1 << 20))
-            except (GitMemError, OutsideRepository, OSError, ValueError, RecursionError):
+                rows = parse_json(read_bytes(state_dir(self.repo.common_dir, make=False), FILE, 1 << 20))
+            except (GitMemError, OutsideRepository, OSError, ValueError):
                 rows = {}
             self._rows = rows if isinstance(rows, dict) else {}
         return self._rows

@@ -6,7 +6,6 @@ known, and a missing name gives an unknown result. Each text is parsed once.
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from gitmem.claims.claim import Claim
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NEAR, NOWHERE, Resolution, base_folders
 from gitmem.claims.tree import Tree, joined
+from gitmem.json_values import parse_json
 
 MAX_FILES = 3_000  # files of one tree that are read for a tool
 MAX_FILE_BYTES = 1 << 20  # a larger file is not read
@@ -145,7 +145,7 @@ def _parse(tool: str, text: str) -> Definitions:
 def _node(text: str) -> Definitions:
     """The scripts of a package.json, and as weak names its programs and dependencies, also without their scope. Raises
     ValueError or AttributeError for a malformed file."""
-    value = json.loads(text.removeprefix("﻿"))
+    value = parse_json(text.removeprefix("﻿"))
     scripts = _keys(value.get("scripts"))
     programs = set(_keys(value.get("bin")))
     for group in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"):
@@ -243,12 +243,12 @@ def _rake(text: str) -> Definitions:
 def _deno(text: str) -> Definitions:
     """The tasks and scripts of a deno.json; whole-line comments are allowed. Raises ValueError or AttributeError for a
     malformed file."""
-    value = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+    value = parse_json(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
     return Definitions(frozenset((*_keys(value.get("tasks")), *_keys(value.get("scripts")))))
 
 
 def _composer(text: str) -> Definitions:
-    return Definitions(frozenset(_keys(json.loads(text).get("scripts"))))
+    return Definitions(frozenset(_keys(parse_json(text).get("scripts"))))
 
 
 def _crate(text: str) -> Definitions:

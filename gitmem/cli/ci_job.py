@@ -5,7 +5,6 @@ Reads GITHUB_* and CI_* variables and the event's payload; writes step outputs, 
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import time
@@ -19,6 +18,7 @@ from gitmem.gate.reports.text import as_text as scan_text
 from gitmem.gate.scan import Report
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange, towards
+from gitmem.json_values import parse_json
 from gitmem.regular_file import writable_file
 from gitmem.review import proposals
 from gitmem.review.forges import github_events, gitlab_ci
@@ -38,7 +38,7 @@ def read_event() -> Event:
     payload = {}
     if path:
         try:
-            payload = json.loads(Path(path).read_bytes())
+            payload = parse_json(Path(path).read_bytes())
         except (OSError, ValueError):
             raise GitMemError("the event's payload cannot be read", "this command runs inside GitHub Actions") from None
     if not isinstance(payload, dict):

@@ -9,7 +9,6 @@ agent's text, not as facts of memory; it names its source, for a person to check
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import IO, Any
 from gitmem.exchange.document_import import Arrival
 from gitmem.exchange.okf import rendered
 from gitmem.exchange.service_archives import files_named
+from gitmem.json_values import parse_json
 
 SERVICE = "claude-export"
 HOME = f"memory/{SERVICE}"
@@ -94,7 +94,7 @@ def _objects(file: IO[bytes]) -> list[Mapping[str, Any]] | None:
     if len(data) > MAX_FILE_BYTES:
         return None
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
+        value = parse_json(data)
+    except ValueError:
         return None
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]

@@ -6,7 +6,6 @@ the same way, and only a value with the same hash becomes an exception. No rule 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.detectors.text import Match
 from gitmem.gate.examine import Inspection, finding_of
 from gitmem.gate.policy import Policy
-from gitmem.json_values import json_object
+from gitmem.json_values import json_object, parse_json
 
 _PARTS = (r"\S+", r"[^\s\"'`:=@/,;<>(){}\[\]]+", r"[^\s\"'`]+")
 # The only part of a private key and of a GitHub token that detect-secrets hashes.
@@ -49,9 +48,9 @@ class Outcome:
 def parse(text: str) -> list[Row]:
     """The results of a baseline, in its order. Raises BadConfig for a text that is not a baseline."""
     try:
-        results = json.loads(text)["results"]
+        results = parse_json(text)["results"]
         rows = [_row(path, row) for path, own_rows in results.items() for row in own_rows]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise BadConfig("this is no baseline of detect-secrets", "detect-secrets scan > .secrets.baseline") from None
     return rows
 

@@ -7,7 +7,6 @@ is never scanned. So settings are searched for strings instead of parsed, and pa
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from gitmem.agent_paths import IMPORTING
 from gitmem.gate.blob_reading import BlobPlace
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
+from gitmem.json_values import parse_json
 from gitmem.lazy_patterns import lazy
 from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, MAX_MEMORY_FILE_BYTES, TEXT_ENDINGS, agents_read
 
@@ -160,7 +160,7 @@ def _strings(value: str) -> Iterable[str]:
             yield single or bare
             continue
         try:
-            yield str(json.loads(f'"{double}"'))
+            yield str(parse_json(f'"{double}"'))
         except ValueError:
             yield double
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import state_dir
+from gitmem.json_values import parse_json
 
 NAME = "refused.json"
 PUSHES = ("pre-push",)
@@ -61,7 +62,7 @@ def delete_after_success(common_dir: Path, hook: str) -> None:
 def read(common_dir: Path) -> Refusal | None:
     """The recorded refusal; None when there is none or the record cannot be read."""
     try:
-        value = json.loads((common_dir / "gitmem" / NAME).read_text("utf-8"))
+        value = parse_json((common_dir / "gitmem" / NAME).read_text("utf-8"))
         return Refusal(str(value["at"]), str(value["hook"]), str(value["why"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -18,6 +18,7 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.git.write import run_git
+from gitmem.json_values import parse_json
 from gitmem.paths import Kind, is_daily, kind
 
 FILE = "rewrites.json"
@@ -47,7 +48,7 @@ def _recorded_rewrites(repo: Repository) -> list[str]:
     """The recorded rewrites; [] if the file is missing, unreadable or malformed. Rows that are not text are left
     out."""
     try:
-        rows = json.loads((repo.common_dir / "gitmem" / FILE).read_text("utf-8"))
+        rows = parse_json((repo.common_dir / "gitmem" / FILE).read_text("utf-8"))
     except (OSError, ValueError):
         return []
     if not isinstance(rows, list):

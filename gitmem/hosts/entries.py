@@ -9,6 +9,7 @@ from typing import Any
 
 from gitmem.hosts.host import Entry, Place
 from gitmem.hosts.transcript import By, FileRead, Role, Turn
+from gitmem.json_values import parse_json
 
 ROLES = {
     "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL, "toolResult": Role.TOOL,
@@ -29,8 +30,8 @@ def string_at(entry: Entry, name: str) -> str:
 def parse_object(text: str | None) -> dict[str, Any]:
     """The object of a JSON text; {} for any other text and for None."""
     try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError):
+        value = parse_json(text or "{}")
+    except ValueError:
         return {}
     if not isinstance(value, dict):
         return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from gitmem.hosts.entries import calls_of, string_at, time_of, tool_output
 from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, OwnMemory, RegistrationFile, settings_in
 from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
+from gitmem.json_values import parse_json
 
 HEAD = 4_096  # bytes in which a session's first line names its project
 ROLES = {"user": Role.USER, "gemini": Role.ASSISTANT}
@@ -29,8 +29,8 @@ def _whole_session(data: bytes) -> Transcript | None:
     if b'"messages"' not in data or not head.startswith(b"{"):
         return None
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
+        value = parse_json(data)
+    except ValueError:
         return None
     # opencode's has it
     messages = None
@@ -60,10 +60,10 @@ def _journal(data: bytes) -> Transcript:
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
             if line.strip():
-                entry = json.loads(line)
+                entry = parse_json(line)
             else:
                 entry = {}
-        except (ValueError, RecursionError):
+        except ValueError:
             skipped += 1
             continue
         if not isinstance(entry, dict):

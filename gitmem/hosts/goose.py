@@ -18,6 +18,7 @@ from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, RegistrationFil
 from gitmem.hosts.registration import hooks_file, own_file, yaml_entry
 from gitmem.hosts.session_database import read_session
 from gitmem.hosts.transcript import Role
+from gitmem.json_values import parse_json
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -58,8 +59,8 @@ def _stored_transcript(connection: Connection, session: str) -> bytes:
 def _text(content: Any) -> str:
     """The texts of a message's parts; "" if there are none."""
     try:
-        parts = json.loads(content)
-    except (TypeError, ValueError, RecursionError):
+        parts = parse_json(content)
+    except (TypeError, ValueError):
         return ""
     if not isinstance(parts, list):
         return ""

@@ -25,6 +25,7 @@ from gitmem.hosts.host import (
 )
 from gitmem.hosts.registration import json_server, own_file
 from gitmem.hosts.transcript import Role, Transcript, Turn
+from gitmem.json_values import parse_json
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -55,8 +56,8 @@ def _whole_session(data: bytes) -> Transcript | None:
     if b'"messages"' not in data or b'"info"' not in data:
         return None
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
+        value = parse_json(data)
+    except ValueError:
         return None
     if not isinstance(value, dict):
         return None

@@ -17,6 +17,7 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.host import Host, Setup
 from gitmem.hosts.json_editing import edited
+from gitmem.json_values import parse_json
 from gitmem.messages import Message
 
 INDEX = "MEMORY.md"  # some hosts create it before they remember anything
@@ -82,8 +83,8 @@ def is_kept_here(host: Host, root: Path) -> bool:
     if own is None or not own.setting:
         return False
     try:
-        value = json.loads(read_bytes(root, own.settings, MAX_FILE_BYTES))
-    except (OSError, OutsideRepository, ValueError, RecursionError):
+        value = parse_json(read_bytes(root, own.settings, MAX_FILE_BYTES))
+    except (OSError, OutsideRepository, ValueError):
         return False
     return isinstance(value, dict) and value.get(own.setting) == str(folder_here(host, root))
 
@@ -101,7 +102,7 @@ def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
     try:
         value: Any = {}
         if text.strip():
-            value = json.loads(text)
+            value = parse_json(text)
     except ValueError:
         value = None
     if not isinstance(value, dict):
@@ -150,9 +151,9 @@ def gemini(home: Path, root: Path) -> Path | None:
     """~/.gemini/tmp/NAME/memory for the project at `root`; ~/.gemini/projects.json maps the folder in which Gemini was
     started to NAME (Gemini CLI 0.61). None if there is no NAME."""
     try:
-        projects = json.loads(read_bytes(home / ".gemini", "projects.json", MAX_FILE_BYTES))["projects"]
+        projects = parse_json(read_bytes(home / ".gemini", "projects.json", MAX_FILE_BYTES))["projects"]
         name: str = projects[str(root)]
-    except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, OutsideRepository, ValueError, KeyError, TypeError):
         return None
     plain = isinstance(name, str) and re.fullmatch(r"[\w-]+(?:\.[\w-]+)*", name)
     if not plain:

@@ -18,7 +18,7 @@ from typing import Any
 from gitmem.errors import GitMemError
 from gitmem.hosts.host import EVENT_SECONDS, HOOK_COMMAND, USER_OPTION, Hooks, Host, RegistrationFile, Setup
 from gitmem.hosts.json_editing import edited, was_empty
-from gitmem.json_values import json_keys
+from gitmem.json_values import json_keys, parse_json
 
 NAME = "git-mem"
 SERVER = {"command": NAME, "args": ["mcp"]}
@@ -92,7 +92,7 @@ def load_json(path: str, text: str, hint: str = "add the server by hand (docs/ag
     if not text.strip():
         return {}
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError:
         raise GitMemError(f"'{path}' is not plain JSON and is left as it is", hint) from None
     if not isinstance(value, dict):

@@ -14,6 +14,7 @@ from typing import Any
 from gitmem.hosts.neutral import SUMMARY_LEAD
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.hosts.transcript_parser import form_of
+from gitmem.json_values import parse_json
 
 
 def compact_transcript(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
@@ -42,7 +43,7 @@ def compact_transcript(data: bytes, turns: Sequence[Turn], dropped: Iterable[Tur
 def _object(line: bytes) -> Mapping[str, Any]:
     """The JSON object of a line, {} for anything else."""
     try:
-        entry = json.loads(line)
+        entry = parse_json(line)
     except ValueError:
         return {}
     if not isinstance(entry, dict):
@@ -62,7 +63,7 @@ def prune_transcript(data: bytes, before: Sequence[Turn], after: Sequence[Turn])
 
 def _shortened(line: bytes, call: str, text: str) -> bytes:
     """The line with the result of the tool call `call` replaced by `text`."""
-    entry = json.loads(line)
+    entry = parse_json(line)
     form_of(entry).shorten(entry, call, text)
     return _line(entry)
 
@@ -100,8 +101,8 @@ def mask_transcript(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, in
     for at, line in enumerate(lines):
         new = line
         try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
+            entry = parse_json(line)
+        except ValueError:
             if line.strip():
                 new = cleaned(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         else:

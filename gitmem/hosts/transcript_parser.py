@@ -5,7 +5,6 @@ Hosts change their formats without notice: an unknown entry is skipped and count
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from gitmem.hosts.neutral import ENTRIES, SUMMARY_LEAD
 from gitmem.hosts.pasted_text import CUT, without_memory, without_quotation_marks
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
+from gitmem.json_values import parse_json
 from gitmem.messages import Message
 from gitmem.plural import counted
 
@@ -93,8 +93,8 @@ def _entry(line: bytes) -> Entry | None:
     if len(line) > LINE_LIMIT:
         return None
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry = parse_json(line)
+    except ValueError:
         return None
     if not isinstance(entry, dict):
         return None

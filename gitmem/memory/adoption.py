@@ -22,6 +22,7 @@ from gitmem.errors import OutsideRepository, UsageError
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
+from gitmem.json_values import parse_json
 from gitmem.memory.folder_scope import globs_of_folders
 from gitmem.memory.new_repository import Place
 from gitmem.paths import (
@@ -159,14 +160,14 @@ def daily_pattern(path: str) -> str:
 def _of_obsidian(root: Path) -> str:
     """The pattern of `.obsidian/daily-notes.json`; "" without one, or if its format has names of days or months."""
     try:
-        settings = json.loads(read_bytes(root, OBSIDIAN, MAX_MEMORY_FILE_BYTES))
+        settings = parse_json(read_bytes(root, OBSIDIAN, MAX_MEMORY_FILE_BYTES))
         folder, form = str(settings.get("folder") or "").strip("/"), settings.get("format") or ""
         pattern = f"{folder}/{form or 'YYYY-MM-DD'}.md".lstrip("/")
         has_names = re.search("[A-Za-z]", re.sub("YYYY|MM|DD", "", str(form)))
         if has_names or not pattern.isprintable() or not daily_form(pattern):
             return ""
         return pattern
-    except (OSError, OutsideRepository, ValueError, RecursionError, AttributeError, UsageError):
+    except (OSError, OutsideRepository, ValueError, AttributeError, UsageError):
         return ""
 
 

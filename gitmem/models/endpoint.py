@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, ModelUnavailable
+from gitmem.json_values import parse_json
 from gitmem.models.egress_log import record
 from gitmem.regular_file import read_regular
 
@@ -157,8 +158,8 @@ class Endpoint:
         """The server's error text as one masked line without the key, at most MAX_ERROR_CHARS; "" for an HTML page."""
         text = data[:MAX_ERROR_BYTES].decode("utf-8", "replace")
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
+            value = parse_json(text)
+        except ValueError:
             value = None
         if isinstance(value, dict):
             error = value.get("error", value.get("detail", value))

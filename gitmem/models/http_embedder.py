@@ -6,7 +6,6 @@ first. `http:https://api.example.org/v1#name` posts to `https://api.example.org/
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from array import array
@@ -16,6 +15,7 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
+from gitmem.json_values import parse_json
 from gitmem.models import endpoint
 from gitmem.models.endpoint import TRIES, Endpoint, RequestLimits, TimedOut
 from gitmem.models.prefixes import NO_PREFIXES, Prefixes, id_suffix, prefixes_of
@@ -132,8 +132,8 @@ class HttpEmbedder:
         """The unit vectors of a response for `count` texts, in their order. Raises ModelUnavailable for a response of
         another form or number."""
         try:
-            answer: Any = json.loads(data)
-        except (ValueError, RecursionError):
+            answer: Any = parse_json(data)
+        except ValueError:
             raise self._wrong("is no JSON") from None
         try:
             rows = sorted(answer["data"], key=lambda row: row["index"])

@@ -6,13 +6,13 @@ to the egress log first. `http:https://api.example.org/v1#name` posts to `.../v1
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from gitmem.errors import ModelUnavailable
+from gitmem.json_values import parse_json
 from gitmem.models import endpoint
 from gitmem.models.endpoint import Endpoint, ErrorStatus, LimitExceeded, RequestLimits
 from gitmem.models.language import MAX_REPLY_CHARACTERS, MAX_REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
@@ -99,12 +99,12 @@ class HttpModel:
 
     def _reply(self, data: bytes) -> Reply:
         try:
-            value = json.loads(data)
+            value = parse_json(data)
             choice = value["choices"][0]
             text = choice["message"]["content"]
             tokens = value.get("usage", {}).get("completion_tokens", 0)
             if not isinstance(text, str):
                 text = ""
             return Reply(text, choice.get("finish_reason") == "length", int(tokens))
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
             raise self._server.wrong("is not what an OpenAI-compatible endpoint gives") from None

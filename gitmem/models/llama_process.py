@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import ModelUnavailable
+from gitmem.json_values import parse_json
 from gitmem.messages import Message
 from gitmem.models.child_processes import end
 from gitmem.models.language import OutOfBudget
@@ -124,7 +125,7 @@ class LlamaProcess:
         while True:
             line = self._line(child, child.stdout.fileno(), deadline)
             try:
-                answer = json.loads(line)
+                answer = parse_json(line)
             except ValueError:
                 raise ModelUnavailable(
                     Message("the model '{}' gave an answer that is no JSON", self.file.name)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gitmem.json_values import parse_json
 from gitmem.models.language import OutOfBudget, Prompt, Reply
 
 FOLDER = "replies"
@@ -50,7 +51,7 @@ class ReplyCache:
         if self._folder is None:
             return None
         try:
-            value = json.loads((self._folder / self._name(prompt)).read_text(encoding="utf-8"))
+            value = parse_json((self._folder / self._name(prompt)).read_text(encoding="utf-8"))
             reply = Reply(str(value["text"]), too_long=bool(value["too_long"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gitmem.errors import ModelUnavailable, UsageError
+from gitmem.json_values import parse_json
 from gitmem.models.llama_process import PASSED_VARIABLES
 
 CHILD = (sys.executable, "-P", "-m", "gitmem.models.reranker_child")
@@ -62,7 +63,7 @@ def rerank(
             "git config --global mem.rerankHits 5, or a smaller model",
         ) from None
     try:
-        answer = json.loads(done.stdout)
+        answer = parse_json(done.stdout)
         scores = [float(score) for score in answer.get("scores", ())]
     except (ValueError, AttributeError, TypeError):
         raise ModelUnavailable(f"the model '{file.name}' ended by itself", "is it a whole GGUF file?") from None

@@ -6,7 +6,6 @@ A row of the file is `{"path", "facts": [{"text", "lines"}]}` or `{"path", "line
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,6 +14,7 @@ from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import read_bytes
+from gitmem.json_values import parse_json
 from gitmem.paths import log_date
 from gitmem.promotion.logs import split_log
 from gitmem.promotion.proposal import Log, Model, Op, Operation
@@ -82,11 +82,11 @@ def read_rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]
         text = read_regular(file).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise GitMemError(f"cannot read '{file}'", "a JSON object a line, UTF-8") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             path = str(row["path"])
             kept = row.get("facts", row.get("keep"))
             types = {int(n): str(item["type"]) for item in kept for n in item["lines"] if "type" in item}

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gitmem.errors import GitMemError
 from gitmem.git.worktree import write_atomic
+from gitmem.json_values import parse_json
 from gitmem.models.judgement_cache import FOLDER
 from gitmem.promotion.judge_calibration import area_under_curve
 from gitmem.regular_file import read_regular
@@ -72,7 +73,7 @@ class Agreement:
 def _read(file: Path) -> dict[str, tuple[float, bool]]:
     """The rows of a file; {} for a missing or damaged file."""
     try:
-        value = json.loads(read_regular(file, MAX_FILE_BYTES))
+        value = parse_json(read_regular(file, MAX_FILE_BYTES))
         return {str(key): (float(number), bool(kind)) for key, (number, kind) in value.items()}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}

@@ -17,7 +17,7 @@ from gitmem.config import SETTINGS, Config, git_name, tunable
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
-from gitmem.json_values import json_keys
+from gitmem.json_values import json_keys, parse_json
 from gitmem.plural import counted
 from gitmem.search.evaluation import QuestionResult
 
@@ -91,12 +91,12 @@ def compare_and_save(
 def _read(folder: Path) -> dict[str, Any]:
     """The JSON of the run before; {} when the file is missing or damaged."""
     try:
-        value: dict[str, Any] = json.loads(read_bytes(folder, RUN, MAX_RUN_BYTES))
+        value: dict[str, Any] = parse_json(read_bytes(folder, RUN, MAX_RUN_BYTES))
         shape = {"at": str, "commit": str, "settings": dict, "facts": dict}
         if not all(isinstance(value[key], form) for key, form in shape.items()):
             return {}
         return value
-    except (OSError, GitMemError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, GitMemError, ValueError, KeyError, TypeError):
         return {}
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes, write_atomic
+from gitmem.json_values import parse_json
 from gitmem.promotion.cues import CueResult
 from gitmem.promotion.proposal import Log
 
@@ -103,7 +104,7 @@ def _read(folder: Path | None) -> dict[str, tuple[CueResult, ...]]:
     if folder is None or not rules_state():
         return {}
     try:
-        value: Any = json.loads(read_bytes(folder, FILE, MAX_FILE_BYTES))
+        value: Any = parse_json(read_bytes(folder, FILE, MAX_FILE_BYTES))
         if value["rules"] != rules_state():
             return {}
         names = [str(name) for name in value["names"]]
@@ -118,5 +119,5 @@ def _read(folder: Path | None) -> dict[str, tuple[CueResult, ...]]:
             )
             for key, results in value["logs"].items()
         }
-    except (OSError, OutsideRepository, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+    except (OSError, OutsideRepository, ValueError, KeyError, TypeError, IndexError, AttributeError):
         return {}

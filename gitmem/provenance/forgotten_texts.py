@@ -13,6 +13,7 @@ from typing import Any
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.json_values import parse_json
 from gitmem.memory.forgotten import NOTHING, Forgotten, make_forgotten, unlabelled
 
 FILE = "forgotten.json"  # cache in the folder of our state
@@ -51,12 +52,12 @@ def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
 def _load(repo: Repository) -> dict[str, Any]:
     """The JSON of the cache; {} when it is missing, damaged or of another version."""
     try:
-        value: dict[str, Any] = json.loads(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
+        value: dict[str, Any] = parse_json(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         _parse(value)
         if value["version"] == VERSION and isinstance(value["memory"], list):
             return value
         return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, GitMemError):
         return {}
 
 

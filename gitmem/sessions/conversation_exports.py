@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -25,6 +24,7 @@ from gitmem.exchange.service_archives import ARCHIVE, files_named
 from gitmem.hosts.entries import role_of, string_at, text_of, time_of
 from gitmem.hosts.transcript import Role, Transcript, Turn, first_time
 from gitmem.hosts.transcript_parser import as_spoken
+from gitmem.json_values import parse_json
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, by_start
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
@@ -169,8 +169,8 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
     """The id and the turns of a conversation; the id is "" if the conversation is from another service. Raises OSError
     for invalid JSON."""
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
+        value = parse_json(data)
+    except ValueError:
         raise OSError(errno.EINVAL, NO_JSON) from None
     if TURNS_IN[service] not in value:
         return "", Transcript((), "", lines=False)

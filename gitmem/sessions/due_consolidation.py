@@ -18,7 +18,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
-from gitmem.json_values import json_keys
+from gitmem.json_values import json_keys, parse_json
 
 if TYPE_CHECKING:
     from gitmem.promotion.consolidation import Outcome, Receipts
@@ -126,10 +126,10 @@ def receipt_summary(repo: Repository) -> Receipts | None:
 def load(common_dir: Path) -> Record:
     """The record of a clone; an empty record if there is none or it cannot be read."""
     try:
-        value = json.loads(read_bytes(state_dir(common_dir, make=False), FILE, MAX_FILE_BYTES))
+        value = parse_json(read_bytes(state_dir(common_dir, make=False), FILE, MAX_FILE_BYTES))
         episodes = tuple(path for path in value["episodes"] if isinstance(path, str))
         words = {name: value.get(name) for name in ("at", "did", "commit", "branch", "problem")}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, GitMemError):
         return Record()
     return Record(episodes, **{name: text for name, text in words.items() if isinstance(text, str)})
 

@@ -23,6 +23,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.transcript import Role, Turn
+from gitmem.json_values import parse_json
 from gitmem.models.wordpiece import words
 from gitmem.paths import Kind, kind
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -251,7 +252,7 @@ def _quoted(key: str, front: str) -> str:
     if not match:
         return ""
     try:
-        return str(json.loads(match[1]))
+        return str(parse_json(match[1]))
     except ValueError:
         return ""
 

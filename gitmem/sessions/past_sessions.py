@@ -6,7 +6,6 @@ Only the beginning of each file is read where that is enough, so that ten thousa
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,6 +20,7 @@ from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.hosts.session_database import is_database, read_session, stored_sessions
 from gitmem.hosts.transcript import Transcript, first_time
 from gitmem.hosts.transcript_parser import parse
+from gitmem.json_values import parse_json
 from gitmem.regular_file import read_regular, read_start
 from gitmem.sessions.state import session_name
 
@@ -170,8 +170,8 @@ def _project(head: bytes) -> str:
         if b'"cwd"' not in line:
             continue
         try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
+            entry = parse_json(line)
+        except ValueError:
             continue
         if isinstance(entry, dict):
             inner = [entry, *entry.values()]

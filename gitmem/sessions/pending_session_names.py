@@ -3,13 +3,13 @@ only."""
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import datetime
 from pathlib import Path
 
 from gitmem.errors import OutsideRepository
 from gitmem.git.worktree import read_bytes
+from gitmem.json_values import parse_json
 
 FOLDER = "gitmem/sessions"  # in the Git directory; the same as in sessions/state.py
 ENDING = ".pending"
@@ -26,9 +26,9 @@ def waiting_sessions(common_dir: Path) -> list[tuple[datetime, str]]:
         if not name.endswith(ENDING):
             continue
         try:
-            value = json.loads(read_bytes(folder, name, HEAD).partition(b"\n")[0])
+            value = parse_json(read_bytes(folder, name, HEAD).partition(b"\n")[0])
             at, session = datetime.fromisoformat(value["at"]), str(value["session"])
-        except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, OutsideRepository, ValueError, KeyError, TypeError):
             continue
         if at.tzinfo is not None:
             found.append((at, session))

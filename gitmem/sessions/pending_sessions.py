@@ -23,6 +23,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Role, Transcript, Turn, since
 from gitmem.hosts.transcript_parser import parse
+from gitmem.json_values import parse_json
 from gitmem.promotion.proposal import Model
 from gitmem.regular_file import read_regular
 from gitmem.sessions.compaction import KEPT_TURNS
@@ -199,7 +200,7 @@ def _load_note(folder: Path, name: str) -> Note | None:
     try:
         data = read_bytes(folder, name, MAX_BYTES)
         head, _, rest = data.partition(b"\n")
-        value = json.loads(head)
+        value = parse_json(head)
         at = datetime.fromisoformat(value["at"])
         start = None
         if value["start"]:
@@ -209,7 +210,7 @@ def _load_note(folder: Path, name: str) -> Note | None:
             name, str(value["session"]), at, bool(value["ended"]), str(value["agent"]), str(value["file"]), start,
             int(value["tries"]), int(value["cut"]), turns,
         )  # fmt: skip
-    except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, OutsideRepository, ValueError, KeyError, TypeError):
         return None
     if at.tzinfo is None:
         return None

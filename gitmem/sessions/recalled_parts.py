@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitmem.errors import GitMemError
+from gitmem.json_values import parse_json
 from gitmem.sessions.state import read_private, recalled_file, write_private
 
 MAX_KEYS = 2_000  # of a session; the oldest are dropped first
@@ -56,14 +57,14 @@ def load(common_dir: Path, session: str) -> RecalledParts:
     if not session:
         return RecalledParts()
     try:
-        value = json.loads(read_private(common_dir, recalled_file(session)))
+        value = parse_json(read_private(common_dir, recalled_file(session)))
         places = tuple((str(scope), str(path)) for scope, path in value.get("places", ()))
         return RecalledParts(
             tuple(map(str, value["keys"])), bool(value["answered"]), bool(value.get("started")), places,
             str(value.get("mark", "")), bool(value.get("compacting")), bool(value.get("compacted")),
             float(value.get("at", 0.0)),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return RecalledParts()
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gitmem import system
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
-from gitmem.json_values import json_keys, json_object
+from gitmem.json_values import json_keys, json_object, parse_json
 from gitmem.memory.fact import fact_id
 
 FILE = "receipts.jsonl"
@@ -102,12 +102,12 @@ def _receipts(data: bytes) -> Iterator[Receipt]:
     """The receipts of the lines; lines that are not receipts are left out."""
     for line in data.split(b"\n"):
         try:
-            value = json.loads(line)
+            value = parse_json(line)
             at = datetime.fromisoformat(value["at"])
             tokens = {str(layer): int(count) for layer, count in value["tokens"].items()}
             parts = [str(part) for part in value["parts"]]
             yield Receipt(at.astimezone(), str(value["session"]), str(value["kind"]), int(value["ms"]), tokens, parts)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             continue
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By, Role, Turn
+from gitmem.json_values import parse_json
 from gitmem.models.token_count import estimate
 from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.text.sentences import sentences as split_sentences
@@ -225,12 +226,12 @@ def dump(state: RollingSummary) -> bytes:
 def load(data: bytes) -> RollingSummary:
     """The summary from its JSON; an empty one for damaged data or another version."""
     try:
-        value = json.loads(data)
+        value = parse_json(data)
         if value["version"] != 1:
             return RollingSummary()
         lines = tuple(SummaryLine(int(number), str(role), str(text)) for number, role, text in value["lines"])
         counts = {str(term): int(count) for term, count in value["counts"].items()}
         marks = tuple(map(str, value["marks"]))
         return RollingSummary(lines, counts, int(value["turns"]), int(value["said"]), str(value["first"]), marks)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return RollingSummary()

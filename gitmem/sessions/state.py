@@ -20,6 +20,7 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes, resolve, state_dir, write_atomic
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.hosts.transcript_parser import parse
+from gitmem.json_values import parse_json
 from gitmem.regular_file import read_regular
 from gitmem.sessions import rolling_summary
 from gitmem.sessions.compaction import KEPT_TURNS
@@ -103,7 +104,7 @@ def load_state(common_dir: Path, session: str) -> State:
 def _state(data: bytes) -> State:
     """The state from its JSON; an empty one for damaged data."""
     try:
-        value = json.loads(data)
+        value = parse_json(data)
         seen = None
         if value["seen"]:
             seen = datetime.fromisoformat(value["seen"])
@@ -112,7 +113,7 @@ def _state(data: bytes) -> State:
             str(value["transcript"]), seen if seen is None or seen.tzinfo else None, int(value["part"]),
             tuple(map(str, value["closed"])), bool(value["ended"]), tuple(map(_part, value.get("parts", ()))),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return State()
 
 

@@ -20,7 +20,7 @@ from typing import TypedDict
 
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
-from gitmem.json_values import json_keys
+from gitmem.json_values import json_keys, parse_json
 from gitmem.messages import Message
 from gitmem.paths import agent_name
 
@@ -292,7 +292,7 @@ class Store:
     def _read(self, name: str) -> Value | None:
         """The value in a file, None if it cannot be read or is damaged."""
         try:
-            record = json.loads(read_bytes(self._folder, name, 4 * MAX_VALUE_BYTES))
+            record = parse_json(read_bytes(self._folder, name, 4 * MAX_VALUE_BYTES))
             at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
             owner = Owner(
                 str(record.get("session", "")), str(record.get("agent", ""))
@@ -301,7 +301,7 @@ class Store:
             if not whole:
                 return None
             return Value(str(record["key"]), str(record["text"]), at, until, owner)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, GitMemError):
             return None  # damaged, or not ours
 
 
@@ -329,9 +329,9 @@ def delete_containing(common_dir: Path, texts: Iterable[str]) -> list[str]:
     for folder in sorted(common_dir.glob("gitmem/working*")) if wanted else ():
         for file in sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else ():
             try:
-                record = json.loads(read_bytes(folder, file.name, 4 * MAX_VALUE_BYTES))
+                record = parse_json(read_bytes(folder, file.name, 4 * MAX_VALUE_BYTES))
                 key, said = str(record["key"]), _plain(f"{record['key']} {record['text']}")
-            except (OSError, ValueError, KeyError, TypeError, RecursionError, GitMemError):
+            except (OSError, ValueError, KeyError, TypeError, GitMemError):
                 continue
             if any(text in said for text in wanted):
                 with suppress(OSError):

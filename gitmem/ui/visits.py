@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.json_values import parse_json
 
 FILE = "last-visit.json"
 MAX_FILE_BYTES = 4096
@@ -25,9 +26,9 @@ class Visit(NamedTuple):
 def last_visit(common_dir: Path) -> Visit:
     """The last recorded visit; `Visit()` if there is none or its file is damaged."""
     try:
-        value = json.loads(read_bytes(common_dir / "gitmem", FILE, MAX_FILE_BYTES))
+        value = parse_json(read_bytes(common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         return Visit(str(value["commit"]), datetime.fromisoformat(value["at"]).astimezone())
-    except (OSError, OutsideRepository, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+    except (OSError, OutsideRepository, ValueError, KeyError, TypeError, OverflowError):
         return Visit()
 
 

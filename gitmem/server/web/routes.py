@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from gitmem.errors import GitMemError, IndexUnusable, NotARepository, Refused, UsageError
-from gitmem.json_values import json_value
+from gitmem.json_values import json_value, parse_json
 from gitmem.memory.writing import NewLine
 from gitmem.search.request import SearchRequest, query_of
 from gitmem.search.results import shown
@@ -278,8 +278,8 @@ async def fields(request: Request) -> Mapping[str, Any]:
     if body is None:
         raise UsageError(f"a request has {MAX_JSON_BYTES} bytes at most", "")
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = parse_json(body)
+    except ValueError:
         raise UsageError("the body is no JSON", "send an object") from None
     if not isinstance(value, dict):
         raise UsageError("the body is no object", "send an object")

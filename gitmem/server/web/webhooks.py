@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from gitmem.json_values import parse_json
 
 MAX_DELIVERY_BYTES = 5 << 20
 ADDRESSES = ("clone_url", "ssh_url", "html_url", "git_url", "git_http_url", "git_ssh_url", "web_url", "url")
@@ -49,10 +50,7 @@ def delivery(headers: Mapping[str, str], body: bytes, secret: str) -> Delivery |
     ids = {"github": "x-github-delivery", "gitlab": "idempotency-key", "forgejo": "x-forgejo-delivery"}
     other = headers.get("x-gitea-delivery") or headers.get("x-gitlab-event-uuid", "")
     number = headers.get(ids[forge]) or other
-    try:
-        value = json.loads(body)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    value = parse_json(body)
     if not isinstance(value, dict):
         raise ValueError("no object")
     addresses: dict[str, None] = {}
