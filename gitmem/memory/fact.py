@@ -50,6 +50,11 @@ def parse_comment(text: str) -> tuple[str, Meta]:
     return text[: match.start()], tuple((key, _decode(key, value)) for key, eq, value in pairs if eq and key)
 
 
+def is_true(value: str) -> bool:
+    """Whether the value of a key such as `pinned` says yes: true, 1 or yes, in any case."""
+    return value.lower() in ("true", "1", "yes")
+
+
 def _decode(key: str, value: str) -> str:
     """The value of a key; spans of text are left as they are."""
     if key in SPAN_KEYS:

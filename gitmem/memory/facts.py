@@ -16,7 +16,7 @@ from datetime import date
 from io import StringIO
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment
+from gitmem.memory.fact import Fact, fact_id, is_true, normalise, parse_comment, render_comment
 from gitmem.memory.front_matter import closing_line
 from gitmem.memory.outline import outline
 from gitmem.memory.sections import HEADINGS
@@ -210,7 +210,7 @@ def importance(fact: Fact) -> float:
 
 def pinned(fact: Fact) -> bool:
     """Whether the comment has `pinned=true`: a person asked that this fact stays."""
-    return fact.get("pinned").lower() in ("true", "1", "yes")
+    return is_true(fact.get("pinned"))
 
 
 def expired(fact: Fact, today: date) -> bool:
@@ -375,14 +375,15 @@ def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) 
 def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
     """The memory with `entry` replaced by a new fact whose comment names it in `supersedes`.
 
-    The new fact keeps the place and the lines indented below it. If its type is another one, it goes below the heading
-    of that type, and the lines below the old fact are removed with it. Raises ValueError as `update` does.
+    The new fact keeps the place and the lines indented below it. If its type is another one and no lines are indented
+    below the old fact, it goes below the heading of that type. Raises ValueError as `update` does.
     """
     pairs = tuple(meta)
     if ("supersedes", entry.fact.id) not in pairs:
         pairs += (("supersedes", entry.fact.id),)
     kind, old = dict(pairs).get("type"), entry.fact.get("type")
-    if not kind or kind == old or not old:
+    has_lines_below = entry.end > entry.fact.end
+    if not kind or kind == old or not old or has_lines_below:
         return update(memory, entry, text, pairs)
     return add(remove(memory, entry), text, pairs)
 

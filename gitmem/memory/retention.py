@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 
 from gitmem.config import lives
-from gitmem.memory.fact import Fact, Meta
+from gitmem.memory.fact import Fact, Meta, is_true
+from gitmem.memory.state import iso_day
 
 SOON_DAYS = 30  # a fact ends soon if its last day is at most this many days ahead
 SAID_DAYS = 90  # days after its end for which the start of a session still names an exception
@@ -24,7 +25,7 @@ def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
     without a type has the type `fact`.
     """
     keys: Mapping[str, str] = dict(meta)
-    if "until" in keys or keys.get("pinned") == "true":
+    if "until" in keys or is_true(keys.get("pinned", "")):
         return meta
     days = lives(retention).get(keys.get("type") or "fact")
     if days is None:
@@ -33,12 +34,8 @@ def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
 
 
 def last_day(fact: Fact) -> date | None:
-    """The last day on which a fact holds; None if its `until` is missing or is not an ISO date (an ISO time is
-    none)."""
-    try:
-        return date.fromisoformat(fact.get("until"))
-    except ValueError:
-        return None
+    """The last day on which a fact holds; None if its `until` is missing or does not begin with an ISO date."""
+    return iso_day(fact.get("until"))
 
 
 def ending_soon(facts: Iterable[Fact], today: date) -> list[tuple[date, Fact]]:

@@ -116,7 +116,7 @@ def lapsed_facts(
                 cited.setdefault(span.path, []).append(citation)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
     known = [*facts, *archived]
-    last = {ident: day for each, ident in known if (day := _day(each.get("until")))}
+    last = {ident: day for each, ident in known if (day := iso_day(each.get("until")))}
     repeated = [
         (words, ident)
         for each, ident in known
@@ -139,7 +139,7 @@ def _replaced_since(facts: Iterable[Statement]) -> dict[str, date]:
     """Fact id -> the day from which the fact is replaced, where its successor has a `from`."""
     since: dict[str, date] = {}
     for each in facts:
-        if begin := _day(each.get("from")):
+        if begin := iso_day(each.get("from")):
             since |= dict.fromkeys(_superseded_ids([each]), begin)
     return since
 
@@ -222,11 +222,11 @@ def _own_state(statement: Statement, today: date) -> State:
 def has_ended(until: str, today: date) -> bool:
     """Whether the day at the start of `until` (an ISO date or time) is before `today`; False if `until` is empty or
     begins with no date."""
-    last = _day(until)
+    last = iso_day(until)
     return last is not None and last < today
 
 
-def _day(text: str) -> date | None:
+def iso_day(text: str) -> date | None:
     """The day at the start of an ISO date or time; None for any other text."""
     if not text:
         return None

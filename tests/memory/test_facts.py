@@ -200,8 +200,15 @@ def test_a_successor_names_what_it_supersedes() -> None:
     after = facts.supersede(memory, old, "GraphQL in phase 2.", [("type", "decision")])
     assert after.items[0].fact.get("supersedes") == old.fact.id
     assert "REST webhooks" not in after.data().decode()
-    moved = facts.supersede(memory, old, "Never REST.", [("type", "rule")])
+
+
+def test_a_successor_of_another_type_moves_below_its_heading_unless_lines_are_indented_below_it() -> None:
+    memory = parsed()
+    with_reason, alone = memory.items[:2]
+    moved = facts.supersede(memory, alone, "Never one tenant.", [("type", "rule")])
     assert moved.facts[-1].heading == "Rules"
+    stayed = facts.supersede(memory, with_reason, "Never REST.", [("type", "rule")])
+    assert stayed.items[0].fact.heading == "Decisions" and b"- a nested reason\n  continued" in stayed.data()
 
 
 def test_removing_takes_the_nested_lines_along() -> None:

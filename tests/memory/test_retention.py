@@ -52,6 +52,7 @@ def test_a_clone_may_shorten_lives_and_never_makes_facts_vanish() -> None:
         ((), ""),
         ((("type", "note"), ("until", "2030-01-01")), "2030-01-01"),
         ((("type", "note"), ("pinned", "true")), ""),
+        ((("type", "note"), ("pinned", "Yes")), ""),
     ],
 )
 def test_a_fact_has_the_last_day_of_its_type_unless_it_says_its_own(meta: Meta, day: str) -> None:
