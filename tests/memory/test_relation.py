@@ -14,8 +14,24 @@ from gitmem.memory.relation.alignment import near, near_places, places_of, samen
 from gitmem.memory.relation.amounts import sino_number
 from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.reading import read
-from gitmem.memory.relation.tokens import Token
+from gitmem.memory.relation.tokens import NUMBER, Token, tokens
 from tests.harness import SOURCE
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ("two thousand three hundred rows", [2300]),
+        ("one million two hundred thousand rows", [1_200_000]),
+        ("five thousand and twenty rows", [5020]),
+        ("half a million rows", [500_000]),
+        ("two hundred thousand rows", [200_000]),
+        ("in five thousand two rows failed", [5000, 2]),
+    ],
+)
+def test_english_numerals_are_one_number(words: str, values: list[int]) -> None:
+    assert [token.value for token in tokens(words) if token.kind == NUMBER] == values
+
 
 OTHER_THINGS = [  # what differs first says which thing: nothing here may ever be acted on
     ("Patient 21 takes 5 mg of warfarin.", "Patient 22 takes 3 mg of warfarin."),

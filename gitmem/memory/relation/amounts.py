@@ -101,17 +101,20 @@ def sino_number(text: str) -> float:
 
 
 def english_number(words: str) -> float:
-    """The number that English numerals write; "half" is 0.5 and drops what is before it, unknown words count 0. A power
-    (`thousand`) multiplies all that is before it."""
-    value = 0.0
+    """The number that English numerals write; "half" is 0.5, unknown words count 0. `hundred` and `dozen` multiply the
+    number before them; `thousand` and `million` multiply it and end a group, to which the next one is added."""
+    groups = value = 0.0
     for word in re.split(r"[\s-]+", words.lower()):
+        power = _EN_POWERS.get(word)
         if word == "half":
             value = 0.5
-        elif word in _EN_POWERS:
-            value = (value or 1) * _EN_POWERS[word]
-        else:
+        elif power is None:
             value += _EN_NUMBERS.get(word, 0)
-    return value
+        else:
+            value = (value or 1) * power
+            if power >= 1000:
+                groups, value = groups + value, 0.0
+    return groups + value
 
 
 def native_number(text: str) -> float:

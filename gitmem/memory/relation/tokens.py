@@ -74,10 +74,15 @@ _PART_OF_DAY = (
     r"(?:(?:오전|오후|새벽|아침|저녁|밤|낮|午前|午後|早朝|朝|夜|夕方|上午|下午|晚上|早上|凌晨|中午|晚|早)の?\s*)"
 )
 _TENS = "(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+_EN_SMALL = (  # a number below 100
+    rf"(?:{_TENS}(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
+)
+_EN_POWERS = "(?:[ -](?:hundred|thousand|million)){1,3}"
+# A number below 100 goes on with a number only before a power: `five thousand two hundred`, not `five thousand two`.
 _EN_NUMBER = (
-    rf"(?:(?:{_TENS}(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
-    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
-    rf"|half an?|dozen|zero)(?:[ -](?:hundred|thousand|million)(?: and (?:{_TENS}|\w+teen|ten)\b)?)?)"
+    rf"(?:(?:{_EN_SMALL}|half an?|dozen|zero)(?:{_EN_POWERS}(?:(?:(?: and)? {_EN_SMALL}{_EN_POWERS})*)"
+    rf"(?: and (?:{_TENS}|\w+teen|ten)\b)?)?)"
 )
 _HAN_COUNTER = rf"(?:{_COUNTERS}|号|班|级|室|栋|組|号機|号炉|床|番|年生|年级|条|章|节|款)"
 # Letters after a number that may be a unit; `_unit` decides.
