@@ -82,7 +82,11 @@ def open_environment(
         repo.close()
         os.chdir(root)
         repo = open_repository(Path.cwd(), os.environ)
-    return repo, settings(repo, overrides, pairs)
+    try:
+        return repo, settings(repo, overrides, pairs)
+    except BaseException:
+        repo.close()
+        raise
 
 
 def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path | None:

@@ -6,7 +6,7 @@ head are checked, so a change that also corrects its lines has no findings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gitmem.claims import wording
 from gitmem.claims.agent_files import is_procedure
@@ -49,19 +49,21 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
         for one in documents.claims
         if (old := _broken(one, before, after)) is not None and _meant(one, old, before, after, spans)
     ]
-    findings += _citations(before, after, removed)
+    findings += _citations(before, after, removed, documents.paths)
     return in_order(findings), notes
 
 
-def _citations(before: ClaimLookup, after: ClaimLookup, removed: frozenset[str]) -> list[Finding]:
-    """The findings about citations of the head's facts that held at the base.
+def _citations(
+    before: ClaimLookup, after: ClaimLookup, removed: frozenset[str], paths: Collection[str]
+) -> list[Finding]:
+    """The findings about citations, held at the base, of the head's facts in the files `paths`.
 
     Changed lines are a finding only if a removed line had one of the words that identify the fact.
     """
     then = TreeCode(before.tree, History(before.repo, before.tree))
     now = History(after.repo, after.tree)
     findings = []
-    for fact in cited_facts(after.tree, now):
+    for fact in (one for one in cited_facts(after.tree, now) if one.path in paths):
         for found in fact.verdicts:
             was = verdict(found.citation, then)
             finding = finding_of(fact, found)

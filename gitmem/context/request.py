@@ -49,15 +49,20 @@ def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
 def parse_place(value: str) -> tuple[str, int, int]:
     """(path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; the last line is 0 for the end of the file.
 
-    `PATH` alone is (path, 1, 0), and `PATH:A` is line A alone. The order of A and B is not checked. Raises UsageError
-    for an empty value or one with a line break.
+    `PATH` alone is (path, 1, 0), and `PATH:A` is line A alone. Raises UsageError for a range that
+    ends before it begins, for an empty value and for one with a line break.
     """
     match = PLACE.match(value)
     if match is None:
         raise UsageError(Message("'{}' is no place", value), "--include PATH:A-B")
-    first = int(match.group(2) or 1)
-    last = int(match.group(3) or (first if match.group(2) else 0))
-    return match.group(1), max(1, first), last
+    path, start, end = match.groups()
+    if start is None:
+        return path, 1, 0
+    first = max(1, int(start))
+    last = int(end or first)
+    if last < first:
+        raise UsageError(Message("'{}' ends before it begins", value), "--include PATH:A-B")
+    return path, first, last
 
 
 def request_of(

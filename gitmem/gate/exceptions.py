@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -161,10 +162,11 @@ def _entry(number: int, row: object) -> Entry:
         values[key] = value
     until = row.get("until")
     if isinstance(until, str):
-        until = parse_date(until)
+        with suppress(ValueError):
+            until = date.fromisoformat(until)
     elif isinstance(until, datetime):
         until = until.date()
-    elif until is not None and not isinstance(until, date):
+    if until is not None and not isinstance(until, date):
         raise BadConfig(Message("{}: entry {}: `until` is not a date", FILE, number), Message("mend {}", FILE))
     if prints and ("fingerprint" in row or until is None or values["rule"] not in EXCEPTED_FOR_FILES):
         words = "an exception for a rule in a file ends on a day, has no `fingerprint`, and is never for"

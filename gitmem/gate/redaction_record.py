@@ -8,15 +8,13 @@ change gets one.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from gitmem import system
 from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import state_dir
+from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.git.write import run_git
 from gitmem.json_values import parse_json
 from gitmem.paths import Kind, is_daily, kind
@@ -30,18 +28,14 @@ def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]], daily: S
     """Record the oids of redacted daily logs and MEMORY.md; blobs of other paths are ignored. The newest MAX_BLOBS
     stay.
 
-    `blobs`: (path, oid). `daily`: patterns of daily logs. Raises OSError when the record cannot be written.
+    `blobs`: (path, oid). `daily`: patterns of daily logs. Raises GitMemError when the record cannot be
+    written.
     """
     wanted = [oid for path, oid in blobs if kind(path) is Kind.MEMORY or is_daily(path, daily)]
     if not wanted:
         return
     oids = [*_recorded_rewrites(repo), *wanted][-MAX_BLOBS:]
-    target = state_dir(repo.common_dir) / FILE
-    temporary = target.with_name(f".{FILE}.{os.getpid()}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.RAW, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(oids, file)
-    os.replace(temporary, target)
+    write_atomic(state_dir(repo.common_dir), FILE, json.dumps(oids).encode(), private=True)
 
 
 def _recorded_rewrites(repo: Repository) -> list[str]:

@@ -92,6 +92,7 @@ class LlamaProcess:
             request = {"path": str(self.file), "context": self._context}
             answer = self._start(self._child, request, "was not loaded")
             if "error" in answer:
+                self.finish()
                 raise ModelUnavailable(
                     Message("the model '{}' cannot be loaded ({})", self.file.name, answer["error"]),
                     "is it a GGUF language model?",

@@ -100,6 +100,7 @@ def test_the_last_day_still_counts() -> None:
         "[[allow]]\nfingerprint='x'\nrule='r'\npath='p'\nreason='  '",
         "[[allow]]\nfingerprint='x'\nrule='r'\npath='p'\nreason='w'\nuntil=3",
         "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprints=['x']",
+        "[[allow]]\nfingerprint='x'\nrule='r'\npath='p'\nreason='w'\nuntil='soon'",
         "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprints=[]\nuntil=2027-01-01",
         "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprints=[3]\nuntil=2027-01-01",
         "[[allow]]\nrule='email'\npath='p'\nreason='w'\nfingerprint='y'\nfingerprints=['x']\nuntil=2027-01-01",

@@ -274,7 +274,7 @@ def show_audit(repo: Repository, form: str) -> int:
     if repo.root:
         policy = worktree_policy(repo, today)
     else:
-        policy = tree_policy(repo, repo.head() or "", today)
+        policy = _policy_of_head(repo, today)
     rows = [(entry, "ended" if entry.expired(today) else "active") for entry in policy.allow.entries]
     if form == "json":
         write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})

@@ -117,8 +117,7 @@ def parse_rules(text: str) -> list[Rule]:
     """The rules of a gitleaks.toml, in the order of the file.
 
     Raises BadConfig for a text that is not TOML, has no rules or extends another file, for a rule without an id, and,
-    with the id, for a rule without a regex or with a pattern that cannot be used. Values of the wrong type elsewhere
-    raise ValueError or TypeError.
+    with the id, for a rule without a regex, with a pattern that cannot be used or with a value of the wrong type.
     """
     import tomllib
 
@@ -130,12 +129,15 @@ def parse_rules(text: str) -> list[Rule]:
         raise BadConfig("the rules file extends another one", "put all its rules into one file")
     allowed, stopwords = _allowances(tables)
     rules = []
-    for row in tables.get("rules", []):
+    for row in _list(tables, "rules"):
         if not isinstance(row, dict) or not isinstance(row.get("id"), str):
             raise BadConfig("a rule of the rules file has no id")
         if not isinstance(row.get("regex"), str):
             raise BadConfig(f"the rule '{row['id']}' has no regex: rules about paths are not supported")
-        rules.append(_rule(row, allowed, stopwords))
+        try:
+            rules.append(_rule(row, allowed, stopwords))
+        except (TypeError, ValueError):
+            raise BadConfig(f"the rule '{row['id']}' has a value of the wrong type") from None
     if not rules:
         raise BadConfig("the rules file has no [[rules]]")
     return rules
@@ -150,25 +152,33 @@ def _rule(row: dict[str, Any], allowed: tuple[str, ...], stopwords: tuple[str, .
         name=name,
         description=str(row.get("description") or f"matches the rule {name}"),
         pattern=_checked(name, row["regex"]),
-        keywords=tuple(str(word).lower() for word in row.get("keywords", ())),
+        keywords=tuple(str(word).lower() for word in _list(row, "keywords")),
         group=int(row.get("secretGroup", 0)),
         entropy=float(row.get("entropy", 0)),
         allowed=tuple(_checked(name, pattern) for pattern in (*allowed, *own_allowed)),
         stopwords=(*stopwords, *own_stopwords),
     )
-    if rule.group > _compiled(rule.pattern).groups:
+    if not 0 <= rule.group <= _compiled(rule.pattern).groups:
         raise BadConfig(f"the rule '{name}' has no group {rule.group}")
     return rule
 
 
 def _allowances(row: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(patterns, stop words) of `allowlist` and `allowlists`, without those that are for paths or commits."""
-    tables = [row.get("allowlist", {}), *row.get("allowlists", [])]
+    tables = [row.get("allowlist", {}), *_list(row, "allowlists")]
     tables = [
         table for table in tables if isinstance(table, dict) and not table.get("paths") and not table.get("commits")
     ]
-    regexes = tuple(str(pattern) for table in tables for pattern in table.get("regexes", ()))
-    return regexes, tuple(str(word).lower() for table in tables for word in table.get("stopwords", ()))
+    regexes = tuple(str(pattern) for table in tables for pattern in _list(table, "regexes"))
+    return regexes, tuple(str(word).lower() for table in tables for word in _list(table, "stopwords"))
+
+
+def _list(table: dict[str, Any], key: str) -> list[Any]:
+    """The list of a key; [] without the key. Raises BadConfig for a value that is no list."""
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        raise BadConfig(f"'{key}' of the rules file is not a list")
+    return value
 
 
 def _checked(name: str, pattern: str) -> str:

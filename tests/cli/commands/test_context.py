@@ -88,6 +88,7 @@ def test_layers_paths_and_agents_can_be_left_out_and_lines_put_first(memory: Rep
         "included", "memory/webhooks.md", 3, 3,
     )  # fmt: skip
     assert memory.mem("context", "--exclude-layer", "nonsense", check=False).returncode == 2
+    assert "ends before" in memory.mem("context", "--include", "MEMORY.md:5-3", check=False).stderr
 
 
 def test_memory_as_it_was_is_what_is_assembled(memory: Repo) -> None:

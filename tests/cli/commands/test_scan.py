@@ -385,6 +385,11 @@ def test_allow_writes_a_reviewed_entry_that_ends(memory: Repo) -> None:
     assert json.loads(audit.stdout)["exceptions"][0]["state"] == "ended"
 
 
+def test_a_bare_repository_without_commits_has_no_exceptions(tmp_path: Path) -> None:
+    bare = Repo(tmp_path / "bare", True, "--bare")
+    assert bare.mem("scan", "--audit").stdout == "no exceptions\n"
+
+
 def test_every_fingerprint_of_a_scan_stays_valid_after_the_first_exception(memory: Repo) -> None:
     memory.write("memory/a.md", BAD)
     memory.write("memory/b.md", BAD)

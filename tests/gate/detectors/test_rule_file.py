@@ -66,7 +66,10 @@ def test_go_syntax_becomes_pythons(go: str, python: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["x = [", "title = 'none'", "[extend]\nuseDefault = true", "[[rules]]\nid='a'\npath='x'", "[[rules]]\nregex='x'",
-     "[[rules]]\nid='a'\nregex='(?P<x'", "[[rules]]\nid='a'\nregex='x'\nsecretGroup=2", "[[rules]]\nid='a'\nregex='\\pL'"],
+     "[[rules]]\nid='a'\nregex='(?P<x'", "[[rules]]\nid='a'\nregex='x'\nsecretGroup=2", "[[rules]]\nid='a'\nregex='\\pL'",
+     "rules = 3", "allowlists = 3\n[[rules]]\nid='a'\nregex='x'", "[[rules]]\nid='a'\nregex='x'\nsecretGroup='y'",
+     "[[rules]]\nid='a'\nregex='x'\nsecretGroup=-1", "[[rules]]\nid='a'\nregex='x'\nentropy=[]",
+     "[[rules]]\nid='a'\nregex='x'\nkeywords=3"],
 )  # fmt: skip
 def test_what_cannot_be_honoured_is_said(text: str) -> None:
     with pytest.raises(BadConfig):
