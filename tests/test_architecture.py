@@ -20,8 +20,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # too. The packages of one layer do not know each other.
 LAYERS = (
     ("errors", "messages", "fences", "agent_paths"),
-    ("lazy_patterns", "linear_model", "system", "plural", "json_values", "request_limits", "http_request"),
-    ("json_schema", "regular_file", "paths", "text"),
+    ("lazy_patterns", "linear_model", "system", "plural", "json_values", "request_limits"),
+    ("json_schema", "regular_file", "paths", "text", "http_request"),
     ("config", "git"),
     ("gate",),
     ("memory", "models"),

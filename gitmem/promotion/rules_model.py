@@ -277,7 +277,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     last = line.end
     importance = importance_of(kind, odds_of(score))
     if reason is not None:
-        text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
+        text = f"{text.rstrip('.。')} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
         last = reason.end
     if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
         importance += 0.03

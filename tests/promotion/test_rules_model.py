@@ -179,7 +179,8 @@ def test_what_stands_behind_a_decision_and_its_reason_in_one_line_is_read_too() 
     whole = (
         "We decided to use PostgreSQL for the ledger. The reason is that it has JSON columns. Never delete a backup."
     )
-    found = [operation.text for operation in RulesModel().propose([log_of([whole])], []).operations]
+    log = replace(log_of([whole]), lines=(whole,))
+    found = [operation.text for operation in RulesModel().propose([log], []).operations]
     assert found == ["We decided to use PostgreSQL for the ledger (it has JSON columns)", "Never delete a backup."]
 
 
