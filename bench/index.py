@@ -122,7 +122,7 @@ def refresh(root: Path) -> None:
 
 def measure(root: Path, commits: int) -> dict[str, float]:
     from gitmem.config import Config
-    from gitmem.git.hook_files import shim
+    from gitmem.git.hooks.block import shim
     from gitmem.git.opening import open_repository
     from gitmem.index import freshness, index_file, indexer
     from gitmem.memory.snapshot import read_work_tree

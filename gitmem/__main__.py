@@ -9,9 +9,6 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-# The hooks that refresh the index; `git/hook_files` has the same list and is slower to import.
-REFRESH_HOOKS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
-
 
 def main() -> NoReturn:
     """Run the command line and end the process with a code of `gitmem.errors.Exit`."""
@@ -34,11 +31,13 @@ def run() -> NoReturn:
 
         open_closed_streams()
     prints_report = sys.argv[3:] in (["--gone"], ["--cited"])  # for a person, after a commit
-    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH_HOOKS and not prints_report:
-        from gitmem.cli.index_hooks import main as refresh
-
-        refresh(sys.argv[2:])
     if sys.argv[1:2] == ["hook"]:
+        from gitmem.git.hooks import REFRESH
+
+        if sys.argv[2:3] and sys.argv[2] in REFRESH and not prints_report:
+            from gitmem.cli.index_hooks import main as refresh
+
+            refresh(sys.argv[2:])
         from gitmem.cli.git_hooks import main as hook
 
         hook(sys.argv[2:])

@@ -43,7 +43,7 @@ ISO_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"  # a regular expression; it also matches
 ISO_DAY_IN_NAME = lazy(rf"({ISO_DAY})[^/]*$")
 DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # Agents read more files than memory (gitmem/agent_paths.py). The gate scans those files; the index leaves them out.
-# The scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml use these endings.
+# The scanner, the shell filter of the hooks (git/hooks) and .pre-commit-hooks.yaml use these endings.
 AGENT_ENDINGS = (".md", ".mdc")  # instruction files in agents' folders
 NOTE_ENDINGS = (  # other notes below memory/
     ".rst", ".org", ".adoc", ".html", ".htm", ".csv", ".tsv", ".log", ".text", ".xml", ".jsonl", ".tex",

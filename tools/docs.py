@@ -25,7 +25,9 @@ from gitmem.cli.command_registry import SECTIONS  # noqa: E402
 from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
 from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE_DAYS, SETTINGS, git_name  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
-from gitmem.git import hook_files  # noqa: E402
+from gitmem.git.hooks import HOOKS, SERVER  # noqa: E402
+from gitmem.git.hooks.block import shim  # noqa: E402
+from gitmem.git.hooks.filters import TOPS  # noqa: E402
 from gitmem.json_schema import result_schema  # noqa: E402
 from gitmem.paths import AGENT_ENDINGS, TEXT_ENDINGS  # noqa: E402
 from tools import agent_paths  # noqa: E402
@@ -351,7 +353,7 @@ def modules_page() -> str:
 def framework_hooks() -> str:
     """.pre-commit-hooks.yaml as it is, the pattern of the paths that are scanned made again."""
     endings = "|".join(map(re.escape, AGENT_ENDINGS))
-    tops = "|".join(map(re.escape, hook_files.TOPS))
+    tops = "|".join(map(re.escape, TOPS))
     texts = "|".join(map(re.escape, TEXT_ENDINGS))
     pattern = rf"(?i)(({endings})$|(^|/)skills/.*({texts})$|(^|/)memory(/|$)|(^|/)({tops})|(^|/)\.rules$|(^|/)\.gitmem"
     pattern += r"|(^|/)\.gitattributes$)"
@@ -371,7 +373,7 @@ def pages() -> dict[str, str]:
         ".pre-commit-hooks.yaml": framework_hooks(),
         agent_paths.PATH: agent_paths.page(),
     }
-    made |= {f"hooks/{name}": hook_files.shim(name) for name in (*hook_files.HOOKS, *hook_files.SERVER)}
+    made |= {f"hooks/{name}": shim(name) for name in (*HOOKS, *SERVER)}
     return made | {f"man/git-mem-{name}.1": command_page(name, command) for _, name, command in commands()}
 
 

@@ -1,6 +1,6 @@
 """Run a command and return its exit code (`errors.Exit`): a refusal, an interrupt, a closed pipe or a bug each has one.
 
-Git sees only 0 or 1 from a hook that we installed: the hook file (`git/hook_files`) turns every other code into 1.
+Git sees only 0 or 1 from a hook that we installed: the hook file (`git/hooks`) turns every other code into 1.
 """
 
 from __future__ import annotations

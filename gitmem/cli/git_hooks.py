@@ -28,7 +28,9 @@ from gitmem.gate.existing_findings import findings_before
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.pushed_commits import NewCommits, RefUpdate
 from gitmem.gate.scan import Report, scan, without_repeats
-from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING, hooks_folder, remembered
+from gitmem.git.hooks import GATES, HOOKS, REFRESH, SERVER, WRITING
+from gitmem.git.hooks.folder import hooks_folder
+from gitmem.git.hooks.record import remembered
 from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository
 

@@ -17,7 +17,11 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import BadConfig, OutsideRepository
 from gitmem.gate import exceptions, last_refusal
-from gitmem.git import hook_files, merge_driver
+from gitmem.git import merge_driver
+from gitmem.git.hooks import GATES, HOOKS, REFRESH
+from gitmem.git.hooks.folder import lefthook_file
+from gitmem.git.hooks.installation import installed, is_ours, start_of
+from gitmem.git.hooks.record import remembered
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.messages import Message, joined
@@ -64,9 +68,9 @@ def hook_check(repo: Repository, folder: Path) -> Check:
 
     A hook that was installed and is missing now is an error: another program has removed it.
     """
-    state = hook_files.installed(folder)
+    state = installed(folder)
     present = [name for name, how in state.items() if how != "missing"]
-    if not present and not hook_files.remembered(repo.common_dir):
+    if not present and not remembered(repo.common_dir):
         if "git-mem-scan" in _text(repo, FRAMEWORK):
             return Check("hooks", detail="pre-commit runs them")
         return Check("hooks", hint="git mem install", detail="none of ours are installed")
@@ -87,12 +91,12 @@ def hook_faults(repo: Repository, folder: Path) -> HookFaults:
     Expected are the hooks that were installed before. Without a record of them, all hooks are expected if one of the
     gate's hooks is there, else only those that refresh the index.
     """
-    state = hook_files.installed(folder)
-    expected = hook_files.remembered(repo.common_dir)
+    state = installed(folder)
+    expected = remembered(repo.common_dir)
     if not expected:
-        expected = hook_files.REFRESH
-        if any(state[name] != "missing" for name in hook_files.GATES):
-            expected = hook_files.HOOKS
+        expected = REFRESH
+        if any(state[name] != "missing" for name in GATES):
+            expected = HOOKS
     return HookFaults(
         changed=tuple(name for name, how in state.items() if how == "old"),
         missing=tuple(
@@ -123,15 +127,15 @@ def _runs_elsewhere(repo: Repository, folder: Path, name: str) -> bool:
     if _generated(folder / name):
         replaced = folder / f"{name}.legacy"
         ids = [id for id, stages in HOOK_TYPES.items() if name in stages]
-        return hook_files.is_ours(replaced) or any(id in _text(repo, FRAMEWORK) for id in ids)
-    lefthook = hook_files.lefthook_file(repo)
+        return is_ours(replaced) or any(id in _text(repo, FRAMEWORK) for id in ids)
+    lefthook = lefthook_file(repo)
     return lefthook is not None and f"hook {name}" in _text(repo, lefthook.name)
 
 
 def _replaced_by(folder: Path, missing: Sequence[str]) -> Iterator[str]:
     """A sentence for each program that has written the files of missing hooks."""
     for program in ("lefthook", "husky"):
-        if any(program.encode() in hook_files.start_of(folder / name) for name in missing):
+        if any(program.encode() in start_of(folder / name) for name in missing):
             yield f"{program} has written them: git mem install says how to stay beside it"
 
 
@@ -172,8 +176,8 @@ def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]
     for hook in hooks:
         stages = hook.get("stages") or HOOK_TYPES.get(str(hook.get("id", "")), ())
         wanted += [FORMER_NAMES.get(str(stage), str(stage)) for stage in stages if str(stage) != "manual"]
-    ours = hook_files.installed(folder)
-    there = [name for name in dict.fromkeys([*hook_files.HOOKS, *wanted]) if _generated(folder / name)]
+    ours = installed(folder)
+    there = [name for name in dict.fromkeys([*HOOKS, *wanted]) if _generated(folder / name)]
     missing = [name for name in dict.fromkeys(wanted) if name not in there and ours.get(name, "missing") == "missing"]
     if there and missing:
         types = " ".join(f"-t {name}" for name in missing)
@@ -189,7 +193,7 @@ def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]
 
 
 def _generated(place: Path) -> bool:
-    return GENERATED in hook_files.start_of(place)
+    return GENERATED in start_of(place)
 
 
 def _ours(value: Any) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ import pytest
 
 from gitmem.cli import git_hooks
 from gitmem.errors import UsageError
-from gitmem.git.hook_files import GATES, SERVER
+from gitmem.git.hooks import GATES, SERVER
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 

@@ -12,7 +12,7 @@ from gitmem.agent_paths import FILES, FOLDERS
 from gitmem.gate.detectors.text import Scope
 from gitmem.gate.examine import inspect
 from gitmem.gate.policy import Policy
-from gitmem.git.hook_files import script
+from gitmem.git.hooks.block import script
 from gitmem.paths import TEXT_ENDINGS, Layout, agents_read, holds_instructions, is_memory
 from tests.harness import SOURCE, Repo
 from tests.samples import GITHUB

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.git import hook_files
+from gitmem.git.hooks.installation import install
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 
@@ -119,7 +119,7 @@ def test_a15_a_crash_of_a_detector_says_nothing_of_the_text(memory: Repo, tmp_pa
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nshift  # -E\nPYTHONPATH={tmp_path}/site exec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    hook_files.install(memory.path / ".git/hooks", str(python))
+    install(memory.path / ".git/hooks", str(python))
     env = {"TMPDIR": str(tmp_path)}
     done = memory.run("git", "commit", "-m", "x", check=False, env=env)
     assert done.returncode == 1

@@ -43,7 +43,7 @@ SAY = {  # functions whose sentences reach a page by what they return or collect
 NOT_SHOWN = {  # modules that pages import and whose errors no page can meet, and why
     "environment": "the profile is chosen before the server starts",
     "profiles": "as environment",
-    "git/hook_files": "pages look at hooks and write none",
+    "git/hooks/installation": "pages look at hooks and write none",
     "git/other_memories": "pages fetch nothing",
     "git/git_config": "pages change no setting",
     "memory/show": "the command's",

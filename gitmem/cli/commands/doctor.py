@@ -16,7 +16,7 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, MissingFile
 from gitmem.gate import setup_checks
 from gitmem.gate.setup_checks import Check
-from gitmem.git.hook_files import hooks_folder
+from gitmem.git.hooks.folder import hooks_folder
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import writer
 from gitmem.index import doctor, index_file, indexer

@@ -14,8 +14,12 @@ from gitmem.cli.host_registration import AGENTS, FOUND, register, register_for_u
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, UsageError
-from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
+from gitmem.git.hooks import HOOKS, REFRESH, SERVER
+from gitmem.git.hooks.folder import hooks_folder, is_husky, is_shared, lefthook_file, serves_others
+from gitmem.git.hooks.installation import Step
+from gitmem.git.hooks.installation import install as install_hooks
+from gitmem.git.hooks.record import remember
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
 
@@ -65,22 +69,22 @@ def command(
     repo, config = open_here()
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, own_memory=own_memory)
-    folder = hooks.hooks_folder(repo)
+    folder = hooks_folder(repo)
     names = _hook_names(server=server, refresh_only=refresh_only)
     if not dry_run and not server:
         state_dir(repo.common_dir)  # created here, so that no hook creates it while a script removes the repository
-    shared = hooks.is_shared(repo, folder)
+    shared = is_shared(repo, folder)
     python = ""
     if not shared:
         python = sys.executable
     only = ""
-    if hooks.serves_others(repo, folder):
-        only = hooks.git_directory(repo)
+    if serves_others(repo, folder):
+        only = repo.common_dir.as_posix()
     if only and not _may_use(folder, ask=not (dry_run or as_json)):
         return Exit.DONE
-    steps = hooks.install(folder, python, names, promote or promotion_mode(folder), only=only, dry=dry_run)
+    steps = install_hooks(folder, python, names, promote or promotion_mode(folder), only=only, dry=dry_run)
     if not dry_run and not server:
-        hooks.remember(repo.common_dir, names)
+        remember(repo.common_dir, names)
     driven = not server and not refresh_only
     merging = driven and merge_driver.set_up(repo, sys.executable, config.memory_daily, dry=dry_run)
     if repo.root is None and not server:
@@ -96,10 +100,10 @@ def command(
 def _hook_names(*, server: bool, refresh_only: bool) -> tuple[str, ...]:
     """The Git hooks that `git mem install` writes for these options."""
     if server:
-        return hooks.SERVER
+        return SERVER
     if refresh_only:
-        return hooks.REFRESH
-    return hooks.HOOKS
+        return REFRESH
+    return HOOKS
 
 
 def _may_use(folder: Path, *, ask: bool) -> bool:
@@ -114,9 +118,9 @@ def _may_use(folder: Path, *, ask: bool) -> bool:
 
 def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iterator[str]:
     """Notes about husky and lefthook, which write hook files themselves, if the repository uses one of them."""
-    if hooks.is_husky(folder):
+    if is_husky(folder):
         yield "note: husky writes .husky/_ anew, so our lines stand in the files of .husky, which it runs"
-    file = hooks.lefthook_file(repo)
+    file = lefthook_file(repo)
     if file is None:
         return
     text = file.read_text("utf-8", "replace")
@@ -139,7 +143,7 @@ def promotion_mode(folder: Path) -> str:
     return ""
 
 
-def show_steps(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:
+def show_steps(steps: list[Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:
     """Print what was done to each hook, or the sentence `nothing` if there are no steps. `merging`: what was done to
     the merge driver, "" for nothing. `dry`: the steps are only planned."""
     if as_json:

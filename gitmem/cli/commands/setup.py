@@ -21,7 +21,9 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.gate.quoting import without_secrets
 from gitmem.gate.setup_checks import Check
-from gitmem.git import hook_files
+from gitmem.git.hooks import HOOKS
+from gitmem.git.hooks.folder import hooks_folder
+from gitmem.git.hooks.installation import install as install_hooks
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import shown_url
 from gitmem.hosts.own_memory import find_own_memory, is_kept_here
@@ -281,8 +283,8 @@ def _hooks(folder: Path) -> Step:
     install = Step("hooks", (("git-mem", "install"),))
     if repo is None:
         return install
-    place = hook_files.hooks_folder(repo)
-    missing = hook_files.install(place, sys.executable, hook_files.HOOKS, promotion_mode(place), dry=True)
+    place = hooks_folder(repo)
+    missing = install_hooks(place, sys.executable, HOOKS, promotion_mode(place), dry=True)
     if missing:
         return install
     return Step("hooks")

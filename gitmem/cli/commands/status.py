@@ -14,7 +14,7 @@ from gitmem.environment import now
 from gitmem.gate import last_refusal
 from gitmem.gate.setup_checks import hook_check
 from gitmem.gate.work_tree_findings import Counts, counts
-from gitmem.git.hook_files import hooks_folder
+from gitmem.git.hooks.folder import hooks_folder
 from gitmem.git.opening import Repository
 from gitmem.index import status as index_status
 from gitmem.index.status import Status

@@ -25,8 +25,11 @@ from gitmem.cli.state_removal import Part
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError
 from gitmem.exchange.sync_timer import timer_files
-from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
+from gitmem.git.hooks.folder import hooks_folder
+from gitmem.git.hooks.installation import Step
+from gitmem.git.hooks.installation import uninstall as uninstall_hooks
+from gitmem.git.hooks.record import remember
 from gitmem.git.opening import Repository
 
 REMOVED, WOULD_REMOVE, KEPT = "removed", "would be removed", "kept"  # states of a part in JSON
@@ -63,7 +66,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)
     state_removal.state_folder(repo)  # a link is refused before anything is changed
-    folder = hooks.hooks_folder(repo)
+    folder = hooks_folder(repo)
     steps = _remove_hooks(repo, dry_run)
     merging = merge_driver.take_out(repo, dry=dry_run)
     hosts = unregister_project(repo, dry_run=dry_run)
@@ -100,14 +103,14 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     return Exit.DONE
 
 
-def _remove_hooks(repo: Repository, dry_run: bool) -> list[hooks.Step]:
+def _remove_hooks(repo: Repository, dry_run: bool) -> list[Step]:
     """Remove our lines from the hook files in Git's folder of hooks, and in the repository's own, which was used before
     core.hooksPath was set. Returns what was done to each file."""
-    only = hooks.git_directory(repo)
-    folders = {folder.resolve(): folder for folder in (repo.common_dir / "hooks", hooks.hooks_folder(repo))}
-    steps = [step for folder in folders.values() for step in hooks.uninstall(folder, only=only, dry=dry_run)]
+    only = repo.common_dir.as_posix()
+    folders = {folder.resolve(): folder for folder in (repo.common_dir / "hooks", hooks_folder(repo))}
+    steps = [step for folder in folders.values() for step in uninstall_hooks(folder, only=only, dry=dry_run)]
     if not dry_run:
-        hooks.remember(repo.common_dir, ())
+        remember(repo.common_dir, ())
     return steps
 
 

@@ -213,7 +213,7 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
     """The checks of `git mem doctor`: hooks, settings, hosts and killed runs."""
     from gitmem.agents import host_checks
     from gitmem.gate import setup_checks
-    from gitmem.git.hook_files import hooks_folder
+    from gitmem.git.hooks.folder import hooks_folder
     from gitmem.index import doctor
 
     checks = doctor.unfinished(view.repo)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.git.hook_files import HOOKS, SAVED
+from gitmem.git.hooks import HOOKS
+from gitmem.git.hooks.installation import SAVED
 from tests.cli.test_host_registration import ANSWERS, files, on_path
 from tests.cli.test_prompts import at_terminal
 from tests.harness import Repo

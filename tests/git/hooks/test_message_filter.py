@@ -14,7 +14,8 @@ from gitmem.gate.detectors.registry import DETECTORS, examples
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import scan
-from gitmem.git.hook_files import MAY_HOLD, script
+from gitmem.git.hooks.block import script
+from gitmem.git.hooks.filters import MAY_HOLD
 
 QUICK = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
 SAMPLES = sorted({text for name in QUICK for rule in examples(name).values() for text in rule.flag})

@@ -2,4 +2,4 @@
 gitmem_at=$(dirname -- "$0")
 { grep -qs '^# >>> git mem' "$gitmem_at/pre-commit" "$gitmem_at/pre-commit.legacy" &&
   grep -qs '^# >>> git mem' "$gitmem_at/commit-msg" "$gitmem_at/commit-msg.legacy"; } ||
-  [ ! -e "$(git rev-parse --git-common-dir)/gitmem/hooks" ] || gitmem hook @name@ --gone </dev/null || :
+  [ ! -e "$(git rev-parse --git-common-dir)/gitmem/hooks" ] || gitmem hook @hook@ --gone </dev/null || :

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitMemError
-from gitmem.git.hook_files import BEGIN, HOOKS, SAVED, SERVER, block, install, installed, shim, uninstall
+from gitmem.git.hooks import HOOKS, SERVER
+from gitmem.git.hooks.block import BEGIN, block, shim
+from gitmem.git.hooks.installation import SAVED, install, installed, uninstall
 from tests.harness import SOURCE
 
 

@@ -7,5 +7,5 @@ gitmem_staged() {
     GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
     git config --get-regexp '^mem\.(memorypaths|protected)$' >/dev/null ||
     git rev-parse -q --verify MERGE_HEAD >/dev/null ||
-    GIT_LITERAL_PATHSPECS=0 git grep -qE --cached -e '@leads@' -- @leading@
+    GIT_LITERAL_PATHSPECS=0 git grep -qE --cached -e '@import@' -- @importers@
 }

@@ -1,1 +1,0 @@
-gitmem hook @name@ "$@" </dev/null >/dev/null 2>&1 || :

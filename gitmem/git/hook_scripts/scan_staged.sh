@@ -1,1 +1,0 @@
-if gitmem_staged; then gitmem hook @name@ "$@" || gitmem_refuse; fi

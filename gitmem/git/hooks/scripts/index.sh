@@ -1,0 +1,1 @@
+gitmem hook @hook@ "$@" </dev/null >/dev/null 2>&1 || :

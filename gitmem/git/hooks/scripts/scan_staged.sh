@@ -1,0 +1,1 @@
+if gitmem_staged; then gitmem hook @hook@ "$@" || gitmem_refuse; fi
