@@ -14,7 +14,7 @@ import pytest
 
 from gitmem.cli.command_registry import COMMANDS, EVERYDAY, SECTIONS, SUMMARIES
 from gitmem.cli.main import ALL_COMMANDS, SUMMARY, main_command
-from gitmem.config import SETTINGS, git_name
+from gitmem.config.settings import SETTINGS, git_name
 from gitmem.errors import Exit
 from gitmem.json_schema import result_schema
 from tests.harness import SOURCE

@@ -12,7 +12,7 @@ import click
 from gitmem import __version__
 from gitmem.cli.command_registry import COMMANDS
 from gitmem.cli.main import main_command
-from gitmem.config import SETTINGS, git_name
+from gitmem.config.settings import SETTINGS, git_name
 from tests.harness import SOURCE
 
 FOLDERS = ("README.md", ".pre-commit-hooks.yaml", ".github", "docs", "hooks", "actions", "examples/github",

@@ -23,7 +23,9 @@ sys.path.insert(0, str(ROOT))
 from gitmem import __version__  # noqa: E402
 from gitmem.cli.command_registry import SECTIONS  # noqa: E402
 from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
-from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE_DAYS, SETTINGS, git_name  # noqa: E402
+from gitmem.config import Config  # noqa: E402
+from gitmem.config.retention import MIN_TRACKED_LIFE_DAYS  # noqa: E402
+from gitmem.config.settings import COUNT_RANGE, SETTINGS, git_name  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 from gitmem.git.hooks import HOOKS, SERVER  # noqa: E402
 from gitmem.git.hooks.block import shim  # noqa: E402
@@ -187,9 +189,10 @@ def config_page() -> str:
     for name, setting in SETTINGS.items():
         place = f"`{setting.tracked}` ({how[setting.tighten]})" if setting.tracked else ""
         choices = f" One of {', '.join(setting.choices)}." if setting.choices else ""
-        if setting.limits and setting.limits != COUNT_RANGE:
+        if setting.limits != COUNT_RANGE:
             choices += f" {setting.limits[0]:g} to {setting.limits[1]:g}."
-        out.append(f"| `{git_name(name)}` | {value(setting.default)} | {cell(setting.doc)}{choices} | {place} |")
+        default = value(Config._field_defaults[name])
+        out.append(f"| `{git_name(name)}` | {default} | {cell(setting.doc)}{choices} | {place} |")
     return "\n".join(out) + "\n"
 
 

@@ -119,7 +119,7 @@ def types(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> li
 
 def settings(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Keys of settings; the case of the typed word does not matter."""
-    from gitmem.config import SETTINGS, git_name
+    from gitmem.config.settings import SETTINGS, git_name
 
     names = [git_name(name) for name in SETTINGS]
     return [name for name in names if name.lower().startswith(incomplete.lower())]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gitmem.config import SETTINGS, TRACKED, Config, git_name
+from gitmem.config import TRACKED, Config
+from gitmem.config.parse import parse_value
+from gitmem.config.settings import FIELDS, git_name
 from gitmem.errors import BadConfig, UsageError
 from gitmem.messages import Message
 from gitmem.paths import daily_form, daily_glob
 
 PROFILE_SWITCH_TIME = "mem.profilesince"  # written by `profiles`; no setting
-TRUE_WORDS = ("true", "yes", "on", "1", "")
-FALSE_WORDS = ("false", "no", "off", "0")
 
 
 def load(
@@ -26,18 +26,17 @@ def load(
     .gitmem.toml and an unknown key of either are ignored with a warning. A value that .gitmem.toml tightens stays
     tight, whatever the user sets.
     """
-    names = {git_name(name).lower(): name for name in SETTINGS}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     warnings: list[str] = []
     given = [*pairs, *((git_name(name), value, "option") for name, value in (overrides or {}).items())]
     for key, text, origin in given:
-        name = names.get(key.lower())
+        name = FIELDS.get(key.lower())
         if name is None:
             if key.count(".") == 1 and key.lower() != PROFILE_SWITCH_TIME:  # mem.profile.NAME.* belongs to `profiles`
                 warnings.append(f"'{key}' ({origin}) is no setting; ignored")
             continue
-        value = _value_of(name, text)
+        value = parse_value(name, text)
         if isinstance(value, tuple):
             value = values.get(name, ()) + value
         values[name] = value
@@ -61,13 +60,13 @@ def changed(config: Config, key: str, text: str) -> Config:
     wanted = key.lower()
     if not wanted.startswith("mem."):
         wanted = f"mem.{wanted}"
-    for name in SETTINGS:
-        if git_name(name).lower() == wanted:
-            value = _value_of(name, text)
-            if isinstance(value, tuple):
-                value = getattr(config, name) + value
-            return _checked_together(config._replace(**{name: value}))
-    raise BadConfig(Message("there is no setting '{}'", key), "'git mem config --list' shows them all")
+    if wanted not in FIELDS:
+        raise BadConfig(Message("there is no setting '{}'", key), "'git mem config --list' shows them all")
+    name = FIELDS[wanted]
+    value = parse_value(name, text)
+    if isinstance(value, tuple):
+        value = getattr(config, name) + value
+    return _checked_together(config._replace(**{name: value}))
 
 
 def _checked_together(config: Config) -> Config:
@@ -104,49 +103,3 @@ def _with_daily_logs(config: Config, warnings: list[str]) -> Config:
             warnings.append(f"{error.message} ({error.hint}); ignored")
     paths = (*config.memory_paths, *(daily_glob(pattern) for pattern in patterns))
     return config._replace(memory_daily=tuple(patterns), memory_paths=tuple(dict.fromkeys(paths)))
-
-
-def _value_of(name: str, text: str) -> Any:
-    """The value that a text of Git's configuration gives a setting; a tuple of one for a setting with several values.
-
-    Raises BadConfig for an invalid text.
-    """
-    key, setting = git_name(name), SETTINGS[name]
-    if isinstance(setting.default, bool):
-        return _flag(key, text)
-    if setting.limits:
-        return _number(key, text, setting.default, setting.limits)
-    if setting.choices and text not in setting.choices:
-        raise BadConfig(Message("{} must be one of {}, not '{}'", key, ", ".join(setting.choices), text))
-    if setting.form:
-        try:
-            text = setting.form(text)
-        except UsageError as error:
-            raise BadConfig(f"{key}: {error.message}", error.hint) from None
-    if isinstance(setting.default, tuple):
-        return (text,)
-    return text
-
-
-def _flag(key: str, text: str) -> bool:
-    """The boolean of a text. Raises BadConfig for a text that is none."""
-    word = text.lower()
-    if word not in TRUE_WORDS and word not in FALSE_WORDS:
-        raise BadConfig(Message("{} must be true or false, not '{}'", key, text), f"git config --global {key} true")
-    return word in TRUE_WORDS
-
-
-def _number(key: str, text: str, default: float, limits: tuple[float, float]) -> float:
-    """The number of a text, with the type of `default`. Raises BadConfig for a text that is none or out of `limits`."""
-    low, high = limits
-    hint = f"git config --global {key} {default}"
-    kind = "a number"
-    if isinstance(default, int):
-        kind = "a whole number"
-    try:
-        number = type(default)(text)
-    except ValueError:
-        raise BadConfig(Message("{} must be {}, not '{}'", key, kind, text), hint) from None
-    if not low <= number <= high:
-        raise BadConfig(Message("{} must be {} to {}, not {}", key, f"{low:g}", f"{high:g}", text), hint)
-    return number

@@ -9,7 +9,9 @@ import tomllib
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from gitmem.config import MIN_TRACKED_LIFE_DAYS, SETTINGS, TRACKED, Config, Setting, life_form, lives
+from gitmem.config import TRACKED, Config
+from gitmem.config.retention import MIN_TRACKED_LIFE_DAYS, life_form, lives
+from gitmem.config.settings import SETTINGS, Setting
 from gitmem.errors import BadConfig, UsageError
 from gitmem.messages import Message
 
@@ -32,8 +34,8 @@ def _list_of_texts(setting: Setting, key: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _same_type(setting: Setting, key: str, value: Any) -> Any:
-    if type(value) is not type(setting.default):
+def _whole_number(setting: Setting, key: str, value: Any) -> int:
+    if type(value) is not int:  # isinstance() takes `true` for 1
         raise ValueError("has the wrong type")
     return value
 
@@ -79,7 +81,7 @@ def _shorter(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
 
 TIGHTEN: dict[str, Rule] = {
     "union": Rule(_list_of_texts, _union),  # adds the items of a list
-    "min": Rule(_same_type, min),
+    "min": Rule(_whole_number, min),
     "last": Rule(_last_choice, lambda old, new: new),  # turns the last of `choices` on
     "shorter": Rule(_life, _shorter),  # gives facts a shorter life, of MIN_TRACKED_LIFE_DAYS or more
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 
-from gitmem.config import lives
+from gitmem.config.retention import lives
 from gitmem.memory.fact import Fact, Meta, is_true
 from gitmem.memory.state import iso_day
 

@@ -13,7 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gitmem.config import SETTINGS, Config, git_name, tunable
+from gitmem.config import Config
+from gitmem.config.settings import SETTINGS, git_name, tunable
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from gitmem.config import SETTINGS, Config, git_name, tunable
+from gitmem.config import Config
 from gitmem.config.loading import changed
+from gitmem.config.settings import SETTINGS, git_name, tunable
 from gitmem.errors import BadConfig, UsageError
 from gitmem.git.repository import Repository
 from gitmem.memory.similarity import terms

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitmem.config import SETTINGS, Config, git_name, tunable
+from gitmem.config import Config
+from gitmem.config.settings import SETTINGS, git_name, tunable
 from gitmem.json_values import json_value
 from gitmem.search.hits import Hit
 from gitmem.search.weights import SHIPPED, SIZES, Ranking
@@ -55,7 +56,7 @@ def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
         "priors": dict(ranking.priors),
         "constants": {"sizes": list(SIZES), **constants},
     }
-    changed = {git_name(name): setting.default for name, setting in SETTINGS.items() if tunable(name)}
+    changed = {git_name(name): Config._field_defaults[name] for name in SETTINGS if tunable(name)}
     settings["changed"] = json_value({name: value for name, value in changed.items() if value != chosen[name]})
     for now, then in (
         (ranking.weights, SHIPPED.weights),

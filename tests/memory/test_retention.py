@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime
 import pytest
 
 from gitmem import api
-from gitmem.config import Config, life_form
+from gitmem.config import Config
 from gitmem.config.loading import load
+from gitmem.config.retention import life_form
 from gitmem.config.tracked_file import TIGHTEN
 from gitmem.errors import BadConfig
 from gitmem.memory import facts

@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from gitmem.cli.commands import context, promote
-from gitmem.config import SETTINGS, Config
+from gitmem.config import Config
+from gitmem.config.settings import SETTINGS
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, db, indexer

@@ -12,8 +12,8 @@ import click
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
-from gitmem.config import SETTINGS, git_name
 from gitmem.config.loading import load
+from gitmem.config.settings import SETTINGS, git_name
 from gitmem.errors import NotARepository, UsageError
 from gitmem.git.git_config import clones_settings, user_settings
 
