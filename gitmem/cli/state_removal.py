@@ -16,8 +16,8 @@ from pathlib import Path
 
 from gitmem.cli.terminal import first_names
 from gitmem.errors import GitFailed, GitMemError
-from gitmem.git.binary import first_line
 from gitmem.git.opening import Repository
+from gitmem.git.process import first_line
 from gitmem.git.replacement import LATE
 from gitmem.git.undo_record import last_write, load
 from gitmem.plural import counted

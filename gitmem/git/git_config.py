@@ -6,18 +6,32 @@ For an open repository use its `user_config`. `settings_as_variables` adds setti
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gitmem.errors import GitFailed
-from gitmem.git.binary import OURS, SAFE, first_line, read_environment, users_own
+from gitmem.git.process import Git, first_line, read_environment
+
+USER_SETTINGS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")  # options of `git config`, for `users_own`
+
+
+def users_own(out: bytes) -> list[tuple[str, str, str]]:
+    """(key, value, origin) from the output of `git config` with USER_SETTINGS, without the repository's own."""
+    return [(key, value, scope) for scope, key, value in _scoped(out) if scope in ("system", "global", "command")]
+
+
+def _scoped(out: bytes) -> Iterator[tuple[str, str, str]]:
+    """(scope, key, value) from the output of `git config` with USER_SETTINGS."""
+    fields = os.fsdecode(out).split("\0")
+    for scope, pair in zip(fields[::2], fields[1::2], strict=False):
+        key, _, value = pair.partition("\n")
+        yield scope, key, value
 
 
 def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """(key, value, origin) of the user's own `mem.*`. Raises GitFailed."""
     elsewhere = {name: value for name, value in environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
-    return users_own(_config(Path("/"), elsewhere, OURS))
+    return users_own(_config(Path("/"), elsewhere, USER_SETTINGS))
 
 
 def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
@@ -25,9 +39,8 @@ def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
 
     Raises GitFailed.
     """
-    fields = _config(at, environ, OURS).split(b"\0")
-    keys = [os.fsdecode(pair).partition("\n")[0] for scope, pair in zip(fields[::2], fields[1::2], strict=False)
-             if scope in (b"local", b"worktree")]  # fmt: skip
+    scoped = _scoped(_config(at, environ, USER_SETTINGS))
+    keys = [key for scope, key, _ in scoped if scope in ("local", "worktree")]
     return list(dict.fromkeys(keys))
 
 
@@ -50,8 +63,7 @@ def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
 
 def _config(at: Path, environ: Mapping[str, str], options: Sequence[str]) -> bytes:
     """The output of `git config` in the folder `at`, b"" if no key matches. Raises GitFailed."""
-    command = ["git", *SAFE, "-C", str(at), "config", *options]
-    result = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
+    result = Git(at, read_environment(environ)).result(["config", *options])
     if result.returncode not in (0, 1):
         raise GitFailed(first_line(os.fsdecode(result.stderr)) or "git config failed")
     return result.stdout

@@ -14,9 +14,11 @@ from typing import TypeVar
 import pygit2
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
-from gitmem.git.binary import BinaryRepository, Place, discover, too_many_files
+from gitmem.git.binary import BinaryRepository
 from gitmem.git.objects import MAX_FILES, Commit, Entry
 from gitmem.git.parse import parse_commit, parse_tree
+from gitmem.git.place import Place, discover
+from gitmem.git.process import too_many_files
 from gitmem.git.repository import Repository
 from gitmem.git.revision_name import is_revision_name
 from gitmem.messages import Message

@@ -9,8 +9,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from gitmem.errors import GitFailed
-from gitmem.git.binary import first_line, read_environment
+from gitmem.git.process import failure, read_environment
 from gitmem.system import temporary_folder
 
 
@@ -39,5 +38,5 @@ def merge_text(
         }
         result = subprocess.run(command, cwd=folder, capture_output=True, env=env, check=False)
     if result.returncode < 0 or result.returncode > 127:
-        raise GitFailed(f"git merge-file: {first_line(os.fsdecode(result.stderr)) or result.returncode}")
+        raise failure("merge-file", result.stderr, result.returncode)
     return result.stdout, result.returncode == 0

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gitmem.git.binary import BinaryRepository, RepositoryLookup, discover
+from gitmem.git.binary import BinaryRepository
+from gitmem.git.git_config import USER_SETTINGS, users_own
+from gitmem.git.place import REV_PARSE, discover, place_of
+from gitmem.git.process import Git, failure, read_environment
 from gitmem.git.repository import Repository
 
 __all__ = ["Repository", "RepositoryLookup", "discover", "open_repository"]
@@ -18,3 +21,24 @@ def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:
     110 ms.
     """
     return BinaryRepository(discover(start, environ), environ)
+
+
+class RepositoryLookup:
+    """Looks up the repository that contains `start` and the user's settings, in two processes at once.
+
+    The caller may do something else until it calls `result`, once.
+    """
+
+    def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
+        self._start, self._environ = start, environ
+        git = Git(start, read_environment(environ))
+        self._place = git.start(REV_PARSE)
+        self._settings = git.start(["config", *USER_SETTINGS])
+
+    def result(self) -> tuple[Repository, list[tuple[str, str, str]]]:
+        """Wait for both processes; the repository and its `user_config`. Raises NotARepository."""
+        place, (settings, problem) = self._place.communicate(), self._settings.communicate()
+        repo = BinaryRepository(place_of(self._start, *place), self._environ)
+        if self._settings.returncode not in (0, 1):
+            raise failure("config", problem, self._settings.returncode)
+        return repo, users_own(settings)

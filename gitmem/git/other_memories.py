@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gitmem.errors import GitFailed
-from gitmem.git.binary import first_line
+from gitmem.git.process import first_line
 from gitmem.git.write import HOOK_VIEW
 from gitmem.messages import Message
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterable
 
-from gitmem.git.binary import SAFE, read_environment
+from gitmem.git.process import git_of
 from gitmem.git.repository import Repository
 
 PLAIN_KEYS = re.compile(
@@ -40,17 +39,14 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
         "--filter=blob:none", "--stdin",
     )  # fmt: skip
     settings = ("-c", "fetch.negotiationAlgorithm=noop", "-c", "protocol.ext.allow=never")
-    command = _git(repo, *settings, "fetch", *options, remote)
-    env = {name: value for name, value in read_environment(repo.environ).items() if name != "GIT_NO_LAZY_FETCH"}
-    subprocess.run(command, input=wanted.encode(), capture_output=True, env=env, check=False)
+    git = git_of(repo)
+    fetching = git._replace(env={name: value for name, value in git.env.items() if name != "GIT_NO_LAZY_FETCH"})
+    fetching.result([*settings, "fetch", *options, remote], wanted.encode())
 
 
 def _promisor(repo: Repository) -> str:
     """The name of the promisor remote; "" if there is none, or if the clone's configuration is not plain."""
-    result = subprocess.run(
-        _git(repo, "config", "--local", "--list", "-z"),
-        capture_output=True, env=read_environment(repo.environ), check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    result = git_of(repo).result(["config", "--local", "--list", "-z"])
     pairs = [row.partition("\n") for row in os.fsdecode(result.stdout).split("\0") if row]
     remotes = [
         key[len("remote.") : -len(".promisor")] for key, _, value in pairs
@@ -63,7 +59,3 @@ def _promisor(repo: Repository) -> str:
     if len(remotes) == 1 and plain and not remotes[0].startswith("-"):
         return remotes[0]
     return ""
-
-
-def _git(repo: Repository, *args: str) -> list[str]:
-    return ["git", *SAFE, "-C", str(repo.root or repo.git_dir), *args]

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from threading import Thread
 from typing import IO
 
-from gitmem import system
-from gitmem.errors import GitFailed
-from gitmem.git.binary import (
-    MAX_MEMORY,
-    SAFE,
-    bounded,
-    failed_list,
-    first_line,
-    read_environment,
-    read_in_thread,
-    too_many_files,
-)
 from gitmem.git.objects import MAX_FILES
+from gitmem.git.process import PIECE_BYTES, git_of, too_many_files
 from gitmem.git.repository import Repository
 
 MAX_COMMIT_IDS = 50_000  # of `commit_ids`
@@ -51,7 +37,7 @@ def commits_touching(repo: Repository, revs: Sequence[str], paths: Sequence[str]
     A commit comes after all its parents. Raises GitFailed.
     """
     order = ["--full-history", "--date-order", "--reverse"]
-    return _git(repo, ["rev-list", *order, "--end-of-options", *revs, "--", *paths]).decode("ascii").split()
+    return git_of(repo).run(["rev-list", *order, "--end-of-options", *revs, "--", *paths]).decode("ascii").split()
 
 
 def touched(
@@ -62,53 +48,24 @@ def touched(
     A root commit is compared with the empty tree. An element `OID PARENT` is compared with that parent only. Raises
     GitFailed, TooManyFiles.
     """
-    at = repo.root or repo.git_dir
-    command = bounded([
-        "git", *SAFE, "-C", str(at), "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev",
-        "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
-        "--", *paths,
-    ])  # fmt: skip
-    lines = "".join(f"{oid}\n" for oid in commits).encode()
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=read_environment(repo.environ),
-    ) as process:  # fmt: skip
-        system.limit_memory(process.pid, MAX_MEMORY)
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        # Threads and pipes, no temporary files: a full disk must not stop a reader.
-        stderr = read_in_thread(process.stderr)
-        writer = Thread(target=_write_all, args=(process.stdin, lines), daemon=True)
-        writer.start()
-        try:
-            yield from _parse(_fields(process.stdout))
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            writer.join()
-            problem = stderr()
-    if process.returncode != 0:
-        raise failed_list("diff-tree", problem, process.returncode)
-
-
-def _write_all(pipe: IO[bytes], data: bytes) -> None:
-    """Write to a process and close the pipe; errors are ignored, because the process may have ended."""
-    with contextlib.suppress(OSError):
-        pipe.write(data)
-    with contextlib.suppress(OSError):
-        pipe.close()
+    command = [
+        "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff",
+        "--no-textconv", "--ignore-submodules=none", "--", *paths,
+    ]  # fmt: skip
+    with git_of(repo).output(command, commits) as output:
+        yield from _parse(_fields(output))
 
 
 def tags(repo: Repository) -> list[tuple[str, str]]:
     """(oid of the tag object, oid of the tagged object) of each annotated tag."""
     form = "--format=%(objecttype) %(objectname) %(*objectname)"
-    rows = [row.split() for row in _git(repo, ["for-each-ref", form, "refs/tags/"]).decode("ascii").splitlines()]
+    rows = [row.split() for row in git_of(repo).run(["for-each-ref", form, "refs/tags/"]).decode("ascii").splitlines()]
     return [(row[1], row[2]) for row in rows if row[0] == "tag" and len(row) == 3]
 
 
 def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """(oid, bytes) of those of `oids` that are tag objects."""
-    data = _git(repo, ["cat-file", "--batch"], "".join(f"{oid}\n" for oid in oids).encode())
+    data = git_of(repo).run(["cat-file", "--batch"], stdin="".join(f"{oid}\n" for oid in oids).encode())
     while data:
         head, _, rest = data.partition(b"\n")
         words = head.split()
@@ -123,15 +80,7 @@ def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, by
 
 def commit_ids(repo: Repository) -> frozenset[str]:
     """The oids of the newest MAX_COMMIT_IDS commits of all refs: a detector does not take them for secrets."""
-    return frozenset(_git(repo, ["rev-list", "--all", f"--max-count={MAX_COMMIT_IDS}"]).decode("ascii").split())
-
-
-def _git(repo: Repository, args: Sequence[str], given: bytes = b"") -> bytes:
-    command = ["git", *SAFE, "-C", str(repo.root or repo.git_dir), *args]
-    result = subprocess.run(command, input=given, capture_output=True, env=read_environment(repo.environ), check=False)
-    if result.returncode != 0:
-        raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(result.stderr)) or result.returncode}")
-    return result.stdout
+    return frozenset(git_of(repo).run(["rev-list", "--all", f"--max-count={MAX_COMMIT_IDS}"]).decode("ascii").split())
 
 
 def shallow(repo: Repository) -> frozenset[str]:
@@ -146,7 +95,7 @@ def shallow(repo: Repository) -> frozenset[str]:
 def _fields(stream: IO[bytes]) -> Iterator[bytes]:
     """The NUL-ended fields of a stream."""
     rest = b""
-    while chunk := stream.read(1 << 16):
+    while chunk := stream.read(PIECE_BYTES):
         *whole, rest = (rest + chunk).split(b"\0")
         yield from whole
 

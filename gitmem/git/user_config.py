@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 
 from gitmem.errors import GitFailed
-from gitmem.git.binary import first_line
+from gitmem.git.process import first_line
 from gitmem.git.write import HOOK_VIEW, REPOSITORY_VIEW, without_variables
 
 NOTHING_TO_UNSET = 5  # exit code of `git config --unset`

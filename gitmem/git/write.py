@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from gitmem import system
 from gitmem.errors import GitFailed, GitMemError
-from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry
+from gitmem.git.process import first_line
 from gitmem.git.repository import Repository
 from gitmem.messages import Message
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from gitmem import system
 from gitmem.errors import BadConfig, IndexUnusable
-from gitmem.git.binary import first_line
+from gitmem.git.process import first_line
 from gitmem.server.postgres.database import migrate
 from gitmem.server.settings import Settings
 

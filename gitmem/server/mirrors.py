@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository
-from gitmem.git.binary import first_line
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean
+from gitmem.git.process import first_line
 from gitmem.git.write import HOOK_VIEW
 
 MAX_OPEN = 64  # mirrors that stay open between searches

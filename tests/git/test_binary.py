@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
-from gitmem.git.binary import BinaryRepository, read_in_thread
+from gitmem.git.binary import BinaryRepository
 from gitmem.git.opening import discover, open_repository
+from gitmem.git.process import read_in_thread
 from gitmem.git.repository import Repository
 from tests.harness import Repo
 
@@ -348,9 +349,9 @@ def test_a_cat_file_that_ended_while_it_is_asked_is_said_in_a_sentence(
     blob = repo.git("rev-parse", "HEAD:MEMORY.md").strip()
     git = BinaryRepository(discover(repo.path, os.environ), os.environ)
     git.read(blob)
-    assert git._batch is not None
+    assert git._objects._process is not None
     with monkeypatch.context() as patched, pytest.raises(GitFailed, match="cat-file ended early"):
-        patched.setattr(git, "_batch", _Gone(git._batch))
+        patched.setattr(git._objects, "_process", _Gone(git._objects._process))
         list(getattr(git, ask)(blob if ask == "read" else [blob]))
     assert git.read(blob) == b"- one\n"  # a new process is started
     git.close()

@@ -9,7 +9,7 @@ import pygit2
 import pytest
 
 from gitmem.errors import TooManyFiles
-from gitmem.git import binary, library, ranges
+from gitmem.git import library, process, ranges
 from gitmem.git.library import open_library
 from gitmem.git.opening import open_repository
 from gitmem.git.ranges import touched
@@ -35,10 +35,9 @@ def bomb(repo: Repo, depth: int = 9) -> str:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (binary, library, ranges):
+    for module in (process, library, ranges):
         monkeypatch.setattr(module, "MAX_FILES", 500)
-    for module in (binary, ranges):
-        monkeypatch.setattr(module, "MAX_MEMORY", 60 << 20)
+    monkeypatch.setattr(process, "MAX_MEMORY", 60 << 20)
 
 
 def test_a54_no_list_of_a_tree_or_a_change_grows_without_end(repo: Repo, few: None) -> None:

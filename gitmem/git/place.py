@@ -1,0 +1,54 @@
+"""Finds the repository that contains a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.errors import GitFailed, NotARepository
+from gitmem.git.process import Git, first_line, read_environment
+from gitmem.messages import Message
+
+REV_PARSE = (
+    "rev-parse", "--path-format=absolute", "--show-object-format", "--is-bare-repository", "--git-dir",
+    "--git-common-dir", "--show-toplevel",
+)  # fmt: skip
+
+
+class Place(NamedTuple):
+    """Where a repository lies. `root`: the top folder of the work tree, None if bare."""
+
+    git_dir: Path
+    common_dir: Path
+    root: Path | None
+    object_format: str
+
+
+def discover(start: Path, environ: Mapping[str, str]) -> Place:
+    """The place of the repository that contains the folder `start`. Raises NotARepository."""
+    return place_of(start, *Git(start, read_environment(environ)).start(REV_PARSE).communicate())
+
+
+def place_of(start: Path, out: bytes, stderr: bytes) -> Place:
+    """The place from the output of REV_PARSE in the folder `start`. Raises NotARepository."""
+    lines = [os.fsdecode(line) for line in out.split(b"\n")[:-1]]
+    if len(lines) < 4:
+        problem = os.fsdecode(stderr)
+        if "dubious ownership" in problem:
+            raise NotARepository(
+                Message("Git does not trust the repository at '{}': another user owns it", start),
+                Message("if you trust it: {}", "git config --global --add safe.directory <its path>"),
+            )
+        if "not a git repository" in problem:
+            raise NotARepository(
+                "this is not a Git repository, nor is any folder above it", "make one here: git mem init"
+            )
+        raise GitFailed(first_line(problem) or Message("cannot open the repository at '{}'", start))
+    if len(lines) > 5:
+        raise GitFailed("cannot open a repository below a folder with a line break in its name", "rename the folder")
+    root = None
+    if len(lines) > 4 and lines[4] and lines[1] == "false":
+        root = Path(lines[4])
+    return Place(git_dir=Path(lines[2]), common_dir=Path(lines[3]), root=root, object_format=lines[0])
