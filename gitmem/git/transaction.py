@@ -8,37 +8,32 @@ in this order: the Markdown first, Git second, the search index last.
 
 from __future__ import annotations
 
-import base64
-import json
-import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
+from gitmem.errors import Changed, GitMemError
 from gitmem.git import undo_record
+from gitmem.git.attempt_record import drop_record, write_record
 from gitmem.git.commit import commit_paths, ensure_can_commit
-from gitmem.git.objects import Entry, is_encrypted, is_lfs_pointer
+from gitmem.git.git_index import StagedText, blob_oids, is_blob, is_committed, reset, stage_over
+from gitmem.git.objects import is_encrypted, is_lfs_pointer
 from gitmem.git.opening import Repository
+from gitmem.git.recovery import RECOVERY_HINT, put_back, recover
 from gitmem.git.replacement import Replacement, sweep
 from gitmem.git.scratch_files import scratch_folder
 from gitmem.git.sparse_checkout import left_out
-from gitmem.git.undo_record import digest
-from gitmem.git.worktree import content, locked, read_bytes, write_atomic
-from gitmem.git.write import run_git, stage_entries, store_blob
+from gitmem.git.worktree import content, locked
+from gitmem.git.write import run_git
 from gitmem.messages import Message
 from gitmem.system import blocked_signals
 
-RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
-MAX_RECORD_BYTES = 64 << 20  # memory files are small, and the record may be somebody else's
 TRIES = 5  # of one write, if files change between the plan and the write
 WRITE_WAIT = 60.0  # seconds to wait for the writers before this one
 RETRY_SECONDS = 0.05  # before the next try: an editor that truncates a file has written it by then
-GIT_WAIT_SECONDS = 5.0  # for the `git commit` of a killed run
-RECOVERY_HINT = "the next git mem command that writes puts it back"
 
 Contents = Mapping[str, bytes | None]  # path -> bytes of the file; None: there is no file
 Result = TypeVar("Result")
@@ -173,14 +168,6 @@ def write(repo: Repository, plan: Callable[[Reading], Draft[Result]], *, undoabl
     raise AssertionError("unreachable")
 
 
-@dataclass(frozen=True, slots=True)
-class StagedText:
-    """New bytes for an entry of Git's index. `before`: the entry now; its path and mode stay. `data`: the new bytes."""
-
-    before: Entry
-    data: bytes
-
-
 def write_over(
     repo: Repository,
     noted: Contents,
@@ -198,34 +185,7 @@ def write_over(
     recorded = len(contents) > 1 and not staged
     with writer(repo), replaced(repo, contents, noted, recorded=recorded, undoable=undoable and not staged):
         if staged:
-            _stage_over(repo, staged)
-
-
-def _stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
-    after = [text.before._replace(oid=_stored(repo, text)) for text in staged]
-    now = {entry.path: (entry.mode, entry.oid) for entry in repo.staged()}
-    for text in staged:
-        if now.get(text.before.path) != (text.before.mode, text.before.oid):
-            raise Changed(
-                Message("something else was staged of '{}' meanwhile; nothing was written", text.before.path),
-                "run it again",
-            )
-    stage_entries(repo, after)
-
-
-def _stored(repo: Repository, text: StagedText) -> str:
-    """Store the new bytes, encrypted if the old blob is; the oid of the blob. Raises GitMemError if that fails."""
-    (before,) = repo.stored([text.before.oid])
-    if before is None or not is_encrypted(before):
-        return store_blob(repo, text.data)
-    git_crypt, encrypted = repo.git_crypt(), None
-    if git_crypt and text.data:
-        encrypted = git_crypt.encrypted_as(text.data, before)
-    if encrypted is None:
-        raise GitMemError(
-            Message("'{}' is stored encrypted, and git-crypt did not encrypt its new text", text.before.path)
-        )
-    return store_blob(repo, encrypted)
+            stage_over(repo, staged)
 
 
 def commit(
@@ -309,7 +269,7 @@ def replaced(
     scratch = scratch_folder(repo)
     wanted = {path: data for path, data in contents.items() if data != noted[path]}
     if recorded:
-        _write_record(repo, before or position(repo), wanted, noted)
+        write_record(repo, (before or position(repo)).head, noted, wanted)
     files = [Replacement(repo.root, path, noted[path], data, scratch) for path, data in wanted.items()]
     try:
         for file in files:
@@ -319,9 +279,9 @@ def replaced(
     except BaseException as error:
         with blocked_signals():
             repo.close()  # an interrupt may have ended its helper process; the next call starts a new one
-            outcome = _put_back(repo, files, committed=before is not None and repo.head() != before.head)
+            outcome = put_back(repo, files, committed=before is not None and repo.head() != before.head)
             if not outcome.failed and recorded:
-                _drop_record(repo)
+                drop_record(repo)
         if outcome.failed and isinstance(error, Exception):
             hints = [RECOVERY_HINT, getattr(error, "hint", "")]
             raise GitMemError(f"{error}; {outcome.failed}", "\n".join(filter(None, hints))) from error
@@ -333,47 +293,12 @@ def replaced(
             for file in files:
                 file.close()
     if recorded:
-        _drop_record(repo)
+        drop_record(repo)
     if undoable:
         commit = ""
         if before is not None and repo.head() != before.head:
             commit = repo.head() or ""
         undo_record.remember(repo, noted, wanted, commit)
-
-
-class Outcome(NamedTuple):
-    """What became of files that were to be put back.
-
-    `undone`: paths with their old text again. `mixed`: paths that somebody else saved meanwhile; they stay. `failed`: a
-    sentence about the files that could not be put back, "" if there are none.
-    """
-
-    undone: list[str]
-    mixed: list[str]
-    failed: str
-
-
-def _put_back(repo: Repository, files: Sequence[Replacement], *, committed: bool) -> Outcome:
-    """Put files and their staged entries back; with `committed`, because HEAD moved, not those that HEAD has now."""
-    undone, mixed, failed = [], [], []
-    oids = {}
-    if committed:
-        oids = _oids(repo, repo.head(), [file.path for file in files])
-    for file in reversed(files):
-        try:
-            if committed and _is_blob(repo, oids.get(file.path), file.after):
-                # A git that was killed after it moved HEAD left its index with the old text (the loop of kills of all
-                # processes): the next commit would bring it back.
-                unstage(repo, file.path, keep=file.after, drop=file.before)
-            else:
-                if file.undo():
-                    undone.append(file.path)
-                else:
-                    mixed.append(file.path)
-                unstage(repo, file.path, keep=file.before, drop=file.after)
-        except (OSError, GitMemError) as error:
-            failed.append(Message("'{}' could not be put back ({})", file.path, error))
-    return Outcome(undone, mixed, ", ".join(failed))
 
 
 def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
@@ -399,12 +324,12 @@ def _ensure_commit_as_planned(repo: Repository, before: Position, contents: Cont
     problem = ""
     if before.branch and not _branch_contains(repo, before.branch, oid):
         problem = "the branch changed meanwhile"
-    elif parent != before.head and _oids(repo, parent, paths) != _oids(repo, before.head, paths):
+    elif parent != before.head and blob_oids(repo, parent, paths) != blob_oids(repo, before.head, paths):
         problem = "somebody committed to the same file meanwhile"
     else:
-        staged, committed = {entry.path: entry.oid for entry in repo.staged()}, _oids(repo, oid, paths)
+        staged, committed = {entry.path: entry.oid for entry in repo.staged()}, blob_oids(repo, oid, paths)
         for path, data in contents.items():
-            if staged.get(path) == committed.get(path) and not _is_blob(repo, committed.get(path), data):
+            if staged.get(path) == committed.get(path) and not is_blob(repo, committed.get(path), data):
                 problem = f"'{path}' was saved by somebody else meanwhile"
     if not problem:
         return
@@ -412,154 +337,10 @@ def _ensure_commit_as_planned(repo: Repository, before: Position, contents: Cont
     if parent:
         back_to = ["HEAD", parent]
     run_git(repo, ["update-ref", "-m", "git mem: taken back", *back_to, oid])
-    _reset(repo, paths)
+    reset(repo, paths)
     raise Changed(Message("{}; nothing was committed", problem), "run it again")
 
 
 def _branch_contains(repo: Repository, branch: str, oid: str) -> bool:
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     return bool(tip) and (tip == oid or repo.is_ancestor(oid, tip))
-
-
-# -- Git's index ---------------------------------------------------------------------------------------------
-
-
-def is_committed(repo: Repository, path: str, data: bytes | None) -> bool:
-    """Whether HEAD has `path` with the bytes `data`, or no such file if `data` is None. CRLF counts as LF."""
-    return _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data)
-
-
-def _oids(repo: Repository, commit: str | None, paths: Sequence[str]) -> dict[str, str]:
-    """path -> oid of the blob, for those of `paths` that `commit` has."""
-    if commit is None:
-        return {}
-    return {entry.path: entry.oid for entry in repo.entries(commit, paths) if entry.path in paths}
-
-
-def _is_blob(repo: Repository, oid: str | None, data: bytes | None) -> bool:
-    """Whether `data`, the bytes of a file of the work tree, are the blob `oid`. None: no file. CRLF counts as LF."""
-    if data is None or oid is None:
-        return data is None and oid is None
-    return oid in (repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n")))
-
-
-def unstage(repo: Repository, path: str, *, keep: bytes | None, drop: bytes | None) -> None:
-    """Reset the staged entry of `path` if it is the text `drop`, and not also `keep` by the line ends that Git counts.
-
-    None: the removal of the file.
-    """
-    staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
-    if _is_blob(repo, staged, drop) and not _is_blob(repo, staged, keep):
-        _reset(repo, [path])
-
-
-def _reset(repo: Repository, paths: Sequence[str]) -> None:
-    """Make the staged entries of `paths` what HEAD has."""
-    if repo.head() is None:
-        run_git(repo, ["rm", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", *paths])
-    else:
-        run_git(repo, ["reset", "--quiet", "--", *paths])
-
-
-# -- the record of a killed run ------------------------------------------------------------------------------
-
-
-def _write_record(repo: Repository, before: Position, contents: Contents, noted: Contents) -> None:
-    files = {path: {"before": _spelled(noted[path]), "after": digest(data)} for path, data in contents.items()}
-    record = {"head": before.head, "files": files}
-    write_atomic(repo.git_dir, RECORD, json.dumps(record).encode(), private=True)
-
-
-def _spelled(data: bytes | None) -> str | None:
-    if data is None:
-        return None
-    return base64.b64encode(data).decode()
-
-
-class Row(NamedTuple):
-    """A file of the record. `before`: its old bytes. `after`: `digest` of what the killed run wrote."""
-
-    path: str
-    before: bytes | None
-    after: str | None
-
-
-def _read_record(repo: Repository) -> tuple[str | None, list[Row]]:
-    """(HEAD before the killed run, its files). No files if the record is not ours, or was not written to its end."""
-    try:
-        record = json.loads(read_bytes(repo.git_dir, RECORD, MAX_RECORD_BYTES))
-        return record["head"], [_row(path, row) for path, row in record["files"].items()]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, OutsideRepository):
-        return None, []
-
-
-def _row(path: str, row: Any) -> Row:
-    before, after = row["before"], row["after"]
-    if not isinstance(after, str | None):
-        raise TypeError
-    if before is not None:
-        before = base64.b64decode(before)
-    return Row(path, before, after)
-
-
-def recover(repo: Repository) -> list[str]:
-    """Put back the files that a killed run wrote and did not commit. Returns their paths.
-
-    A file that somebody changed since stays as it is, and so does any path in the record that is not a plain file of
-    this repository. Raises Locked while a commit that the killed run began is still running, GitMemError if a file
-    cannot be put back; the record stays then. The caller holds the lock of all writers.
-    """
-    if not os.path.lexists(repo.git_dir / RECORD):
-        return []
-    head, rows = _read_record(repo)
-    undone = []
-    if rows:
-        _await_git(repo)
-        with blocked_signals():
-            undone = _recovered(repo, head, rows)
-    _drop_record(repo)
-    return undone
-
-
-def _recovered(repo: Repository, head: str | None, rows: Sequence[Row]) -> list[str]:
-    assert repo.root is not None
-    files = []
-    try:
-        for path, before, after in rows:
-            with suppress(OSError, ValueError, OutsideRepository):  # not a file that a writer could have written
-                data = content(repo.root, path)
-                if data != before and digest(data) == after:
-                    file = Replacement(repo.root, path, before, data, scratch_folder(repo))
-                    file.resume()
-                    files.append(file)
-        outcome = _put_back(repo, files, committed=repo.head() != head)
-    finally:
-        for file in files:
-            file.close()
-    if outcome.failed:
-        raise GitMemError(outcome.failed, RECOVERY_HINT)
-    return outcome.undone
-
-
-def _await_git(repo: Repository) -> None:
-    """Wait until the `git commit` of a killed run ends: the files that it commits must not be put back meanwhile.
-
-    The loop of kills, in which Git goes on, needs this. Raises Locked after GIT_WAIT_SECONDS.
-    """
-    lock = repo.git_dir / "index.lock"
-    deadline = time.monotonic() + GIT_WAIT_SECONDS
-    while lock.exists():
-        if time.monotonic() >= deadline:
-            raise Locked(
-                "a commit that git mem began is still running here, or was killed",
-                Message("wait for it; if no git runs any more: {}", f"rm {shlex.quote(str(lock))}"),
-            )
-        time.sleep(0.02)
-
-
-def _drop_record(repo: Repository) -> None:
-    """Remove the record. Raises GitMemError if it cannot be removed, because the next run would read it again."""
-    try:
-        (repo.git_dir / RECORD).unlink(missing_ok=True)
-    except OSError as error:
-        raise GitMemError(Message("cannot remove '{}': {}", repo.git_dir / RECORD, error.strerror)) from None

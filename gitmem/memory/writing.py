@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, NotSigned, Refused, UsageError
+from gitmem.git.git_index import is_committed
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, write
+from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, write
 from gitmem.git.worktree import relative
 from gitmem.json_values import json_keys
 from gitmem.memory import facts

@@ -20,9 +20,10 @@ from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.git import undo_record
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.commit import ensure_can_commit
+from gitmem.git.git_index import is_committed
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import (
+from gitmem.git.transaction import (  # fmt: skip
     TRIES,
     Contents,
     Position,
@@ -30,11 +31,10 @@ from gitmem.git.transaction import (
     commit_files,
     ensure_position,
     ensure_utf8,
-    is_committed,
     position,
     replaced,
     writer,
-)  # fmt: skip
+)
 from gitmem.git.worktree import locked, write_atomic
 from gitmem.git.write import run_git
 from gitmem.memory import archiving, facts

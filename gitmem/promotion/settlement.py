@@ -20,9 +20,10 @@ from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.blame import blame_work_tree
+from gitmem.git.git_index import is_committed
 from gitmem.git.objects import Span
 from gitmem.git.repository import Repository
-from gitmem.git.transaction import CommitDraft, Reading, commit, is_committed, write
+from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry

@@ -10,9 +10,10 @@ import re
 from gitmem.claims.anchoring import citation_pairs
 from gitmem.config import Config
 from gitmem.errors import OutsideRepository, UsageError
+from gitmem.git.git_index import is_committed
 from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import Reading, is_committed
+from gitmem.git.transaction import Reading
 from gitmem.git.worktree import relative
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Meta, render_span

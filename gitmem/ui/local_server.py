@@ -14,7 +14,8 @@ import uvicorn
 from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import now
 from gitmem.errors import GitMemError
-from gitmem.git.transaction import RECORD, writer
+from gitmem.git.attempt_record import RECORD
+from gitmem.git.transaction import writer
 from gitmem.ui.app import application
 from gitmem.ui.page_snapshot import snapshot
 from gitmem.ui.pages import TABS

@@ -35,8 +35,9 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
 from gitmem.git import merge_driver
+from gitmem.git.attempt_record import RECORD
 from gitmem.git.opening import Repository, open_repository
-from gitmem.git.transaction import RECORD, writer
+from gitmem.git.transaction import writer
 from gitmem.memory import facts, importing, insights, writing
 from gitmem.memory.fact import fact_id
 from gitmem.promotion.promote import Request, promote

@@ -24,9 +24,10 @@ from gitmem.gate.scan import scan_text
 from gitmem.gate.tree_policies import staged_policy, worktree_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import undo_record
+from gitmem.git.git_index import StagedText, is_committed
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import StagedText, is_committed, write_over, writer
+from gitmem.git.transaction import write_over, writer
 from gitmem.json_values import json_keys
 
 COMMITS_KEEP_IT = "git mem scan --history names them, git rebase -i takes it out of those that are not pushed"
