@@ -361,16 +361,12 @@ class BinaryRepository:
         merges: bool = False,
         full_history: bool = False,
     ) -> Iterator[Commit]:
-        args = ["rev-list", *(["--merges"] if merges else []), *(["--full-history"] if full_history else [])]
-        if grep:
-            args += ["--fixed-strings", *(f"--grep={text}" for text in grep)]
-        if first_parent:
-            args += ["--first-parent"]
-        if limit:
-            args += [f"--max-count={limit}"]
-        if reverse:
-            args += ["--reverse"]
-        return RunningLog(self._git.start([*args, "--end-of-options", *revs, "--", *paths]), self.commit)
+        flags = {
+            "--merges": merges, "--full-history": full_history, "--fixed-strings": bool(grep),
+            "--first-parent": first_parent, "--reverse": reverse, f"--max-count={limit}": bool(limit),
+        }  # fmt: skip
+        options = [flag for flag, is_on in flags.items() if is_on] + [f"--grep={text}" for text in grep]
+        return RunningLog(self._git.start(["rev-list", *options, "--end-of-options", *revs, "--", *paths]), self.commit)
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
         how = "--left-right" if walk else "--no-walk=unsorted"

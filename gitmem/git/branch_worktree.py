@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
     ref = f"refs/heads/{branch}"
     with locked(repo.common_dir, "branch", wait):
         _remove_left_over(repo)
-        if f"branch {ref}\n" in run_git(repo, ["worktree", "list", "--porcelain"]) + "\n":
+        if _is_checked_out(repo, ref):
             raise GitMemError(
                 Message("'{}' is checked out in another work tree", branch), "run it there, or name another branch"
             )
@@ -46,7 +46,7 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
             yield temporary
             tip = temporary.head() or first
             if tip not in (first, old):
-                _move(repo, ref, tip, old)
+                _update_ref(repo, ref, old, ["-m", "git mem", ref, tip, old or "0" * len(tip)])
                 undo_record.carry(repo, temporary, branch)
 
 
@@ -57,14 +57,9 @@ def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0
     """
     ref = f"refs/heads/{branch}"
     with locked(repo.common_dir, "branch", wait):
-        if f"branch {ref}\n" in run_git(repo, ["worktree", "list", "--porcelain"]) + "\n":
+        if _is_checked_out(repo, ref):
             raise GitMemError(Message("'{}' is checked out in a work tree", branch), "git worktree list")
-        try:
-            run_git(repo, ["update-ref", "-m", "git mem: branch closed", "-d", ref, tip])
-        except GitFailed:
-            if dict(repo.refs()).get(ref, "") == tip:
-                raise
-            raise Changed(Message("'{}' moved meanwhile and is left as it is", branch), "run it again") from None
+        _update_ref(repo, ref, tip, ["-m", "git mem: branch closed", "-d", ref, tip])
 
 
 @contextmanager
@@ -109,10 +104,15 @@ def _git_crypt_folder(repo: Repository) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
-def _move(repo: Repository, ref: str, tip: str, old: str) -> None:
-    """Move `ref` from `old` ("" for a new ref) to `tip`. Raises Changed if it is not at `old`."""
+def _is_checked_out(repo: Repository, ref: str) -> bool:
+    """Whether a work tree of this repository has the branch `ref`."""
+    return f"branch {ref}\n" in run_git(repo, ["worktree", "list", "--porcelain"]) + "\n"
+
+
+def _update_ref(repo: Repository, ref: str, old: str, args: Sequence[str]) -> None:
+    """Run `git update-ref ARGS` for a branch at `old`, "" for a new one. Raises Changed if it is at another commit."""
     try:
-        run_git(repo, ["update-ref", "-m", "git mem", ref, tip, old or "0" * len(tip)])
+        run_git(repo, ["update-ref", *args])
     except GitFailed:
         if dict(repo.refs()).get(ref, "") == old:
             raise

@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Iterable
 
 from gitmem.errors import GitFailed, GitMemError
+from gitmem.git.marked_block import BEGIN, BLOCK, END
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, write_atomic
 from gitmem.git.write import run_git
@@ -22,9 +23,7 @@ from gitmem.system import temporary_folder
 SECTION = "merge.gitmem"
 DRIVER = f"{SECTION}.driver"
 FORMER = f"{SECTION}.recursive"  # of an earlier version: it left conflict markers in the base of criss-cross merges
-BEGIN, END = "# >>> git mem >>>", "# <<< git mem <<<"
 MEMORY = ("MEMORY.md merge=gitmem", "memory/**/*.md merge=gitmem")
-BLOCK = re.compile(rb"^# >>> git mem >>>.*?^# <<< git mem <<<\n", re.MULTILINE | re.DOTALL)
 
 
 def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:

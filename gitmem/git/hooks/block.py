@@ -11,11 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from gitmem.git.hooks.filters import IMPORT, IMPORTERS, MAY_HOLD, PATHSPECS
+from gitmem.git.marked_block import BEGIN, END
 
-BEGIN_MARK = "# >>> git mem >>>"
-BEGIN = f"{BEGIN_MARK} put here by `git mem install`; `git mem uninstall` takes it out"
-END = "# <<< git mem <<<"
-BLOCK = re.compile(f"^{BEGIN_MARK}.*?^{END}\n".encode(), re.MULTILINE | re.DOTALL)
+FIRST_LINE = f"{BEGIN} put here by `git mem install`; `git mem uninstall` takes it out"
 HEADER = "#!/bin/sh\n# made by `git mem install`\n"  # before the block, in a hook file that had nothing else
 
 FOLDER = Path(__file__).with_name("scripts")
@@ -52,7 +50,7 @@ def block(hook: str, python: str = "", promote: str = "", only: Sequence[str] = 
     lines = [script(name, hook, python, promote) for name in ("run", *SCRIPTS[hook])]
     if only:
         lines = [_only_line(only), IF_NAMED, *lines, ";; esac"]
-    return "\n".join([BEGIN, *lines, END, ""])
+    return "\n".join([FIRST_LINE, *lines, END, ""])
 
 
 def shim(hook: str, python: str = "", promote: str = "") -> str:
@@ -63,7 +61,7 @@ def shim(hook: str, python: str = "", promote: str = "") -> str:
 def script(name: str, hook: str = "", python: str = "", promote: str = "") -> str:
     """A script of scripts/ with its placeholders (`@hook@`) filled in and without its comments."""
     values = {
-        "hook": hook, "python": _quoted(python), "promote": _quoted(promote), "begin": BEGIN_MARK, "end": END,
+        "hook": hook, "python": _quoted(python), "promote": _quoted(promote), "begin": BEGIN, "end": END,
         "pathspecs": _all_quoted(PATHSPECS), "importers": _all_quoted(IMPORTERS), "import": IMPORT,
         "may_hold": "|".join(MAY_HOLD),
     }  # fmt: skip

@@ -17,8 +17,9 @@ from pathlib import Path
 from gitmem import system
 from gitmem.errors import GitMemError
 from gitmem.git.hooks import HOOKS, SERVER
-from gitmem.git.hooks.block import BLOCK, HEADER, block, is_current, repositories, with_repositories
+from gitmem.git.hooks.block import HEADER, block, is_current, repositories, with_repositories
 from gitmem.git.hooks.folder import is_husky
+from gitmem.git.marked_block import BLOCK
 from gitmem.messages import Message
 
 SAVED = ".before-git-mem"  # suffix of a renamed hook that cannot hold our block

@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.errors import GitMemError
 from gitmem.git.hooks import HOOKS, SERVER
-from gitmem.git.hooks.block import BEGIN, block, shim
+from gitmem.git.hooks.block import FIRST_LINE, block, shim
 from gitmem.git.hooks.installation import SAVED, install, installed, uninstall
 from tests.harness import SOURCE
 
@@ -58,7 +58,7 @@ def test_a_foreign_hook_is_restored_byte_for_byte(tmp_path: Path, name: str) -> 
     path.chmod(mode)
     before = snapshot(tmp_path)
     install(tmp_path, "/usr/bin/python3")
-    assert BEGIN.encode() in path.read_bytes()
+    assert FIRST_LINE.encode() in path.read_bytes()
     assert path.stat().st_mode & 0o100
     uninstall(tmp_path)
     assert snapshot(tmp_path) == before
@@ -86,7 +86,7 @@ def test_installing_twice_changes_nothing_and_another_interpreter_updates_in_pla
     assert snapshot(tmp_path) == before
     assert len(install(tmp_path, "/it's here/python")) == len(HOOKS)
     assert rb"gitmem_python='/it'\''s here/python'" in (tmp_path / "pre-commit").read_bytes()
-    assert (tmp_path / "pre-commit").read_bytes().count(BEGIN.encode()) == 1
+    assert (tmp_path / "pre-commit").read_bytes().count(FIRST_LINE.encode()) == 1
 
 
 def test_dry_run_writes_nothing(tmp_path: Path) -> None:
