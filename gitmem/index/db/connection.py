@@ -1,4 +1,4 @@
-"""Opens the index file: private to the user, hardened, its schema checked (docs/threats.md, A29, A30)."""
+"""Opens the index file: private to the user, hardened, its tables checked (docs/threats.md, A29, A30)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from gitmem import system
-from gitmem.errors import IndexDamaged, IndexUnusable
+from gitmem.errors import IndexUnusable
+from gitmem.index.db import schema
 from gitmem.index.db.reader import Index
-from gitmem.index.db.schema import APPLICATION_ID, FTS5_TABLES, STATEMENTS, VERSION
-from gitmem.index.db.sqlite import REBUILD, drop_copy, private_copy, translated
+from gitmem.index.db.sqlite import drop_copy, private_copy, translated
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
         connection, copy = _connect(path, False)
         try:
             if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
-                _create(connection)
-            _verify(connection, path)
+                schema.create(connection)
+            schema.verify(connection, path)
             # A writer must not fill the disk with its log, nor sync for each small refresh.
             connection.pragma("journal_size_limit", 16 << 20)
         except BaseException:
@@ -176,7 +176,7 @@ def _connect_for_reading(path: Path, frozen: bool) -> tuple[apsw.Connection, Pat
     connection, copy = _connect(path, frozen)
     try:
         connection.pragma("query_only", 1)
-        _verify(connection, path)
+        schema.verify(connection, path)
     except BaseException:
         connection.close()
         drop_copy(copy)
@@ -195,43 +195,3 @@ def _harden(connection: apsw.Connection) -> None:
         connection.config(option, value)
     for name, setting in (("cell_size_check", 1), ("synchronous", 1), ("temp_store", 2), ("cache_size", -32768)):
         connection.pragma(name, setting)
-
-
-def _create(connection: apsw.Connection) -> None:
-    connection.pragma("page_size", 4096)
-    connection.pragma("journal_mode", "wal")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # no other process was quicker
-            for statement in STATEMENTS.values():
-                connection.execute(statement)
-            connection.execute("INSERT INTO words(words, rank) VALUES ('pgsz', 4050)")
-            connection.pragma("application_id", APPLICATION_ID)
-            connection.pragma("user_version", VERSION)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _verify(connection: apsw.Connection, path: Path) -> None:
-    """Check application, version and every statement of the schema. Raises IndexDamaged, IndexUnusable."""
-    application, version = connection.pragma("application_id"), connection.pragma("user_version")
-    if application != APPLICATION_ID:
-        raise IndexDamaged("the index file is not an index of git-mem.", REBUILD)
-    if not isinstance(version, int) or version > VERSION:
-        raise IndexUnusable(
-            Message("the index was written by a newer git-mem (schema {}; this one knows {}).", version, VERSION),
-            Message("upgrade git-mem, or delete {} and run 'git mem index'.", path),
-        )
-    if version < VERSION:
-        raise IndexDamaged("the index was written by an older git-mem.", REBUILD)
-    missing = set(STATEMENTS.items())
-    for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_schema"):
-        if (name, sql) in missing:
-            missing.discard((name, sql))
-        elif not ((kind == "table" and name in FTS5_TABLES) or (kind == "index" and sql is None)):
-            raise IndexDamaged("the index holds tables that are not ours.", REBUILD)
-    if missing:
-        raise IndexDamaged("the index lacks some of its tables.", REBUILD)

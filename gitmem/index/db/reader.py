@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from gitmem.errors import IndexDamaged
-from gitmem.index.db.schema import EMBEDDER_SHIFT, IN_DEFAULT_CORPUS, IN_FORCE, LENGTH_STEP
-from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
+from gitmem.index.db.schema import EMBEDDER_SHIFT, IN_DEFAULT_CORPUS, IN_FORCE, LENGTH_STEP, REBUILD
+from gitmem.index.db.sqlite import drop_copy, extension, translated
 from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 from gitmem.index.line_records import Packed, unpack
 from gitmem.messages import Message

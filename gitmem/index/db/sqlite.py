@@ -11,9 +11,9 @@ from pathlib import Path
 import apsw
 
 from gitmem.errors import IndexDamaged, IndexUnusable
+from gitmem.index.db.schema import REBUILD
 from gitmem.messages import Message
 
-REBUILD = "'git mem index' builds it again."
 # Invalid UTF-8 and a value larger than its page are damage as well.
 DAMAGE = (
     apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError,
