@@ -15,6 +15,8 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import GitMemError, ModelUnavailable
 from gitmem.git.opening import Repository
+from gitmem.index.db import reembedding, snapshots
+from gitmem.index.db.removal import forget_blobs
 from gitmem.index.db.values import BlobRow, Cut, Shape
 from gitmem.index.db.writer import Writer
 from gitmem.index.index_file import LOCKED
@@ -80,11 +82,11 @@ class BlobIndexer:
         if writer.meta("cut") != self.cut.id:
             with writer.writing():
                 if writer.meta("cut"):
-                    writer.forget_blobs()
+                    forget_blobs(writer.database)
                 writer.set_meta("cut", self.cut.id)
         if writer.meta(LOCKED) and repo.git_crypt() is not None:
             with writer.writing():
-                writer.forget_blobs()
+                forget_blobs(writer.database)
                 writer.set_meta(LOCKED, "")
         self.clock = time.monotonic
         self.reported = self.clock()
@@ -267,16 +269,16 @@ class BlobIndexer:
             dims = wanted.dims
             with writer.writing():
                 number = writer.embedder(wanted.id, self.config.embedder, dims)
-            lacking = writer.blobs_without_vectors(number)
+            lacking = reembedding.blobs_without_vectors(writer.database, number)
             if lacking:
-                for key in writer.keys(""):
-                    self.names.update({oid: path for path, (_, oid, _) in writer.recorded(key).items()})
+                for key in snapshots.keys(writer.database, ""):
+                    self.names.update(self._paths(key))
                 self.embedder, self.number = wanted, number
                 self._embed_blobs(lacking)
-                if writer.blobs_without_vectors(number):
+                if reembedding.blobs_without_vectors(writer.database, number):
                     return
             with writer.writing():
-                writer.put_in_force(number)
+                reembedding.put_in_force(writer.database, number)
                 writer.set_meta("lacking", "")
         except ModelUnavailable as error:
             self.unavailable = error
@@ -290,7 +292,7 @@ class BlobIndexer:
             rows = [blob_row(oid, data, self.cut) for oid, data in batch]
             texts: dict[int, tuple[bytes, str, str]] = {}
             for row in rows:
-                chunks = writer.chunks_of(row.oid)
+                chunks = reembedding.chunks_of_blob(writer.database, row.oid)
                 if len(chunks) == len(row.chunks):
                     texts.update({n: (c.hash, c.text, row.oid) for n, c in zip(chunks, row.chunks, strict=True)})
             with writer.writing():
@@ -307,9 +309,13 @@ class BlobIndexer:
             else:
                 yield oid, data
         if missing and self.repo.root is not None:
-            paths = {oid: path for path, (_, oid, _) in self.writer.recorded(work_tree_key(self.repo)).items()}
+            paths = self._paths(work_tree_key(self.repo))
             for (_, oid), data in read_hits(self.repo, [(paths[oid], oid) for oid in missing if oid in paths]).items():
                 yield oid, data
+
+    def _paths(self, key: str) -> dict[str, str]:
+        """oid -> one of its paths, for the files of a snapshot."""
+        return {row.oid: path for path, row in snapshots.entries(self.writer.database, key).items()}
 
 
 def _batches(blobs: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:

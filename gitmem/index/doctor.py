@@ -21,6 +21,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.scratch_files import scratch_files
 from gitmem.index import db
 from gitmem.index.chunks import blob_row
+from gitmem.index.db import inspection, snapshots
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import BlobRow, Cut, pack_shape
 from gitmem.index.index_file import directory
@@ -85,7 +86,7 @@ def examine(repo: Repository, config: Config) -> list[Check]:
 def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     """Compare each part of the index with the files. A damaged database ends the checks after the first."""
     place = str(directory(repo) / db.FILE)
-    damage = index.integrity()
+    damage = inspection.integrity(index.database)
     if damage:
         yield Check("file", Message("SQLite finds it damaged: {}", damage), REPAIR, place)
         return
@@ -122,11 +123,11 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str
     if repo.root is not None:
         key = work_tree_key(repo)
         seen = read_work_tree(repo, config.memory_paths)
-        recorded = index.recorded(key)
-        ours = {path: row for path, row in recorded.items() if row[2] >= 0}
-        good = read_hits(repo, [(path, row[1]) for path, row in ours.items()])
+        recorded = snapshots.entries(index.database, key)
+        ours = {path: row for path, row in recorded.items() if row.corpus >= 0}
+        good = read_hits(repo, [(path, row.oid) for path, row in ours.items()])
         late = changed_files(index, key, seen)
-        bad = [path for path, row in ours.items() if (path, row[1]) not in good and path not in late]
+        bad = [path for path, row in ours.items() if (path, row.oid) not in good and path not in late]
         bad += [path for path in seen.files if path not in recorded and path not in late]
         if late:
             later.append(f"{counted(len(late), 'file')} changed since: the next search reads them")
@@ -136,8 +137,9 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str
     commit = repo.head()
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-        lost = {oid for oid in files.values() if index.blob_row(oid) is None}
-        if lost and any(value.split(":")[0] == repo.tree(commit) for value in index.covered().values()):
+        lost = {oid for oid in files.values() if inspection.stored_blob(index.database, oid) is None}
+        covered = snapshots.covered(index.database).values()
+        if lost and any(value.split(":")[0] == repo.tree(commit) for value in covered):
             wrong = wrong or f"not indexed, though it says so: {counted(len(lost), 'file')} of HEAD"
         for path, oid in files.items():
             if oid not in lost:
@@ -164,16 +166,15 @@ def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple
     chunks: dict[int, tuple[int, str]] = {}
     wrong = 0
     for row in rows:
-        stored = index.blob_row(row.oid)
+        stored = inspection.stored_blob(index.database, row.oid)
         if stored is None:
             continue  # reported by the check of the tree
-        size, secrets, skipped, shape, places = stored
-        right = (row.bytes, row.secrets, row.skipped, pack_shape(row.shape)) == (size, secrets, skipped, shape)
+        right = (row.bytes, row.secrets, row.skipped, pack_shape(row.shape)) == stored[:4]
         expected = [(c.hash, c.length, c.start, c.end, c.heading) for c in row.chunks]
-        if not right or [tuple(place[1:]) for place in places] != expected:
+        if not right or [tuple(place[1:]) for place in stored.places] != expected:
             wrong += 1
             continue
-        for place, chunk in zip(places, row.chunks, strict=True):
+        for place, chunk in zip(stored.places, row.chunks, strict=True):
             chunks[place[0]] = (_sum(chunk.heading_words, "heading") + _sum(chunk.body_words, "body"), chunk.text)
     if not wrong:
         return "", chunks
@@ -188,7 +189,7 @@ def _sum(words: str, column: str) -> int:
 def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
     """Compare the stored words with the sums in `chunks`. Returns what is wrong, "" for nothing."""
     sums: dict[int, int] = defaultdict(int)
-    for term, chunk, column, offset in index.all_postings():
+    for term, chunk, column, offset in inspection.all_postings(index.database):
         if chunk in chunks:
             sums[chunk] += crc32(f"{term}\0{column}\0{offset}".encode())
     wrong = sum(sums[chunk] != total for chunk, (total, _) in chunks.items())
@@ -209,7 +210,7 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
         if chunks:
             return "no chunk has a vector", -1
         return "", 0
-    stored = {chunk: vector for chunk in chunks if (vector := index.stored_vector(chunk))}
+    stored = {chunk: vector for chunk in chunks if (vector := inspection.stored_vector(index.database, chunk))}
     if len(stored) < len(chunks):
         bare = len(chunks) - len(stored)
         return f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector", -1

@@ -19,9 +19,10 @@ from gitmem.git.worktree import locked
 from gitmem.index.blob_indexer import BlobIndexer, Say, Work
 from gitmem.index.chunks import as_document
 from gitmem.index.db import commits as stored
+from gitmem.index.db import snapshots
 from gitmem.index.db.connection import HISTORY, open_index, open_writer, remove
 from gitmem.index.db.reader import Index
-from gitmem.index.db.values import Snapshot
+from gitmem.index.db.values import Snapshot, SnapshotRow
 from gitmem.index.history_tips import Bounds, Tip, close, tips
 from gitmem.index.index_file import directory
 from gitmem.paths import more_than_memory
@@ -185,7 +186,7 @@ class _Snapshot:
             return False
         missing = self.writer.missing(reached)
         done = self.indexer.add(self._documents(missing), len(missing), len)
-        self._record(stored.norms_of(self.writer, reached), done)
+        self._record(stored.norms_of_commits(self.writer, reached), done)
         return done
 
     def _from(self, base: str) -> bool | None:
@@ -220,7 +221,7 @@ class _Snapshot:
 
     def _record_from(self, before: Snapshot, gained: Sequence[str], lost: Sequence[str], done: bool) -> None:
         """Record the snapshot as `before` with the commits `gained` and without the commits `lost`."""
-        added, removed = (stored.norms_of(self.writer, oids) for oids in (gained, lost))
+        added, removed = (stored.norms_of_commits(self.writer, oids) for oids in (gained, lost))
         union = int.from_bytes(before.norms, "little") | int.from_bytes(added, "little")
         norms = (union & ~int.from_bytes(removed, "little")).to_bytes(max(len(before.norms), len(added)), "little")
         self._record(norms, done)
@@ -230,6 +231,9 @@ class _Snapshot:
             yield oid, as_document(author, paths, message[: stored.MAX_MESSAGE_CHARACTERS])
 
     def _record(self, norms: bytes, whole: bool) -> None:
+        scan = b""
+        if whole:
+            scan = stored.COMPLETE
         with self.indexer.transaction():
-            stored.put_norms(self.writer, self.tip.key, norms, time.time_ns(), whole=whole)
-            self.writer.evict("history:", self.kept)
+            stored.put_norms(self.writer, SnapshotRow(self.tip.key, time.time_ns(), scan), norms)
+            snapshots.evict(self.writer.database, "history:", self.kept)

@@ -20,8 +20,9 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.index import db
 from gitmem.index.blob_indexer import BlobIndexer, Say, Work
+from gitmem.index.db import removal, snapshots
 from gitmem.index.db.reader import Index
-from gitmem.index.db.values import Cut, EntryRow, Snapshot, corpus_of
+from gitmem.index.db.values import Cut, EntryRow, Snapshot, SnapshotRow, corpus_of
 from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory, discard
 from gitmem.index.worktree_record import record
 from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, tree_key, work_tree_key, work_tree_of
@@ -123,13 +124,13 @@ def prune(repo: Repository, *, wait: float = 30.0) -> Work:
         try:
             keep = set(repo.reachable())
             with writer.writing():
-                for key in writer.keys("work:"):
+                for key in snapshots.keys(writer.database, "work:"):
                     if work_tree_of(key).is_dir():
-                        keep.update(oid for _, oid, _ in writer.recorded(key).values() if oid)
+                        keep.update(row.oid for row in snapshots.entries(writer.database, key).values() if row.oid)
                     else:
-                        writer.drop_snapshot(key)
-                work.removed_blobs, work.removed_chunks = writer.prune(keep)
-            writer.compact()
+                        snapshots.delete(writer.database, key)
+                work.removed_blobs, work.removed_chunks = removal.prune(writer.database, keep)
+            removal.compact(writer.database)
         finally:
             writer.close()
     from gitmem.index import history_indexer
@@ -233,7 +234,7 @@ class _Refresh:
         snapshot = index.snapshot(wanted.key)
         if snapshot is not None or wanted.commit:
             return snapshot
-        moved = (old for old in index.keys("work:") if self._may_have_moved_from(work_tree_of(old)))
+        moved = (old for old in snapshots.keys(index.database, "work:") if self._may_have_moved_from(work_tree_of(old)))
         return next(map(index.snapshot, moved), None)
 
     def _may_have_moved_from(self, git_dir: Path) -> bool:
@@ -364,7 +365,7 @@ class _Refresh:
                     # One transaction for all of it: searches keep the old index until the new one is whole.
                     with blob_indexer.writer.writing():
                         blob_indexer.whole = True
-                        blob_indexer.writer.forget_blobs()
+                        removal.forget_blobs(blob_indexer.writer.database)
                         self._all(blob_indexer, seen, began, revs)
                     blob_indexer.whole = False
                 else:
@@ -381,7 +382,7 @@ class _Refresh:
         writer = blob_indexer.writer
         if seen is not None:
             record(blob_indexer, work_tree_key(self.repo), seen, began)
-        covered = writer.covered()
+        covered = snapshots.covered(writer.database)
         trees = {name: self.repo.tree(oid) for name, oid in self.repo.refs("refs/heads/")}
         head = self.repo.head()
         if head:
@@ -407,10 +408,10 @@ class _Refresh:
         now = {name: tree + mark for name, tree in trees.items() if name not in left_out}
         if now != covered:
             with blob_indexer.transaction():
-                writer.cover(now)
-                for key in writer.keys("work:"):
+                snapshots.cover(writer.database, now)
+                for key in snapshots.keys(writer.database, "work:"):
                     if not work_tree_of(key).is_dir():
-                        writer.drop_snapshot(key)
+                        snapshots.delete(writer.database, key)
 
     def _cover(self, blob_indexer: BlobIndexer, tree: str, known: str) -> bool:
         """Index the memory blobs of `tree`; those of the tree `known` ("" for none) are in the index.
@@ -440,10 +441,10 @@ class _Refresh:
         if not blob_indexer.objects(files.values()):
             return
         rows = [EntryRow(path, oid, corpus_of(path, layout)) for path, oid in files.items()]
-        with blob_indexer.writer.writing():
-            writer = blob_indexer.writer
-            writer.put_snapshot(key, rows, time.time_ns(), b"whole")
-            writer.evict("tree:", MAX_TREE_SNAPSHOTS)
+        writer = blob_indexer.writer
+        with writer.writing():
+            snapshots.put(writer.database, SnapshotRow(key, time.time_ns(), b"whole"), rows)
+            snapshots.evict(writer.database, "tree:", MAX_TREE_SNAPSHOTS)
 
 
 def _has(index: Index | None, key: str) -> bool:

@@ -13,6 +13,7 @@ from gitmem.errors import GitMemError, IndexDamaged
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.index import db
+from gitmem.index.db import inspection, snapshots
 from gitmem.index.db.connection import HISTORY
 from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
@@ -97,11 +98,11 @@ def left_out(repo: Repository) -> LeftOut:
     if index is None:
         return LeftOut(0, 0)
     try:
-        rows = index.oddities(work_tree_key(repo))
+        rows = inspection.file_problems(index.database, work_tree_key(repo))
     finally:
         index.close()
-    files = [path for path, _, _, skipped, corpus in rows if skipped or corpus in (LARGE, UNREADABLE)]
-    return LeftOut(sum(secrets for _, secrets, *_ in rows), len(files))
+    files = [row for row in rows if row.skipped or row.corpus in (LARGE, UNREADABLE)]
+    return LeftOut(sum(row.secrets for row in rows), len(files))
 
 
 def status(repo: Repository, config: Config) -> Status:
@@ -126,16 +127,15 @@ def status(repo: Repository, config: Config) -> Status:
         )  # fmt: skip
     try:
         key = work_tree_key(repo)
-        counts = index.counts()
-        covered = index.covered()
+        counts = inspection.counts(index.database)
+        covered = snapshots.covered(index.database)
         branches = tuple(
             (name.removeprefix("refs/heads/"), covered.get(name, "").split(":")[0] == repo.tree(oid))
             for name, oid in repo.refs("refs/heads/")
         )
-        snapshot = index.snapshot(key)
-        indexed = 0
-        if snapshot is not None:
-            indexed = len(index.entries(snapshot))
+        indexed = counts.blobs
+        if repo.root is not None:
+            indexed = inspection.indexed_files(index.database, key)
         reason = ""
         if seen is not None and (changed := changed_files(index, key, seen)):
             reason = Message("{} changed since", counted(len(changed), "file"))
@@ -145,10 +145,10 @@ def status(repo: Repository, config: Config) -> Status:
             path=str(path),
             exists=True,
             files=total - ignored,
-            indexed=indexed if repo.root is not None else counts["blob"],
-            chunks=counts["chunk"],
-            vectors=counts["vector"],
-            bytes=counts["bytes"],
+            indexed=indexed,
+            chunks=counts.chunks,
+            vectors=counts.vectors,
+            bytes=inspection.bytes_on_disk(path),
             embedder=in_force[1] if in_force else "",
             wanted=config.embedder,
             stale=bool(reason),
@@ -201,7 +201,7 @@ def _commits(repo: Repository) -> int:
         index = db.open_index(directory(repo), HISTORY)
         if index is not None:
             try:
-                return index.counts()["blob"]
+                return inspection.counts(index.database).blobs
             finally:
                 index.close()
     return 0
@@ -212,7 +212,7 @@ def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
     if index.scan(key) == seen.scan:
         return frozenset()
     # "? " marks a file that may have changed again within the clock's last tick; it counts as unchanged here.
-    recorded = index.recorded(key)
+    recorded = snapshots.file_stats(index.database, key) or {}
     changed = {p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat}
     return frozenset(changed | (recorded.keys() - seen.files.keys()))
 
@@ -220,7 +220,7 @@ def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
 def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:
     """(files that are not fully indexed, number of lines with a secret, number of ignored files) of a snapshot."""
     odd, total, ignored = [], 0, 0
-    for path, secrets, problems, skipped, corpus in index.oddities(key):
+    for path, secrets, problems, skipped, corpus in inspection.file_problems(index.database, key):
         total += secrets
         if corpus == IGNORED:
             ignored += 1

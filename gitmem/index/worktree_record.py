@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitmem.git.worktree import read_files
 from gitmem.index.blob_indexer import BlobIndexer
+from gitmem.index.db import snapshots
 from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
-from gitmem.index.db.values import EntryRow, corpus_of
+from gitmem.index.db.values import EntryRow, SnapshotRow, corpus_of
 from gitmem.memory.snapshot import WorkTree, racy
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
@@ -23,20 +24,21 @@ RecordedStats = Mapping[str, tuple[str, int]]
 def record(blob_indexer: BlobIndexer, key: str, seen: WorkTree, began: int) -> None:
     """Update the snapshot `key` to the scan `seen` of the work tree, which began at `began` (ns)."""
     writer = blob_indexer.writer
-    recorded = writer.file_stats(key)
+    stats = snapshots.file_stats(writer.database, key)
+    recorded = stats or {}
     changed = [path for path, stat in seen.files.items() if path not in recorded or recorded[path][0] != stat]
     gone = [path for path in recorded if path not in seen.files]
     ignored = _ignored(blob_indexer, key, seen, recorded, changed)
-    files = _Files(blob_indexer, key, seen, ignored, began)
+    files = _Files(blob_indexer, key, seen, ignored, began, is_new=stats is None)
     finished = blob_indexer.add(files.blobs(_most_wanted_first(changed)), len(changed), files.publish)
     scan = b""
     if finished and not files.changed_again:
         scan = seen.scan
     if gone or changed or writer.scan(key) != scan:
         with blob_indexer.transaction():
-            writer.change_snapshot(key, gone, files.settled, time.time_ns(), scan)
+            files.write(gone, files.settled, scan)
             if len(changed) > MAX_UNSORTED_FILES:
-                writer.sort_entries(key)
+                snapshots.sort_entries(writer.database, key)
             writer.set_meta("ignores:" + key, seen.ignores)
 
 
@@ -47,12 +49,15 @@ class _Files:
     may have changed after it.
     """
 
-    def __init__(self, blob_indexer: BlobIndexer, key: str, seen: WorkTree, ignored: set[str], began: int) -> None:
+    def __init__(
+        self, blob_indexer: BlobIndexer, key: str, seen: WorkTree, ignored: set[str], began: int, *, is_new: bool
+    ) -> None:
         self.settled: list[EntryRow] = []
         self.changed_again = False
         self._waiting: dict[str, list[EntryRow]] = {}  # oid of a blob that is not indexed yet -> its entries
         self._blob_indexer = blob_indexer
         self._key = key
+        self._is_new = is_new
         self._seen = seen
         self._ignored = ignored
         self._began = began
@@ -85,8 +90,18 @@ class _Files:
         """Write all entries whose blobs are indexed, after `oids` were added. Returns how many were written."""
         rows = [*self.settled, *(row for oid in oids for row in self._waiting.pop(oid, ()))]
         self.settled = []
-        self._blob_indexer.writer.change_snapshot(self._key, [], rows, time.time_ns(), b"")
+        self.write([], rows, b"")
         return len(rows)
+
+    def write(self, gone: Sequence[str], rows: Sequence[EntryRow], scan: bytes) -> None:
+        """Remove the paths `gone` from the snapshot and add or replace `rows`. The first write makes a new snapshot."""
+        database = self._blob_indexer.writer.database
+        row = SnapshotRow(self._key, time.time_ns(), scan)
+        if self._is_new:
+            snapshots.put(database, row, rows)
+            self._is_new = False
+        else:
+            snapshots.change(database, row, gone, rows)
 
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[EntryRow, bytes | None]]:
         """(entry, bytes) of each file; bytes None if it is ignored, too large or unreadable."""

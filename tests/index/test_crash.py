@@ -19,6 +19,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexUnusable
 from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, db, freshness, index_file, indexer
+from gitmem.index.db import inspection
 from gitmem.models import embedding
 from tests.harness import SOURCE, Repo
 from tests.words_embedder import WordsEmbedder
@@ -73,7 +74,7 @@ def state(repo: Repo) -> dict[str, int]:
         for places in got.index.places(got.snapshot, chunks).values():
             for place in places:
                 found[place.path] = found.get(place.path, 0) + 1
-                assert got.index.stored_vector(place.chunk) is not None
+                assert inspection.stored_vector(got.index.database, place.chunk) is not None
         worded = {c for c, _ in got.index.postings("alpha")} | {c for c, _ in got.index.postings("beta")}
         assert worded >= set(chunks)
         got.close()

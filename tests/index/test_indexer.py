@@ -16,6 +16,7 @@ from gitmem.errors import IndexUnusable, Locked
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
 from gitmem.index import blob_indexer, freshness, index_file, indexer, parse_workers
+from gitmem.index.db import inspection, snapshots
 from gitmem.index.index_file import OpenIndex
 from gitmem.memory.snapshot import read_hits, read_work_tree, work_tree_key
 from gitmem.models import embedding
@@ -214,7 +215,7 @@ def rows(repo: Repository, commit: str = "") -> object:
             p.ordinal,
             p.corpus,
             snapshot.norms[p.chunk],
-            index.stored_vector(p.chunk),
+            inspection.stored_vector(index.database, p.chunk),
         )
         for some in places.values()
         for p in some
@@ -259,7 +260,7 @@ def test_linked_work_trees_share_one_index(
     repo.commit(files={"memory/c.md": "- c\n"})
     indexer.refresh(opened, CONFIG)
     with open_index(opened) as index:
-        assert index.keys("work:") == [work_tree_key(opened)]
+        assert snapshots.keys(index.database, "work:") == [work_tree_key(opened)]
 
 
 class open_index:
@@ -334,7 +335,7 @@ def test_instructions_are_indexed_but_not_in_the_default_corpus(repo: Repo, open
     assert got.index is not None and got.snapshot is not None
     norms = got.index.select(got.snapshot, lambda path: path == "SOUL.md", everything=True)
     assert sum(map(bool, norms)) == 1
-    assert [path for path, _ in got.index.entries(got.snapshot)] == ["MEMORY.md", "SOUL.md"]
+    assert set(snapshots.entries(got.index.database, got.snapshot.key)) == {"MEMORY.md", "SOUL.md"}
     got.close()
 
 
@@ -419,7 +420,7 @@ def test_prune_drops_what_nothing_reaches(repo: Repo, opened: Repository) -> Non
     assert (work.removed_blobs, work.removed_chunks) == (1, 1)
     assert find(opened, "drafted") == ["memory/kept.md"] and find(opened, "alpha") == ["memory/a.md"]
     with open_index(opened) as index:
-        assert index.frequency("sidewai") == 0 and index.counts()["vector"] == 2
+        assert index.frequency("sidewai") == 0 and inspection.counts(index.database).vectors == 2
     again = indexer.prune(opened)
     assert (again.removed_blobs, again.removed_chunks) == (0, 0)
 

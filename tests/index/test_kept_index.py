@@ -110,7 +110,7 @@ def test_a_link_in_the_place_of_an_open_index_is_refused(
 def test_a_large_index_that_stays_open_compares_signs_in_memory_and_answers_the_same(
     repo: Repo, git: Repository, kept: KeptIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gitmem.index.db.reader.PAYS", 0)
+    monkeypatch.setattr("gitmem.index.db.reader.MIN_COMPARED_FOR_TABLE", 0)
     notes = {f"memory/n{n}.md": f"# Note {n}\n\n- The {name} is kept in hall {n}.\n" for n, name in enumerate(TOOLS)}
     repo.commit("notes", notes)
     for name in TOOLS:

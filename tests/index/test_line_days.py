@@ -13,6 +13,7 @@ from gitmem.git.binary import BinaryRepository
 from gitmem.git.objects import BlameLine
 from gitmem.git.opening import Repository, open_repository
 from gitmem.index import freshness
+from gitmem.index.db import snapshots
 from gitmem.index.db.values import pack_days, unpack_days
 from gitmem.index.line_days import line_days
 from tests.harness import Repo
@@ -46,7 +47,8 @@ def days(opened: Repository, commit: str = "", config: Config = Config()) -> dic
     """Path -> the days of its lines, of all that is indexed."""
     made = freshness.ready(opened, config, commit)
     assert made.index is not None and made.snapshot is not None
-    files = dict.fromkeys(made.index.entries(made.snapshot), 0)
+    rows = snapshots.entries(made.index.database, made.snapshot.key).values()
+    files = {(row.path, row.oid): 0 for row in rows}
     for path, oid in files:
         where = (opened.root or opened.git_dir) / path
         data = opened.read(oid) if made.commit else where.read_bytes()
@@ -166,7 +168,7 @@ def test_what_is_kept_of_old_versions_goes_when_these_are_pruned(repo: Repo, ope
     repo.mem("index", "--prune")
     made = freshness.ready(opened, Config())
     assert made.index is not None
-    kept = made.index._rows("SELECT count(*) FROM line_day")
+    kept = made.index.database.rows("SELECT count(*) FROM line_day")
     made.close()
     assert kept == [(1,)]
 

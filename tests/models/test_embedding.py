@@ -19,6 +19,7 @@ from gitmem.config.settings import SETTINGS
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, db, indexer
+from gitmem.index.db import inspection
 from gitmem.models import embedding, http_embedder
 from gitmem.models.embedding import open_embedder, open_embedder_of_index
 from gitmem.models.endpoint import Endpoint
@@ -489,5 +490,5 @@ def test_indexing_sends_only_new_chunks_with_their_path_and_blob(
     assert "alpha" not in "".join(server.texts) and "beta" not in "".join(server.texts)
     opened.close()
     index = db.open_index(state)
-    assert index is not None and index.counts()["vector"] == index.counts()["chunk"] == 3
+    assert index is not None and inspection.counts(index.database) == (3, 3, 3)
     index.close()

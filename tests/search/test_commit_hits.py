@@ -15,6 +15,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, history, history_indexer
+from gitmem.index.db import snapshots
 from gitmem.index.db.connection import HISTORY, open_index
 from gitmem.index.history_tips import Bounds, tips
 from gitmem.search.search import Query, search
@@ -320,7 +321,7 @@ def test_the_histories_of_many_branches_stay_indexed(code: Repo) -> None:
     found(code, "--history", "--all-branches", "walrus")
     index = open_index(code.path / ".git/gitmem", HISTORY)
     assert index is not None
-    assert len(index.keys("history:")) == 19
+    assert len(snapshots.keys(index.database, "history:")) == 19
     index.close()
 
 

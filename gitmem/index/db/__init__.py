@@ -15,6 +15,15 @@ A search calls, in this order:
         index.places(snap, chunk_ids)                   # chunk -> its places in this snapshot
         index.shapes(oids)                              # fences, tables, headings of the blobs to read
 
+An update of a tree calls, under the writer lock:
+
+    writer = open_writer(directory)
+    writer.missing(oids)                                # the blobs that must be parsed
+    with writer.writing():                              # one transaction
+        fresh = writer.add_blobs(rows)                  # chunks whose text is new
+        writer.add_vectors(number, vectors)             # of those without a vector of embedder `number`
+        snapshots.put(writer.database, row, files)      # the tree is searched from now on
+
 A norm is the byte of a chunk in `norms`: 0 if the chunk is outside, otherwise length // LENGTH_STEP + 1. So one byte
 tells both whether a chunk is in the set and its document length for BM25: `(norm - 1) * LENGTH_STEP`.
 """

@@ -11,28 +11,26 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import apsw
-
-from gitmem.index.db.reader import Index, stored
-from gitmem.index.db.sqlite import translated
-from gitmem.index.db.values import Place
+from gitmem.index.db.reader import Index, detects_damage, norms_of_blobs
+from gitmem.index.db.values import Place, SnapshotRow
 
 if TYPE_CHECKING:
     from gitmem.index.db.writer import Writer
 
+COMPLETE = b"\x01"  # `snapshot.scan` of a history all of whose commits are indexed
 MAX_MESSAGE_CHARACTERS = 1 << 16  # of a message that are indexed
 
 
-@stored
+@detects_damage
 def commits_of(index: Index, chunks: Iterable[int]) -> dict[int, Place]:
     """Chunk -> its place; `oid` is the commit, `path` is empty."""
-    ids = array("q", chunks)
-    if not ids:
-        return {}
-    rows = index._rows(
-        "SELECT place.chunk, oid, first, last, heading, ordinal FROM carray(?1) AS wanted CROSS JOIN place"
-        " CROSS JOIN blob WHERE place.chunk = wanted.value AND blob.id = place.blob",
-        (apsw.carray(ids),),
+    rows = index.database.rows_among(
+        """
+        SELECT place.chunk, oid, first, last, heading, ordinal
+        FROM carray(?1) AS wanted CROSS JOIN place CROSS JOIN blob
+        WHERE place.chunk = wanted.value AND blob.id = place.blob
+        """,
+        array("q", chunks),
     )
     return {
         chunk: Place(chunk, "", oid.hex(), first, last, heading, ordinal, True)
@@ -40,45 +38,50 @@ def commits_of(index: Index, chunks: Iterable[int]) -> dict[int, Place]:
     }
 
 
-@stored
+@detects_damage
 def naming(index: Index, prefix: str, norms: bytes, limit: int) -> list[int]:
     """At most `limit` chunks of `norms` with a word that begins with `prefix`, the first digits of a commit's oid."""
     chunks = {chunk for word, _ in index.starting(prefix) for chunk, _ in index.postings(word)}
     return [chunk for chunk in sorted(chunks) if chunk < len(norms) and norms[chunk]][:limit]
 
 
-@stored
+@detects_damage
 def phrase(index: Index, words: Sequence[str], norms: bytes, limit: int) -> list[int]:
     """At most `limit` chunks of `norms` in which these words of `terms.terms` follow each other."""
     if not words:
         return []
-    with translated():
-        rows = index._db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'"{" ".join(words)}"',))
-        return list(islice((chunk for (chunk,) in rows if chunk < len(norms) and norms[chunk]), limit))
+    rows = index.database.stream("SELECT rowid FROM words WHERE words MATCH ?", f'"{" ".join(words)}"')
+    return list(islice((chunk for (chunk,) in rows if chunk < len(norms) and norms[chunk]), limit))
 
 
-@stored
+@detects_damage
 def latest(index: Index, prefix: str) -> str:
     """The key of the last used complete snapshot whose key begins with `prefix`; "" if there is none."""
-    rows = index._rows(
-        "SELECT key FROM snapshot WHERE substr(key, 1, length(?1)) = ?1 AND scan = x'01' ORDER BY seen DESC LIMIT 1",
-        (prefix,),
+    key = index.database.value(
+        """
+        SELECT key FROM snapshot WHERE substr(key, 1, length(?1)) = ?1 AND scan = ?2
+        ORDER BY seen DESC LIMIT 1
+        """,
+        prefix,
+        COMPLETE,
     )
-    if not rows:
-        return ""
-    return str(rows[0][0])
+    return str(key or "")
 
 
-def norms_of(writer: Writer, commits: Sequence[str]) -> bytes:
+def norms_of_commits(writer: Writer, commits: Sequence[str]) -> bytes:
     """The norms of those of `commits` that are indexed."""
-    return writer._norms(writer._numbers(commits).values())
+    from gitmem.index.db.writer import blob_ids
+
+    return norms_of_blobs(writer.database, blob_ids(writer.database, commits).values())
 
 
-def put_norms(writer: Writer, key: str, norms: bytes, seen: int, *, whole: bool) -> None:
-    """Record a snapshot. `whole`: all its commits are indexed. `seen`: the time of use, ns."""
-    with translated():
-        writer._db.execute(
-            "INSERT INTO snapshot(key, seen, scan, norms) VALUES (?1, ?2, ?3, ?4)"
-            " ON CONFLICT(key) DO UPDATE SET seen = ?2, scan = ?3, norms = ?4",
-            (key, seen, b"\x01" if whole else b"", norms),
-        )
+def put_norms(writer: Writer, row: SnapshotRow, norms: bytes) -> None:
+    """Record a snapshot. `row.scan`: COMPLETE if all its commits are indexed."""
+    writer.database.execute(
+        """
+        INSERT INTO snapshot(key, seen, scan, norms) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT(key) DO UPDATE SET seen = ?2, scan = ?3, norms = ?4
+        """,
+        *row,
+        norms,
+    )

@@ -1,12 +1,14 @@
-"""Helpers for SQLite that know nothing of the index: translated errors, the vector extension, private copies."""
+"""SQLite as the index uses it: a connection with translated errors, the vector extension, private copies of a file."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -14,11 +16,86 @@ from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.index.db.schema import REBUILD
 from gitmem.messages import Message
 
+VALUES_PER_QUERY = 2000
 # Invalid UTF-8 and a value larger than its page are damage as well.
 DAMAGE = (
     apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError,
     apsw.ConstraintError, UnicodeDecodeError,
 )  # fmt: skip
+
+
+class Database:
+    """A connection to an index file. Raises IndexDamaged and IndexUnusable in place of SQLite's errors."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with translated():
+            return self.connection.execute(sql, values).fetchall()
+
+    def rows_among(self, sql: str, among: tuple[Any, ...] | array[int], *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query over `carray(?1)`, which has VALUES_PER_QUERY values of `among` at a time.
+
+        `values`: the parameters from ?2 on. The query gets no rows for an empty `among`.
+        """
+        rows = []
+        for at in range(0, len(among), VALUES_PER_QUERY):
+            rows += self.rows(sql, apsw.carray(among[at : at + VALUES_PER_QUERY]), *values)
+        return rows
+
+    def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        """The first row of a query; None if it has none."""
+        rows = self.rows(sql, *values)
+        if not rows:
+            return None
+        return rows[0]
+
+    def value(self, sql: str, *values: Any) -> Any:
+        """The first value of the first row; None if there is no row."""
+        row = self.row(sql, *values)
+        if row is None:
+            return None
+        return row[0]
+
+    def stream(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, one at a time."""
+        with translated():
+            yield from self.connection.execute(sql, values)
+
+    def execute(self, sql: str, *values: Any) -> None:
+        """Run a statement without rows."""
+        with translated():
+            self.connection.execute(sql, values)
+
+    def execute_for_each(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a statement once for each row of values."""
+        with translated():
+            self.connection.executemany(sql, rows)
+
+    def pragma(self, name: str, *value: int) -> Any:
+        """Read a setting of SQLite, or set it to `value`."""
+        with translated():
+            return self.connection.pragma(name, *value)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction: all writes of the block are stored or none, also if the process is killed."""
+        with translated():
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            except BaseException:
+                self.rollback()
+                raise
+
+    def rollback(self) -> None:
+        """End the transaction without its writes, if one is open."""
+        with translated():
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
 
 
 @contextmanager
@@ -48,15 +125,20 @@ def _short(error: Exception) -> str:
     return type(error).__name__.removesuffix("Error")
 
 
-def extension() -> str:
-    """The path of sqlite-vec's library. Its package is not imported, because that imports NumPy if it is installed.
+def load_vector_functions(database: Database) -> None:
+    """Load sqlite-vec into a connection. Raises IndexUnusable if it is not installed.
 
-    Raises IndexUnusable if it is not installed.
+    Its package is not imported, because that imports NumPy if it is installed.
     """
     spec = importlib.util.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
         raise IndexUnusable("the package sqlite-vec is not installed.", "pip install sqlite-vec")
-    return os.path.join(next(iter(spec.submodule_search_locations)), "vec0")
+    with translated():
+        database.connection.enable_load_extension(True)
+        try:
+            database.connection.load_extension(os.path.join(next(iter(spec.submodule_search_locations)), "vec0"))
+        finally:
+            database.connection.enable_load_extension(False)
 
 
 def private_copy(path: Path) -> Path:

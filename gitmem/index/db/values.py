@@ -1,4 +1,4 @@
-"""The values that the index takes and returns, and the stored form of vectors, shapes, days and lengths.
+"""The values that the index takes and returns, and the stored form of vectors, shapes, paths, days and lengths.
 
 They are named tuples: a search makes these classes at its start, and a dataclass takes half a millisecond each.
 """
@@ -106,8 +106,22 @@ class BlobRow(NamedTuple):
     chunks: tuple[ChunkRow, ...]
 
 
+class SnapshotRow(NamedTuple):
+    """A snapshot that is written. `key`: names a tree or a work tree. `seen`: the time of use, ns since the epoch.
+
+    `scan`: the hash of the work tree's stat data, b"" if not all of it is indexed.
+    """
+
+    key: str
+    seen: int
+    scan: bytes = b""
+
+
 class EntryRow(NamedTuple):
-    """One path of a snapshot. `corpus` as in `schema`. `stat`: stat data of the file in a work tree, otherwise ""."""
+    """One path of a snapshot. `oid`: "" for a file that is not indexed. `corpus` as in `schema`.
+
+    `stat`: stat data of the file in a work tree, otherwise "".
+    """
 
     path: str
     oid: str
@@ -150,6 +164,16 @@ def unpack_shape(text: str) -> Shape:
         )
     except (TypeError, RecursionError) as error:
         raise ValueError("not a shape") from error
+
+
+def pack_path(path: str) -> bytes:
+    """A path as bytes: it need not be UTF-8."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def unpack_path(path: bytes) -> str:
+    """The reverse of `pack_path`."""
+    return path.decode("utf-8", "surrogateescape")
 
 
 def pack_days(days: tuple[date, ...]) -> bytes:

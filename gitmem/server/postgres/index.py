@@ -17,7 +17,8 @@ from typing import Any
 
 import psycopg
 
-from gitmem.index.db.reader import EQUALS, MAX_NAME_PAIRS, OVERFETCH
+from gitmem.index.db.reader import MAX_NAME_PAIRS, OVERFETCH
+from gitmem.index.db.sign_scan import TIE_FACTOR
 from gitmem.index.db.sign_table import nearest
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
@@ -322,7 +323,7 @@ class PostgresIndex:
             found = self._scanned(number, norms, signs, numbers, k)
         else:
             count = k * OVERFETCH
-            near = nearest(table, bits(vector), norms, count, EQUALS * count)
+            near = nearest(table, bits(vector), norms, count, TIE_FACTOR * count)
             found = self._rows(
                 "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM chunk WHERE tenant = %s"
                 " AND id = ANY(%s::int[]) ORDER BY cosine DESC, id LIMIT %s",
@@ -351,7 +352,7 @@ class PostgresIndex:
         with stage("statement"), self._database.unusable_on_error():
             if not hnsw.is_there(self._connection, hnsw.name_of(self.tenant, number, dims)):
                 return None
-        count = EQUALS * k * OVERFETCH
+        count = TIE_FACTOR * k * OVERFETCH
         self._rows(hnsw.SETTINGS, str(min(hnsw.MAX_CANDIDATES, count)), "off")
         found = self._rows(
             hnsw.statement(self.tenant, number, dims), numbers, len(norms), norms, signs, count, k

@@ -20,6 +20,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.git.opening import open_repository
 from gitmem.index import db, freshness, indexer
+from gitmem.index.db import reembedding
 from gitmem.index.db.connection import _connect
 from gitmem.index.db.values import bits, int8, norm, pack_shape, unpack_shape
 from gitmem.memory.snapshot import read_hits
@@ -326,7 +327,7 @@ def test_the_nearest_are_those_of_the_snapshot_however_much_of_the_index_it_has(
     writer = db.open_writer(tmp_path / "gitmem")
     with writer.writing():
         number = writer.embedder("words", "static", 64)
-        writer.put_in_force(number)
+        reembedding.put_in_force(writer.database, number)
         writer.add_vectors(number, [(n, (bits(vector), int8(vector))) for n, vector in vectors.items()])
     norms = bytearray(b"\0" + b"\1" * 380)  # the index has chunks that are newer than the snapshot
     for chunk in rng.sample(range(1, 381), min(out, 380)):
@@ -350,7 +351,7 @@ def test_cosines_are_those_of_the_nearest_and_only_of_the_embedder_in_force(tmp_
     writer = db.open_writer(tmp_path / "gitmem")
     with writer.writing():
         number = writer.embedder("words", "static", 64)
-        writer.put_in_force(number)
+        reembedding.put_in_force(writer.database, number)
         writer.add_vectors(number, [(n, (bits(vector), int8(vector))) for n, vector in vectors.items()])
         other = writer.embedder("other", "gguf:x", 64)
         writer.add_vectors(other, [(21, (bits(vectors[1]), int8(vectors[1])))])

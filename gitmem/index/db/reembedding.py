@@ -1,0 +1,34 @@
+"""What another embedder needs from the index: the blobs whose chunks lack its vectors, and the switch to them."""
+
+from __future__ import annotations
+
+from gitmem.index.db.schema import CACHE_ONLY, EMBEDDER_SHIFT, IN_FORCE
+from gitmem.index.db.sqlite import Database
+
+
+def blobs_without_vectors(database: Database, number: int) -> list[str]:
+    """The oids of the blobs with a chunk that has no vector of the embedder `number`."""
+    rows = database.rows(
+        """
+        SELECT DISTINCT blob.oid
+        FROM chunk JOIN place ON place.chunk = chunk.id JOIN blob ON blob.id = place.blob
+        WHERE chunk.id + ? NOT IN (SELECT id FROM code)
+        """,
+        number << EMBEDDER_SHIFT,
+    )
+    return [oid.hex() for (oid,) in rows]
+
+
+def chunks_of_blob(database: Database, oid: str) -> list[int]:
+    """The chunk ids of a blob, in order."""
+    rows = database.rows(
+        "SELECT chunk FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?) ORDER BY ordinal",
+        bytes.fromhex(oid),
+    )
+    return [chunk for (chunk,) in rows]
+
+
+def put_in_force(database: Database, number: int) -> None:
+    """Make searches compare this embedder's vectors. Those of others stay as a cache until `index --prune`."""
+    database.execute(f"UPDATE embedder SET in_force = {CACHE_ONLY} WHERE in_force = {IN_FORCE}")
+    database.execute(f"UPDATE embedder SET in_force = {IN_FORCE} WHERE id = ?", number)

@@ -1,0 +1,52 @@
+"""The first step of a vector search in SQLite: the chunks whose vectors have the signs nearest to those of a question.
+
+A long-lived process keeps the signs in memory and compares them there (`sign_table`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitmem.index.db.sqlite import Database
+
+TIE_FACTOR = 2  # times as many chunks if more are as near as the last, so that a chunk's number does not decide
+MIN_SPARE = 64  # chunks that a scan of the whole index fetches to make up for those outside the snapshot
+
+
+def nearest(database: Database, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
+    """The `count` chunks of `norms` whose signs differ least from `signs`, and those that differ as much as the last.
+
+    At most `TIE_FACTOR * count` in all; of equally near chunks those with the lowest numbers. `low`: the id of chunk 0
+    of the embedder in force. sqlite-vec is loaded.
+    """
+    most = TIE_FACTOR * count
+    outside = norms.count(0, 1)  # no chunk has the number 0
+    inside = len(norms) - 1 - outside
+    if outside * 4 < inside:
+        # The lookup of a chunk in `norms` costs as much as its comparison: scan all, fetch more, drop the others.
+        spare = 0
+        if outside:
+            spare = count * outside // inside * 2 + MIN_SPARE
+        rows = database.rows(_SCAN.format(""), low, len(norms), signs, most + spare)
+        found = [row for row in rows if norms[row[0]]]
+        if len(found) >= most or len(rows) < most + spare:
+            return _with_ties(found[:most], count)
+    inside_only = "AND substr(?5, id - ?1 + 1, 1) > x'00'"
+    return _with_ties(database.rows(_SCAN.format(inside_only), low, len(norms), signs, most, norms), count)
+
+
+_SCAN = """
+    SELECT id - ?1, vec_distance_hamming(vec_bit(bits), vec_bit(?3)) AS distance FROM code
+    WHERE id >= ?1 AND id < ?1 + ?2 {} ORDER BY distance, id LIMIT ?4
+"""
+
+
+def _with_ties(rows: Sequence[tuple[int, int]], count: int) -> list[int]:
+    """The chunks of the first `count` rows and of every other row with the distance of the last of them.
+
+    `rows`: (chunk, distance), ordered by distance.
+    """
+    if len(rows) <= count:
+        return [chunk for chunk, _ in rows]
+    farthest = rows[count - 1][1]
+    return [chunk for chunk, distance in rows if distance <= farthest]
