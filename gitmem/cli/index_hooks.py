@@ -116,8 +116,9 @@ def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: f
     """Bring the index up to date within `budget` seconds and log what is unfinished. `wait`: seconds to wait for
     another process that writes the index. `make`: create the state folder if it is missing."""
     from gitmem.index import indexer
+    from gitmem.index.update import Bounds
 
-    work = indexer.refresh(repo, config, bounds=indexer.Bounds(budget, wait, make))
+    work = indexer.refresh(repo, config, bounds=Bounds(budget, wait, make))
     for note in filter(None, (*work.notes, work.unfinished)):
         _append_to_log(repo, name, note)
 

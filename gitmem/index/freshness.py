@@ -1,6 +1,7 @@
 """Opens the index for a search; updates it first if files have changed.
 
-A search calls `ready`. This module writes nothing: a search whose index is current never imports `indexer`, which does.
+A search calls `ready`. This module writes nothing: `search_update` does, and only a search whose index is not current
+imports it.
 """
 
 from __future__ import annotations
@@ -69,9 +70,15 @@ def ready(
     except IndexDamaged:  # `bring` finds the damage again and rebuilds the index
         if kept is not None:
             kept.close()
-    from gitmem.index.indexer import WantedSnapshot, bring
+    from gitmem.index.search_update import WantedSnapshot, bring
+    from gitmem.index.update import Bounds
+    from gitmem.index.worktree_record import Scan
 
-    opened = bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock, say)
+    scan_of_work_tree = None
+    if seen is not None:
+        scan_of_work_tree = Scan(key, seen, began)
+    wanted = WantedSnapshot(key, commit, tree, scan_of_work_tree)
+    opened = bring(repo, config, wanted, Bounds(budget, wait), clock, say)
     opened.notes = (*notes, *opened.notes)
     return opened
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from gitmem.git.worktree import read_files
 from gitmem.index.blob_indexer import BlobIndexer
@@ -21,46 +22,51 @@ MAX_UNSORTED_FILES = 2000  # changed files in a snapshot above which its entries
 RecordedStats = Mapping[str, tuple[str, int]]
 
 
-def record(blob_indexer: BlobIndexer, key: str, seen: WorkTree, began: int) -> None:
-    """Update the snapshot `key` to the scan `seen` of the work tree, which began at `began` (ns)."""
-    writer = blob_indexer.writer
-    stats = snapshots.file_stats(writer.database, key)
-    recorded = stats or {}
-    changed = [path for path, stat in seen.files.items() if path not in recorded or recorded[path][0] != stat]
-    gone = [path for path in recorded if path not in seen.files]
-    ignored = _ignored(blob_indexer, key, seen, recorded, changed)
-    files = _Files(blob_indexer, key, seen, ignored, began, is_new=stats is None)
+class Scan(NamedTuple):
+    """A scan of a work tree. `key`: of its snapshot. `files`: what it found. `began`: its start, ns since the epoch."""
+
+    key: str
+    files: WorkTree
+    began: int
+
+
+def record(blob_indexer: BlobIndexer, scan: Scan) -> None:
+    """Update the snapshot of a work tree to what a scan found."""
+    writer, stats = blob_indexer.writer, scan.files.files
+    known = snapshots.file_stats(writer.database, scan.key)
+    recorded = known or {}
+    changed = [path for path, stat in stats.items() if path not in recorded or recorded[path][0] != stat]
+    gone = [path for path in recorded if path not in stats]
+    ignored, different = _ignored(blob_indexer, scan, recorded)
+    changed += different.difference(changed)
+    files = _Files(blob_indexer, scan, ignored, is_new=known is None)
     finished = blob_indexer.add(files.blobs(_most_wanted_first(changed)), len(changed), files.publish)
-    scan = b""
+    complete = b""
     if finished and not files.changed_again:
-        scan = seen.scan
-    if gone or changed or writer.scan(key) != scan:
+        complete = scan.files.scan
+    if gone or changed or writer.scan(scan.key) != complete:
         with blob_indexer.transaction():
-            files.write(gone, files.settled, scan)
+            files.write(gone, files.settled, complete)
             if len(changed) > MAX_UNSORTED_FILES:
-                snapshots.sort_entries(writer.database, key)
-            writer.set_meta("ignores:" + key, seen.ignores)
+                snapshots.sort_entries(writer.database, scan.key)
+            writer.set_meta("ignores:" + scan.key, scan.files.ignores)
 
 
 class _Files:
-    """Reads the changed files and makes their entries.
+    """Reads the changed files and writes their entries. `is_new`: whether the index has no snapshot of the work tree.
 
     `settled`: entries that the next transaction can write. `changed_again`: some file was removed after the scan, or
     may have changed after it.
     """
 
-    def __init__(
-        self, blob_indexer: BlobIndexer, key: str, seen: WorkTree, ignored: set[str], began: int, *, is_new: bool
-    ) -> None:
+    def __init__(self, blob_indexer: BlobIndexer, scan: Scan, ignored: set[str], *, is_new: bool) -> None:
         self.settled: list[EntryRow] = []
         self.changed_again = False
         self._waiting: dict[str, list[EntryRow]] = {}  # oid of a blob that is not indexed yet -> its entries
         self._blob_indexer = blob_indexer
-        self._key = key
-        self._is_new = is_new
-        self._seen = seen
+        self._scan = scan
         self._ignored = ignored
-        self._began = began
+        self._is_new = is_new
 
     def blobs(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """(oid, bytes) of the blobs of these files that the index lacks, each once."""
@@ -96,7 +102,7 @@ class _Files:
     def write(self, gone: Sequence[str], rows: Sequence[EntryRow], scan: bytes) -> None:
         """Remove the paths `gone` from the snapshot and add or replace `rows`. The first write makes a new snapshot."""
         database = self._blob_indexer.writer.database
-        row = SnapshotRow(self._key, time.time_ns(), scan)
+        row = SnapshotRow(self._scan.key, time.time_ns(), scan)
         if self._is_new:
             snapshots.put(database, row, rows)
             self._is_new = False
@@ -105,12 +111,12 @@ class _Files:
 
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[EntryRow, bytes | None]]:
         """(entry, bytes) of each file; bytes None if it is ignored, too large or unreadable."""
-        seen, repo = self._seen, self._blob_indexer.repo
+        seen, repo = self._scan.files, self._blob_indexer.repo
         assert repo.root is not None
         readable: dict[str, str] = {}
         for path in paths:
             stat = seen.files[path]
-            if racy(stat, self._began):
+            if racy(stat, self._scan.began):
                 self.changed_again = True
                 stat = "? " + stat
             if path in self._ignored:
@@ -128,26 +134,24 @@ class _Files:
                 yield EntryRow(path, "", UNREADABLE, readable[path]), None
 
 
-def _ignored(
-    blob_indexer: BlobIndexer, key: str, seen: WorkTree, recorded: RecordedStats, changed: list[str]
-) -> set[str]:
-    """The files that Git ignores; none in a folder of notes without `[memory] paths`, whose listing leaves them out.
+def _ignored(blob_indexer: BlobIndexer, scan: Scan, recorded: RecordedStats) -> tuple[set[str], set[str]]:
+    """The files that Git ignores, and those for which that has changed since they were recorded, in either direction.
 
-    Git is asked about new files and those ignored before, and about all files if the ignore rules changed. The files
-    whose answer changed, in either direction, are added to `changed`.
+    Git is asked about new files and those ignored before, and about all files if the ignore rules changed. It is not
+    asked about a folder of notes without `[memory] paths`, whose listing leaves ignored files out.
     """
+    seen = scan.files
     if seen.layout.notes and not blob_indexer.config.memory_paths:
-        return set()
-    to_check = list(seen.files)
-    if blob_indexer.writer.meta("ignores:" + key) == seen.ignores:
-        to_check = [path for path in seen.files if path not in recorded or recorded[path][1] == IGNORED]
+        return set(), set()
+    before = {path for path, (_, corpus) in recorded.items() if corpus == IGNORED and path in seen.files}
+    if blob_indexer.writer.meta("ignores:" + scan.key) == seen.ignores:
+        to_check = before | (seen.files.keys() - recorded.keys())
+    else:
+        to_check = set(seen.files)
     ignored: set[str] = set()
     if to_check:
-        ignored = blob_indexer.repo.ignored(to_check)
-    before = {path for path, row in recorded.items() if row[1] == IGNORED and path in seen.files}
-    different = (ignored ^ (before & set(to_check))) - set(changed)
-    changed.extend(different)
-    return ignored | (before - set(to_check))
+        ignored = blob_indexer.repo.ignored(sorted(to_check))
+    return ignored | (before - to_check), ignored ^ (before & to_check)
 
 
 def _most_wanted_first(paths: Iterable[str]) -> list[str]:

@@ -613,7 +613,7 @@ def test_the_cold_path_imports_nothing_heavy(memory: Repo) -> None:
     heavy = (
         "numpy pygit2 detect_secrets llama_cpp yaml markdown_it sqlite_vec click inspect dataclasses tempfile shutil"
         " random uuid argparse asyncio importlib.resources importlib.metadata"
-        " gitmem.index.indexer gitmem.index.parse_workers gitmem.index.db.writer gitmem.git.write gitmem.git.commit gitmem.index.chunks"
+        " gitmem.index.indexer gitmem.index.search_update gitmem.index.update gitmem.index.parse_workers gitmem.index.db.writer gitmem.git.write gitmem.git.commit gitmem.index.chunks"
         " gitmem.memory.document gitmem.search.evaluation"
         " gitmem.memory.facts gitmem.gate.detectors.finding gitmem.gate.detectors gitmem.cli.main"
     )

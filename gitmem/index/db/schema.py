@@ -6,6 +6,7 @@ no migration: an index of an older version is built again from Git.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,6 +138,7 @@ IGNORED, LARGE, UNREADABLE = -1, -2, -3  # why a file in the work tree is not in
 FTS5_TABLES = frozenset(f"words_{part}" for part in ("data", "idx", "docsize", "config"))  # made by FTS5 for `words`
 
 
+@cache
 def statements() -> dict[str, str]:
     """Name of a table or index -> its statement of TABLES as the file has it: on one line, without comments.
 
