@@ -26,8 +26,11 @@ from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_records import Packed
 from gitmem.memory.state import state_of_text
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind
+from gitmem.search.candidates import STATES, Candidate
+from gitmem.search.file_reading import SearchedMemory, fact_files_of
 from gitmem.search.hits import Hit
-from gitmem.search.passages import COMMIT, STATES, Candidate, File, Passages, fact_files_of
+from gitmem.search.memory_file import COMMIT, FileKey, MemoryFile
+from gitmem.search.passages import Passages
 from gitmem.text.terms import terms
 
 if TYPE_CHECKING:
@@ -273,31 +276,30 @@ class JoinedIndex(Index):
 class PassagesWithCommits(Passages):
     """Makes the hits of one search in files and in commits."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        assert isinstance(self.index, JoinedIndex)
-        self.past, self.most = self.index.past, self.index.most
-        if (
-            self.index.memory is not None and self.index.snapshot_of_memory is not None
-        ):  # also where only commits are found
-            self.memory = fact_files_of(self.index.memory, self.index.snapshot_of_memory)
+    def __init__(self, memory: SearchedMemory, *given: Any, **named: Any) -> None:
+        index = memory.index_reader
+        assert isinstance(index, JoinedIndex)
+        if index.memory is not None and index.snapshot_of_memory is not None:  # also where only commits are found
+            memory = memory._replace(fact_files=fact_files_of(index.memory, index.snapshot_of_memory))
+        super().__init__(memory, *given, **named)
+        self.past, self.most = index.past, index.most
         self.commits: dict[str, tuple[Commit, Tip]] = {}
         self.touched: Mapping[str, Sequence[str]] = {}
         self.states: dict[str, State] = {}
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def _read(self, keys: Iterable[tuple[str, str]]) -> None:
+    def _read(self, keys: Iterable[FileKey]) -> None:
         wanted = list(dict.fromkeys(keys))
         super()._read(key for key in wanted if key[0] != COMMIT)
-        oids = [oid for path, oid in wanted if path == COMMIT and (path, oid) not in self.files]
+        oids = [oid for path, oid in wanted if path == COMMIT]
         for oid in oids:
             commit = self._commit(oid)
-            self.files[COMMIT, oid] = commit and File(
-                COMMIT, oid, commit.message.rstrip().split("\n"), Shape(), {}, commit.author_date.date(), Kind.OTHER
+            self.reader.files[COMMIT, oid] = commit and MemoryFile(
+                (COMMIT, oid), commit.message.rstrip().split("\n"), Kind.OTHER, commit.author_date.date()
             )
         if self.filters.keep is not None:
-            self.touched = {**self.touched, **self._touched(oids)}
+            self.touched = self._touched(oids)
 
     def _commit(self, oid: str) -> Commit | None:
         """The commit, from the first repository that has it; None if none has it or if its object is too large."""
@@ -325,26 +327,25 @@ class PassagesWithCommits(Passages):
     # -- judging ---------------------------------------------------------------------------------------------
 
     def _candidate(self, at: int) -> Candidate | None:
-        line = self.lines[at]
-        strip = self.strips[line.strip]
-        if strip.path != COMMIT:
+        oid, filters = self.lines.strip_of(at).oid, self.filters
+        if self.lines.strip_of(at).path != COMMIT:
             return super()._candidate(at)
-        file, filters = self.files.get((COMMIT, strip.oid)), self.filters
+        line, file = self.lines[at], self.reader.files.get((COMMIT, oid))
         if file is None or file.when is None or line.last > len(file.lines) or filters.types or filters.tags:
             return None
-        if (filters.since and file.when < filters.since) or (filters.until and file.when > filters.until):
+        if not filters.has_day(file.when):
             return None
-        if filters.keep is not None and not any(map(filters.keep, self.touched.get(strip.oid, ()))):
+        if filters.keep is not None and not any(map(filters.keep, self.touched.get(oid, ()))):
             return None
-        text = "\n".join(file.lines[line.first - 1 : line.last])
-        if self._forgotten(file).is_removed_text(text):
+        text = file.text(line.first, line.last)
+        if self.reader.forgotten(file).is_removed_text(text):
             return None
-        state = self._state_of(strip.oid)
-        priors = self._commit_priors(self.commits[strip.oid][0], state, file)
-        recorded = STATES[state_of_text(text, self.lapsed_of(file))]  # the state of the fact that the message records
-        return Candidate(at, line, file, 0.0, priors, {}, state.name or recorded, file.when, 1.0)
+        state = self._state_of(oid)
+        recorded = STATES[state_of_text(text, self.maker.lapsed_of(file))]  # of the fact that the message records
+        priors = self._commit_priors(self.commits[oid][0], state)
+        return Candidate(at, line, file, {}, file.when, state.name or recorded, priors)
 
-    def _commit_priors(self, commit: Commit, state: State, file: File) -> tuple[tuple[str, float], ...]:
+    def _commit_priors(self, commit: Commit, state: State) -> tuple[tuple[str, float], ...]:
         """(name, value) of each prior of a commit: for its state, for a merge, and for a bot as its author."""
         weights = self.ranking.priors
         if state.name:
@@ -435,11 +436,12 @@ class PassagesWithCommits(Passages):
         if hit.path != COMMIT:
             return hit
         commit, tip = self.commits[best.file.oid]
-        state, mask = self._state_of(commit.oid), self._forgotten(best.file).masked
+        state, mask = self._state_of(commit.oid), self.reader.forgotten(best.file).masked
         return hit._replace(
             kind="commit", path="", blob="", trust="committed", commit=commit.oid, subject=mask(commit.subject),
-            author=f"{commit.author.name} <{commit.author.email}>", by=state.by, repository=tip.name,
-            text=mask("\n".join(best.file.lines[hit.start_line - 1 : hit.end_line])),
+            author=f"{commit.author.name} <{commit.author.email}>", by=state.by,
+            repository=self.reader.repository_name or tip.name,
+            text=mask(best.file.text(hit.start_line, hit.end_line)),
         )  # fmt: skip
 
     def _without_blocked_text(self, hit: Hit) -> Hit:
@@ -447,10 +449,9 @@ class PassagesWithCommits(Passages):
         from gitmem.gate.policy import MESSAGE
         from gitmem.gate.withholding import without_blocked
 
-        commit = self.commits[hit.commit][0]
-        file = self.files[COMMIT, commit.oid]
+        file = self.reader.files[COMMIT, hit.commit]
         assert file is not None  # it was read for the hit
-        message = self._forgotten(file).masked(commit.message.rstrip()).split("\n")
+        message = self.reader.forgotten(file).masked("\n".join(file.lines)).split("\n")
         author, *lines = without_blocked([hit.author, *message], MESSAGE)
         shown = [line.rstrip("\r") for line in lines[hit.start_line - 1 : hit.end_line]]
         while len(shown) > 1 and (not shown[-1].strip() or PEOPLE.match(shown[-1])):

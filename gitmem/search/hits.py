@@ -219,6 +219,18 @@ def _last_commits(repo: Repository, hit: Hit, commit: str) -> list[str]:
     return [row.commit for row in repo.blame(hit.path, hit.start_line, hit.end_line, commit) if row.commit.strip("0")]
 
 
+def with_source(hit: Hit, found: Hit) -> Hit:
+    """The hit of a fact with one more source, the log lines of the hit `found`. Sources with text come first."""
+    source = SourceLine(found.path, found.start_line, found.end_line, found.text)
+    with_text = [one for one in hit.sources if one.text]
+    without = [one for one in hit.sources if not one.text and not _overlap(one, source)]
+    return hit._replace(sources=(*with_text, source, *without))
+
+
+def _overlap(one: SourceLine, other: SourceLine) -> bool:
+    return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
+
+
 def first_within_budget(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
     """(the first hits whose texts have at most `budget` tokens together, a note for each hit that alone has more).
 

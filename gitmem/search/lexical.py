@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.index.db.schema import LENGTH_STEP
 from gitmem.index.db.values import PLACE_BITS
 from gitmem.search.question import Question
-from gitmem.search.scoring import Positions, idf
+from gitmem.search.scoring import TermPositions, idf
 from gitmem.search.weights import Ranking
 
 if TYPE_CHECKING:
@@ -148,24 +148,20 @@ def _first_position(rows: list[int], chunk: int) -> int:
     return 1 << PLACE_BITS
 
 
-def term_positions(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], list[Positions]]:
-    """(positions in the bodies of these chunks, positions in their trails), each with one entry for each term, in
-    order."""
+def term_positions(terms: Iterable[Term], chunks: Iterable[int]) -> list[TermPositions]:
+    """The positions of each term in these chunks, in the order of the terms."""
     wanted = sorted(set(chunks))
-    bodies: list[Positions] = []
-    trails: list[Positions] = []
+    found = []
     for term in terms:
-        in_body: Positions = {}
-        in_trail: Positions = {}
+        positions = TermPositions(term.rarity, {}, {})
         for chunk in filter(term.counts.__contains__, wanted):
             base = chunk << PLACE_BITS
             at = bisect_left(term.rows, base)
             own = term.rows[at : at + term.counts[chunk]]
             offsets = [(row - base) >> 1 for row in own if not row & 1]
             if offsets:
-                in_body[chunk] = offsets
+                positions.bodies[chunk] = offsets
             if len(offsets) < len(own):
-                in_trail[chunk] = [(row - base) >> 1 for row in own if row & 1]
-        bodies.append(in_body)
-        trails.append(in_trail)
-    return bodies, trails
+                positions.trails[chunk] = [(row - base) >> 1 for row in own if row & 1]
+        found.append(positions)
+    return found

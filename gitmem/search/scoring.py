@@ -42,6 +42,15 @@ class Strip(NamedTuple):
     name: frozenset[int] = frozenset()
     whole_name: bool = False
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """(path, oid)."""
+        return self.path, self.oid
+
+    def chunk_of_line(self, line: int) -> int:
+        """The id of the last chunk that begins at or above a line; 0 without one."""
+        return next((chunk for chunk, start, _, _ in reversed(self.chunks) if start <= line), 0)
+
 
 class RankedLine(NamedTuple):
     """A scored unit.
@@ -63,36 +72,56 @@ class RankedLine(NamedTuple):
 class ScoredLines:
     """The scored units in order, as columns.
 
-    A search uses a few dozen of thousands of units, so a RankedLine is made only when a unit is indexed. `scores`,
-    `flags`, `strips` and `parents` have one entry for each unit.
+    A search uses a few dozen of thousands of units, so a RankedLine is made only when a unit is indexed. `scores` and
+    `parents` have one entry for each unit. `strips`: the strips whose units these are.
     """
 
-    __slots__ = ("_evidence", "_first", "_last", "flags", "parents", "scores", "strips")
+    __slots__ = ("_columns", "_evidence", "parents", "scores", "strips")
 
     def __init__(self, columns: _Columns, scores: list[float], evidence: list[list[float]]) -> None:
-        self._first, self._last, self._evidence = columns.first, columns.last, evidence
-        self.strips, self.flags, self.scores, self.parents = columns.strips, columns.flags, scores, columns.parents
+        self._columns, self._evidence = columns, evidence
+        self.strips, self.parents, self.scores = columns.strips, columns.parents, scores
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def __getitem__(self, at: int) -> RankedLine:
-        evidence = tuple([column[at] for column in self._evidence])
-        first, last = self._first[at], self._last[at]
-        return RankedLine(self.strips[at], first, last, self.flags[at], self.scores[at], evidence, self.parents[at])
+        units, evidence = self._columns, tuple([column[at] for column in self._evidence])
+        return RankedLine(
+            units.strip_numbers[at], units.first[at], units.last[at], units.flags[at], self.scores[at], evidence,
+            units.parents[at],
+        )  # fmt: skip
 
     def __iter__(self) -> Iterator[RankedLine]:
         return map(self.__getitem__, range(len(self)))
 
+    def strip_of(self, at: int) -> Strip:
+        """The strip of a unit."""
+        return self.strips[self._columns.strip_numbers[at]]
+
+    def ranked(self) -> list[int]:
+        """The indexes of the units that are no headings, by score; equal scores in the order of the lines."""
+        lines = [at for at, flag in enumerate(self._columns.flags) if not flag & HEADING]
+        return sorted(lines, key=self.scores.__getitem__, reverse=True)
+
     def add(self, places: Container[tuple[int, int]], gain: float) -> None:
         """Add `gain` to the score of each unit whose (strip number, first line) is in `places`."""
-        for at, place in enumerate(zip(self.strips, self._first, strict=True)):
+        for at, place in enumerate(zip(self._columns.strip_numbers, self._columns.first, strict=True)):
             if place in places:
                 self.scores[at] += gain
 
 
 NOTHING_NEAR: Mapping[int, float] = MappingProxyType({})
 Positions = dict[int, list[int]]  # chunk -> the positions of a term in its body or trail
+
+
+class TermPositions(NamedTuple):
+    """The positions of a term of the question. `rarity`: its IDF over lines. `bodies`, `trails`: its positions in the
+    bodies and in the trails of chunks."""
+
+    rarity: float
+    bodies: Positions
+    trails: Positions
 
 
 def idf(chunks: int, frequency: int) -> float:
@@ -114,7 +143,7 @@ def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> li
 
 
 class _Columns:
-    """The units of all strips, as columns.
+    """The units of all strips, as columns. `strip_numbers`: the number of the strip of each unit.
 
     Columns that are summed over windows have a *place* for each unit, and `max(SIZES)` empty places wherever a window
     must end: before and after a strip, between sections, and around an item with children. `places`: the place of each
@@ -122,8 +151,9 @@ class _Columns:
     chunk. `below` and `above`: place -> (place, distance) of its descendants and ancestors.
     """
 
-    def __init__(self) -> None:
-        self.strips: list[int] = []
+    def __init__(self, strips: Sequence[Strip]) -> None:
+        self.strips = strips
+        self.strip_numbers: list[int] = []
         self.first: list[int] = []
         self.last: list[int] = []
         self.flags: list[int] = []
@@ -141,6 +171,15 @@ class _Columns:
         # One entry for each occurrence of a chunk: its record, which has its trail, and the places of its units.
         self.trails: list[Packed] = []
         self.units_of: list[list[int]] = []
+        self.add_gap()
+        for number, strip in enumerate(strips):
+            before = -1
+            for chunk, line, packed, heading in strip.chunks:
+                if before not in (-1, heading):
+                    self.add_gap()
+                before = heading
+                self.add_chunk(number, chunk, line, packed)
+            self.add_gap()
 
     def add_gap(self) -> None:
         """Append the empty places that end a window."""
@@ -168,18 +207,18 @@ class _Columns:
         self.base.setdefault(chunk, []).append((places, packed.words, trail))
         self.trails.append(packed)
         self.units_of.append(places)
-        self.strips.extend([strip] * count)
+        self.strip_numbers.extend([strip] * count)
         self.first.extend([line + n for n in packed.first])
         self.last.extend([line + n for n in packed.last])
         self.flags.extend(packed.flags)
         self.places.extend(places)
         self.parents.extend([number + at - up if up else -1 for at, up in enumerate(packed.up)])
-        for at, up in enumerate(packed.up):
-            far, parent = 1, at - up if up else -1
+        for unit in range(number, len(self.parents)):
+            far, parent = 1, self.parents[unit]
             while parent >= 0 and far <= MAX_ANCESTORS:
-                self.below.setdefault(places[parent], []).append((places[at], far))
-                self.above.setdefault(places[at], []).append((places[parent], far))
-                far, parent = far + 1, parent - packed.up[parent] if packed.up[parent] else -1
+                self.below.setdefault(self.places[parent], []).append((self.places[unit], far))
+                self.above.setdefault(self.places[unit], []).append((self.places[parent], far))
+                far, parent = far + 1, self.parents[parent]
 
     def of_units(self, column: Sequence[Value]) -> list[Value]:
         """The entries of a column of places that belong to units, in the order of the units."""
@@ -210,20 +249,20 @@ def _groups(up: Sequence[int]) -> Iterator[tuple[int, int]]:
 def score_lines(
     strips: Sequence[Strip],
     question: Question,
-    terms: Sequence[tuple[float, Positions, Positions]],
+    terms: Sequence[TermPositions],
     vector: Sequence[float] | None,
     ranking: Ranking = SHIPPED,
     near: Mapping[int, float] = NOTHING_NEAR,
 ) -> ScoredLines:
     """Score all units of the strips, in order.
 
-    `terms`: (idf, positions in bodies, positions in trails) of each term of the question. `vector`: the first DIMS
+    `terms`: the terms of the question. `vector`: the first DIMS
     numbers of the question's vector, at length 1; None without the vector lane. `near`: chunk -> cosine with the
     question by the embedder in force, empty if that is the static table.
     """
-    columns = _columns(strips)
-    evidence = _evidence(columns, strips, question, terms, vector, ranking)
-    evidence["chunk"] = _chunk_evidence(columns, strips, near)
+    columns = _Columns(strips)
+    evidence = _evidence(columns, question, terms, vector, ranking)
+    evidence["chunk"] = _chunk_evidence(columns, near)
     scores = [0.0] * len(columns.flags)
     for name, weight in ranking.weights.items():
         if any(evidence[name]):
@@ -231,45 +270,26 @@ def score_lines(
     return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights])
 
 
-def _chunk_evidence(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, float]) -> list[float]:
+def _chunk_evidence(columns: _Columns, near: Mapping[int, float]) -> list[float]:
     """For each unit the cosine of its chunk, scaled to 0..1 over units that are not headings; zeros without cosines."""
-    values: list[float] = []
-    if near:
-        values = [
-            near.get(chunk, 0.0) for strip in strips for chunk, _, packed, _ in strip.chunks for _ in packed.first
-        ]
-    if not values:
+    if not near:
         return [0.0] * len(columns.flags)
+    chunks = (each for strip in columns.strips for each in strip.chunks)
+    values = [near.get(chunk, 0.0) for chunk, _, packed, _ in chunks for _ in packed.first]
     return _minmax(values, [not flag & HEADING for flag in columns.flags])
-
-
-def _columns(strips: Sequence[Strip]) -> _Columns:
-    """The columns of all units of the strips, in order."""
-    columns = _Columns()
-    columns.add_gap()
-    for number, strip in enumerate(strips):
-        before = -1
-        for chunk, line, packed, heading in strip.chunks:
-            if before not in (-1, heading):
-                columns.add_gap()
-            before = heading
-            columns.add_chunk(number, chunk, line, packed)
-        columns.add_gap()
-    return columns
 
 
 def _evidence(
     columns: _Columns,
-    strips: Sequence[Strip],
     question: Question,
-    terms: Sequence[tuple[float, Positions, Positions]],
+    terms: Sequence[TermPositions],
     vector: Sequence[float] | None,
     ranking: Ranking,
 ) -> dict[str, list[float]]:
     """Name of a weight -> its evidence: one value for each unit, 0..1, for `long` 0..3."""
     flags, total = columns.flags, len(columns.flags)
     real = [not flag & HEADING for flag in flags]
-    lexical = _lexical(terms, strips, columns, ranking)
+    lexical = _lexical(terms, columns, ranking)
     evidence: dict[str, list[float]] = {
         f"lexical{size}": _minmax(column, real, ranking.least)
         for size, column in zip(SIZES, lexical.windows, strict=True)
@@ -291,7 +311,7 @@ def _evidence(
     evidence["long"] = list(map({n: min(3.0, n / ranking.lengthy) for n in set(words)}.__getitem__, words))
     evidence["when"] = _flagged(flags, TIME * question.wants_time)
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
-    evidence["days"] = [strips[number].days for number in columns.strips]
+    evidence["days"] = [columns.strips[number].days for number in columns.strip_numbers]
     evidence["trail"], evidence["titled"] = lexical.trail, lexical.titled
     evidence["match0"] = evidence["match1"] = [0.0] * total  # `with_matches` sets these for the best lines
     return evidence
@@ -309,7 +329,7 @@ def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
     after = [0.0] * len(values)
     asking = [at for at, flag in enumerate(columns.flags[:-1]) if flag & ASKS]
     for at in asking:
-        if columns.strips[at] == columns.strips[at + 1]:
+        if columns.strip_numbers[at] == columns.strip_numbers[at + 1]:
             after[at + 1] = values[at]
     return after
 
@@ -340,12 +360,7 @@ class _LexicalEvidence(NamedTuple):
     titled: list[float]
 
 
-def _lexical(
-    terms: Sequence[tuple[float, Positions, Positions]],
-    strips: Sequence[Strip],
-    columns: _Columns,
-    ranking: Ranking,
-) -> _LexicalEvidence:
+def _lexical(terms: Sequence[TermPositions], columns: _Columns, ranking: Ranking) -> _LexicalEvidence:
     """The lexical evidence of all units.
 
     A word of the trail counts as a word of the unit; it counts less, the farther out its step is.
@@ -358,7 +373,7 @@ def _lexical(
     label_words = [0] * total  # words of the label that are in the question
     steps = _Steps(columns)
     mass = sum(weight for weight, _, _ in terms) or 1.0
-    names = _file_name_places(strips, columns)
+    names = _file_name_places(columns)
     for number, (weight, bodies, trails) in enumerate(terms):
         gain = weight / mass
         counts, in_label = _occurrences(bodies, columns)
@@ -384,7 +399,7 @@ def _lexical(
                 for at, count in windows.items():
                     cover[at] += gain * min(1.0, count)
     wholes = zip(columns.of_units(label_words), columns.of_units(columns.labels), strict=True)
-    whole_step, whole_question = steps.whole(strips)
+    whole_step, whole_question = steps.whole()
     named = [
         max(1.0 if count and count >= whole else 0.0, step)
         for (count, whole), step in zip(wholes, columns.of_units(whole_step), strict=True)
@@ -401,12 +416,12 @@ def _lexical(
     )
 
 
-def _file_name_places(strips: Sequence[Strip], columns: _Columns) -> dict[int, list[int]]:
+def _file_name_places(columns: _Columns) -> dict[int, list[int]]:
     """Position of a term -> the places of all units of files with this term in their name."""
     places: dict[int, list[int]] = {}
-    if any(strip.name for strip in strips):
-        for place, strip in zip(columns.places, columns.strips, strict=True):
-            for number in strips[strip].name:
+    if any(strip.name for strip in columns.strips):
+        for place, strip in zip(columns.places, columns.strip_numbers, strict=True):
+            for number in columns.strips[strip].name:
                 places.setdefault(number, []).append(place)
     return places
 
@@ -449,7 +464,7 @@ class _Steps:
                 found[place] = max(found.get(place, 0.0), ranking.in_trail * ranking.outward ** (far - 1))
         return found
 
-    def whole(self, strips: Sequence[Strip]) -> tuple[list[float], list[float]]:
+    def whole(self) -> tuple[list[float], list[float]]:
         """Two columns of 0 and 1, one value for each place: whether the question has a whole step of the trail; whether
         such a step is the whole question."""
         columns = self.columns
@@ -460,9 +475,9 @@ class _Steps:
         for at, times in self.in_unit.items():
             if times >= WHOLE_ITEM_SHARE * columns.words[at]:
                 self._mark([place for place, _ in columns.below[at]], self.share_in_unit[at], whole, titled)
-        shares = [sum(self.gains[number] for number in strip.name) for strip in strips]
-        for place, strip in zip(columns.places, columns.strips, strict=True):
-            if strips[strip].whole_name:
+        shares = [sum(self.gains[number] for number in strip.name) for strip in columns.strips]
+        for place, strip in zip(columns.places, columns.strip_numbers, strict=True):
+            if columns.strips[strip].whole_name:
                 whole[place] = 1.0
                 titled[place] = max(titled[place], 1.0 if shares[strip] > WHOLE_QUESTION_SHARE else 0.0)
         return whole, titled

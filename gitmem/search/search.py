@@ -26,10 +26,12 @@ from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.messages import Message
 from gitmem.paths import Kind, file_name_words, kind, log_date
 from gitmem.search import lexical, scoring, vector
+from gitmem.search.candidates import Filters
+from gitmem.search.file_reading import SearchedMemory, fact_files_of
 from gitmem.search.hits import Hit, first_within_budget
 from gitmem.search.late_interaction import WordVectors, match_lines, question_words
 from gitmem.search.lexical import Term
-from gitmem.search.passages import Filters, Matcher, Passages, SearchedMemory, fact_files_of
+from gitmem.search.passages import Matcher, Passages
 from gitmem.search.question import Question, parse
 from gitmem.search.scoring import Positions, ScoredLines, Strip
 from gitmem.search.tuning import configured_ranking
@@ -270,24 +272,19 @@ def _search_branches(repo: Repository, config: Config, query: Query, now: dateti
     )
 
 
-def _filters(
-    query: Query, question: Question, today: date, floor: float, keep: Callable[[str], bool] | None
-) -> Filters:
+def _filters(query: Query, question: Question, floor: float, keep: Callable[[str], bool] | None) -> Filters:
     """The filters of a query. `floor`: the least score of a hit if the query has none. `keep`: returns whether a path
     may be shown."""
     return Filters(
+        question=question,
         types=query.types,
         tags=query.tags,
         since=query.since,
         until=query.until,
         expired=query.expired or question.past,
         min_score=floor if query.min_score is None else query.min_score,
-        today=today,
-        days=question.days,
-        past=question.past,
         promoted=query.expired or bool(query.paths),
         keep=keep,
-        forgotten=query.forgotten,
         promoted_lines=query.promoted_lines or question.only_days,
         scope=query.scope,
     )
@@ -329,17 +326,14 @@ def _search_index(
     near: dict[int, float] = {}
     if retrieved.model_vector is not None:
         near = index.cosines(retrieved.model_vector, chunks)
-    positions, trails = lexical.term_positions(retrieved.terms, chunks)
-    rare = [
-        (term.rarity, bodies, trail) for term, bodies, trail in zip(retrieved.terms, positions, trails, strict=True)
-    ]
-    lines = scoring.score_lines(strips, question, rare, retrieved.query_vector, ranking, near)
-    exact = [bodies for term, bodies in zip(retrieved.terms, positions, strict=True) if term.text in question.exact]
-    _raise_exact_matches(lines, strips, exact, ranking.exact)
-    filters = _filters(query, question, today, ranking.floor, keep)
-    source = SearchedMemory(repo, config, index, made.commit, fact_files_of(index, snapshot))
+    positions = lexical.term_positions(retrieved.terms, chunks)
+    lines = scoring.score_lines(strips, question, positions, retrieved.query_vector, ranking, near)
+    exact = [own.bodies for term, own in zip(retrieved.terms, positions, strict=True) if term.text in question.exact]
+    _raise_exact_matches(lines, exact, ranking.exact)
+    memory = SearchedMemory(repo, config, index, made.commit, fact_files_of(index, snapshot), today, query.forgotten)
+    filters = _filters(query, question, ranking.floor, keep)
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
-    passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(retrieved, question), question)
+    passages = kind_of_passages(memory, lines, filters, ranking, _matcher(retrieved, question))
     hits = passages.hits(query.limit, blame=query.blame)
     enough = config.context_evidence
     found = _evidence_of(hits[:ALWAYS_SHOWN_HITS], question, retrieved.table, enough, made.chunks)
@@ -587,9 +581,7 @@ def _strips(
     return strips
 
 
-def _raise_exact_matches(
-    lines: ScoredLines, strips: Sequence[Strip], wanted: Sequence[Positions], exact: float
-) -> None:
+def _raise_exact_matches(lines: ScoredLines, wanted: Sequence[Positions], exact: float) -> None:
     """Add `exact` to the score of each line that has an identifier of the question as a whole.
 
     `wanted`: the positions of each identifier. `exact`: `Ranking.exact`.
@@ -597,7 +589,7 @@ def _raise_exact_matches(
     if not any(wanted):
         return
     holding: set[tuple[int, int]] = set()
-    for number, strip in enumerate(strips):
+    for number, strip in enumerate(lines.strips):
         for chunk, start, packed, _ in strip.chunks:
             offsets = sorted({offset for positions in wanted for offset in positions.get(chunk, ())})
             if not offsets:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -29,8 +29,10 @@ from gitmem.memory.code_state import CitedCode
 from gitmem.memory.forgotten import Forgotten
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
+from gitmem.search.file_reading import FileReader, SearchedMemory, commit_time
 from gitmem.search.hits import Hit, with_authors
-from gitmem.search.passages import File, Passages, commit_time
+from gitmem.search.memory_file import FileKey, MemoryFile
+from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
@@ -121,7 +123,7 @@ class SharedSearch:
                 raise
             if query.history and searched:
                 return self._with_history(repo, query.history, files, searched[0].commit, (index, snapshot))
-            return OpenIndex(index, snapshot, Freshness(), LATEST, passages=partial(SharedPassages, files))
+            return OpenIndex(index, snapshot, Freshness(), LATEST, passages=files.passages(Passages))
 
         with computing(), copy:
             if query.history:  # of one repository
@@ -138,7 +140,7 @@ class SharedSearch:
         the history raises, with the memory index closed."""
         index, snapshot = of
         try:
-            made = OpenIndex(index, snapshot, Freshness(), commit, passages=partial(SharedPassagesWithCommits, files))
+            made = OpenIndex(index, snapshot, Freshness(), commit, passages=files.passages(PassagesWithCommits))
             return with_history(repo, self.config, made, how, BOUNDS)
         except BaseException:
             index.close()
@@ -256,6 +258,10 @@ class MirrorFiles:
         self._forgotten: dict[int, Forgotten] = {}
         self._read: dict[str, bytes] = {}
 
+    def lent(self, repository: int) -> AbstractContextManager[Repository]:
+        """The mirror of a repository, for a `with` block."""
+        return self.shared.mirrors.lent(self.tenant, repository)
+
     def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         """The bytes of files, by (path, oid). A file that no searched snapshot has is left out. So is a file that its
         mirror does not have; then a fetch that checks the mirror is queued."""
@@ -266,7 +272,7 @@ class MirrorFiles:
         contents: dict[tuple[str, str], bytes] = {}
         for repository, keys in homes.items():
             try:
-                with stage("git"), self.shared.mirrors.lent(self.tenant, repository) as repo:
+                with stage("git"), self.lent(repository) as repo:
                     texts = dict(repo.read_many(dict.fromkeys(oid for _, oid in keys)))
             except GitMemError:
                 texts = {}
@@ -285,7 +291,7 @@ class MirrorFiles:
     def forgotten(self, repository: int) -> Forgotten:
         """The forgotten texts of a repository by its own branch, cached for this search."""
         if repository not in self._forgotten:
-            with self.shared.mirrors.lent(self.tenant, repository) as repo:
+            with self.lent(repository) as repo:
                 try:
                     found = forgotten_texts(repo)
                 except GitMemError:  # a mirror with a broken branch: the indexed commit has the forgotten texts too
@@ -298,75 +304,66 @@ class MirrorFiles:
         """The shapes of the given blobs that `contents` read; the others are left out."""
         return {oid: self.shared.shape(self.tenant, oid, self._read[oid]) for oid in oids if oid in self._read}
 
+    def passages(self, kind: type[Passages]) -> Callable[..., Passages]:
+        """Makes the passages of a search in these mirrors."""
+        return partial(kind, reader=partial(MirrorReader, self))
 
-class SharedPassages(Passages):
-    """Passages of hits of several repositories, read from the mirrors through `source`."""
 
-    def __init__(self, source: MirrorFiles, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.source = source
+class MirrorReader(FileReader):
+    """Reads the files of one search from the mirrors of several repositories. `mirrors`: these files."""
 
-    def _forgotten(self, file: File) -> Forgotten:
-        return self.source.forgotten(self._repository(file))
+    def __init__(self, mirrors: MirrorFiles, memory: SearchedMemory) -> None:
+        super().__init__(memory)
+        self.mirrors = mirrors
+        self.repository_name = next((home.name for home in mirrors.repositories.values()), "")
 
-    def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
-        return self.source.contents(wanted)
-
-    def _committed(self, file: File, line: int) -> str:
-        home = self.source.homes[file.path, file.oid]
-        with self.source.shared.mirrors.lent(self.source.tenant, home.repository) as repo:
-            return commit_time(repo, file.path, line, home.commit, self.filters.today)
-
-    def _cited_code(
-        self, cited: Mapping[tuple[str, str], Sequence[str]]
-    ) -> Mapping[tuple[str, str], Mapping[str, CitedCode]]:
-        by_home: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for key, values in cited.items():
-            if values and key in self.source.homes:
-                by_home[self.source.homes[key].repository].append(key)
-        code: dict[tuple[str, str], Mapping[str, CitedCode]] = {}
-        for number, keys in by_home.items():
-            codes = dict.fromkeys(value for key in keys for value in cited[key])
-            home = self.source.repositories[number]
-            with suppress(GitMemError), self.source.shared.mirrors.lent(self.source.tenant, number) as repo:
-                code |= dict.fromkeys(keys, changed_code(repo, codes, home.commit))
-        return code
-
-    def _repository(self, file: File) -> int:
-        home = self.source.homes.get((file.path, file.oid))
+    def repository(self, file: MemoryFile) -> int:
+        home = self.mirrors.homes.get(file.key)
         if home is not None:
             return home.repository
-        return next(iter(self.source.repositories))  # the hit is a commit: exactly one repository is searched
+        return next(iter(self.mirrors.repositories))  # the hit is a commit: exactly one repository is searched
 
-    def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
+    def contents(self, wanted: Sequence[FileKey]) -> Mapping[FileKey, bytes]:
+        return self.mirrors.contents(wanted)
+
+    def days_of_lines(self, undated: Mapping[FileKey, int]) -> Mapping[FileKey, Sequence[date]]:
+        by_home: dict[int, dict[FileKey, int]] = defaultdict(dict)
+        for key, count in undated.items():
+            by_home[self.mirrors.homes[key].repository][key] = count
+        memory = self.memory
+        days: dict[FileKey, Sequence[date]] = {}
+        for number, files in by_home.items():
+            commit = self.mirrors.repositories[number].commit
+            with self.mirrors.lent(number) as repo:
+                days |= line_days(repo, memory.config, memory.index_reader, files, commit, memory.today)
+        return days
+
+    def time_of_commit(self, file: MemoryFile, line: int) -> str:
+        home = self.mirrors.homes[file.key]
+        with self.mirrors.lent(home.repository) as repo:
+            return commit_time(repo, file.path, line, home.commit, self.memory.today)
+
+    def cited_code(self, cited: Mapping[FileKey, Sequence[str]]) -> Mapping[FileKey, Mapping[str, CitedCode]]:
+        by_home: dict[int, list[FileKey]] = defaultdict(list)
+        for key, values in cited.items():
+            if values and key in self.mirrors.homes:
+                by_home[self.mirrors.homes[key].repository].append(key)
+        code: dict[FileKey, Mapping[str, CitedCode]] = {}
+        for number, keys in by_home.items():
+            codes = dict.fromkeys(value for key in keys for value in cited[key])
+            with suppress(GitMemError), self.mirrors.lent(number) as repo:
+                code |= dict.fromkeys(keys, changed_code(repo, codes, self.mirrors.repositories[number].commit))
+        return code
+
+    def forgotten(self, file: MemoryFile) -> Forgotten:
+        return self.mirrors.forgotten(self.repository(file))
+
+    def with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         made = []
         for hit in hits:
-            home = self.source.homes[hit.path, hit.blob]
+            home = self.mirrors.homes[hit.path, hit.blob]
             if blame:
-                with self.source.shared.mirrors.lent(self.source.tenant, home.repository) as repo:
+                with self.mirrors.lent(home.repository) as repo:
                     (hit,) = with_authors(repo, [hit], home.commit)
             made.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
         return made
-
-    def _read_line_days(self) -> None:
-        if not (self.filters.since or self.filters.until):
-            return
-        undated: dict[int, dict[tuple[str, str], int]] = defaultdict(dict)
-        for key, file in self.files.items():
-            if file is not None and file.when is None:
-                undated[self.source.homes[key].repository][key] = len(file.lines)
-        days: dict[tuple[str, str], Any] = {}
-        for number, files in undated.items():
-            home = self.source.repositories[number]
-            with self.source.shared.mirrors.lent(self.source.tenant, number) as repo:
-                days |= line_days(repo, self.config, self.index, files, home.commit, self.filters.today)
-        self.line_days = days
-
-
-class SharedPassagesWithCommits(PassagesWithCommits, SharedPassages):
-    """Passages of the files and the commits of one repository."""
-
-    def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        names = [home.name for home in self.source.repositories.values()]
-        made = super()._with_provenance(hits, blame)
-        return [hit._replace(repository=names[0]) if hit.kind else hit for hit in made]  # `kind`: the hit is a commit

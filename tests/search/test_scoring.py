@@ -10,7 +10,7 @@ from gitmem.index.line_records import HANGUL, unpack
 from gitmem.index.units import pack, split
 from gitmem.search import scoring
 from gitmem.search.question import parse
-from gitmem.search.scoring import Strip, score_lines
+from gitmem.search.scoring import Strip, TermPositions, score_lines
 from gitmem.search.weights import SHIPPED, SIZES
 from gitmem.text.terms import terms
 
@@ -22,8 +22,8 @@ def scored(text: str, question: str) -> scoring.ScoredLines:
     packed = unpack(pack(units, [(0.0, b"")] * len(units)))
     words = [word for unit in units for word in unit.words]
     asked = parse(question, TODAY)
-    found = [(1.0, {1: [at for at, word in enumerate(words) if word == term]}) for term in asked.terms]
-    found = [(weight, places if places[1] else {}, {}) for weight, places in found]
+    places = [[at for at, word in enumerate(words) if word == term] for term in asked.terms]
+    found = [TermPositions(1.0, {1: at} if at else {}, {}) for at in places]
     return score_lines([Strip("memory/x.md", "0" * 40, [(1, 1, packed, 0)], 0.0)], asked, found, None)
 
 

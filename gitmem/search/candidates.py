@@ -1,0 +1,294 @@
+"""Makes candidates of scored lines: reads the metadata and the state of each line, drops lines that a search must not
+show, and adds priors to the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from math import exp
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitmem.lazy_patterns import lazy
+from gitmem.memory import state, statements
+from gitmem.memory.fact import fact_id, parse_comment, parse_span
+from gitmem.memory.state import LapsedFacts, State
+from gitmem.paths import Kind, log_date
+from gitmem.search.file_reading import FileReader
+from gitmem.search.memory_file import MemoryFile
+from gitmem.search.question import Question
+from gitmem.search.scoring import RankedLine
+from gitmem.search.validity import Period, parse_day, past_periods, period_of, was_valid_during
+from gitmem.search.weights import Ranking
+from gitmem.text.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from gitmem.memory.statements import Statement
+
+LAPSED_SHARE = 0.5  # share of its score that an expired or superseded line keeps if the question is about the present
+NO_PERIOD = Period()
+STATES = {State.HOLDS: "", State.ENDED: "expired", State.REPLACED: "superseded", State.FORGOTTEN: "forgotten"}
+WORD_LISTS = "Topics"  # heading of an episode's section of words (`sessions/episode.py`), which answers no question
+_LAPSED = (STATES[State.ENDED], STATES[State.REPLACED])
+_KIND_PRIORS = {Kind.MEMORY: "memory", Kind.DAILY: "daily", Kind.ARCHIVE: "archive"}
+_DECIDED = lazy(f"(?i:{'|'.join(each.DECISION_NAMES for each in LANGUAGES)})")
+_DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
+
+
+class Filters(NamedTuple):
+    """The conditions that a line must meet to be a hit.
+
+    `question`: about the past, expired facts count, too. `types`, `tags`, `since`, `until`, `expired`, `min_score`,
+    `promoted_lines`, `scope`: as in `Query`. `promoted`: whether episodes that a digest replaces count. `keep`: returns
+    whether a path may be shown; it is called for the files of commits only, because other files were selected before.
+    """
+
+    question: Question
+    types: tuple[str, ...]
+    tags: tuple[str, ...]
+    since: date | None
+    until: date | None
+    expired: bool
+    min_score: float
+    promoted: bool = False
+    keep: Callable[[str], bool] | None = None
+    promoted_lines: bool = False
+    scope: str = ""
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the query has a filter that leaves out many lines of the pool."""
+        return bool(self.types or self.tags or self.since or self.until or self.scope)
+
+    def has_day(self, when: date) -> bool:
+        """Whether a day is neither before `since` nor after `until`."""
+        return (not self.since or when >= self.since) and (not self.until or when <= self.until)
+
+
+class Candidate(NamedTuple):
+    """A line that may be a hit.
+
+    `at`: its index among the scored lines. `meta`: keys of its file's front matter and of its comment -> values.
+    `when`: its day, None if unknown. `state`: as in `Hit`. `priors`: (name, value). `score`: the final score, which may
+    be outside 0..1. `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so
+    that this line is not a hit.
+    """
+
+    at: int
+    line: RankedLine
+    file: MemoryFile
+    meta: Mapping[str, Sequence[str]]
+    when: date | None
+    state: str = ""
+    priors: tuple[tuple[str, float], ...] = ()
+    score: float = 0.0
+    scale: float = 1.0
+    repeats: bool = False
+
+    @property
+    def source_text(self) -> str:
+        """The text of its lines with their comments."""
+        return self.file.text(self.line.first, self.line.last)
+
+    @property
+    def text(self) -> str:
+        """The text of its lines without their comments."""
+        return self.file.visible_text(self.line.first, self.line.last)
+
+    @property
+    def heading(self) -> str:
+        """The headings above it, joined by " > "."""
+        return self.file.heading(self.line.first)
+
+    @property
+    def trail(self) -> tuple[str, ...]:
+        """What it is about, outermost first (`MemoryFile.trail`)."""
+        return self.file.trail(self.line.first)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """(path, first line)."""
+        return self.file.path, self.line.first
+
+    @property
+    def iso_day(self) -> str:
+        """Its day as ISO text, "" if it is unknown."""
+        if self.when is None:
+            return ""
+        return self.when.isoformat()
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of its file and its own."""
+        return tuple(tag.strip() for value in self.meta.get("tags", ()) for tag in value.split(",") if tag.strip())
+
+    def first(self, key: str) -> str:
+        """The first value of a metadata key, "" without one."""
+        return next(iter(self.meta.get(key, ())), "")
+
+
+def best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates by score; those with equal scores in the order of their lines."""
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.at))
+
+
+def with_scores(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
+    """The candidates with these scores."""
+    return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
+
+
+class CandidateMaker:
+    """Makes the candidates of one search. `lapsed`: number of a repository -> its facts that no longer hold, filled by
+    `read_facts`."""
+
+    def __init__(self, reader: FileReader, filters: Filters, ranking: Ranking) -> None:
+        self.reader = reader
+        self.filters = filters
+        self.ranking = ranking
+        self.today = reader.memory.today
+        self.past_periods = past_periods(filters.question.days, self.today)
+        self.lapsed: dict[int, LapsedFacts] = {}
+
+    def read_facts(self) -> None:
+        """Fill `lapsed` from the facts of each repository's MEMORY.md and archives."""
+        keys = self.reader.memory.fact_files
+        self.reader.read(keys)
+        files = [file for key in keys if (file := self.reader.files[key]) is not None]
+        lapsing = [file for file in files if any(map(state.may_lapse, file.lines))]
+        if not lapsing:
+            return  # most memories have no such line, and then no file need be parsed for facts
+        facts: dict[int, tuple[list[Statement], list[Statement]]] = {}
+        for file in files:
+            if file.kind is Kind.MEMORY or file in lapsing:
+                kinds = facts.setdefault(self.reader.repository(file), ([], []))
+                kinds[file.kind is not Kind.MEMORY].extend(statements.read(file.lines))
+        self.lapsed = {
+            repository: state.lapsed_facts(memory, archive, self.today)
+            for repository, (memory, archive) in facts.items()
+        }
+
+    def lapsed_of(self, file: MemoryFile) -> LapsedFacts:
+        """The facts that ended or were replaced in the repository of a file."""
+        return self.lapsed.get(self.reader.repository(file)) or LapsedFacts(self.today)
+
+    def candidate(self, at: int, line: RankedLine, file: MemoryFile) -> Candidate | None:
+        """The candidate of lines of a file, without its final score; None if the lines do not meet the filters.
+
+        `at`: the index of the scored line that the candidate takes the place of.
+        """
+        filters = self.filters
+        if file.kind is Kind.SESSION and file.heading(line.first).endswith(WORD_LISTS):
+            return None
+        if self.reader.forgotten(file).is_removed_text(file.text(line.first, line.last)):
+            return None
+        meta = _meta(file, line)
+        made = Candidate(at, line, file, meta, _day_of(meta, file))
+        if (
+            (filters.types and not set(filters.types) & set(meta.get("type", ())))
+            or (filters.scope and not _applies_to(filters.scope, meta, file.path))
+            or (filters.tags and not set(filters.tags) & set(made.tags))
+        ):
+            return None
+        made, whole = self._with_state(made)
+        period = NO_PERIOD
+        if self.past_periods or (made.state and filters.question.past):
+            period = period_of(meta, self.lapsed_of(file).since.get(fact_id(made.source_text)))
+        if made.state == "promoted":
+            shown = filters.promoted
+        else:
+            valid = was_valid_during(period, made.when, self.past_periods)
+            shown = valid or filters.expired or not (made.state and whole)
+        if not shown:
+            return None
+        if filters.since or filters.until:
+            when = made.when or self.reader.line_days[file.key][line.first - 1]
+            if not filters.has_day(when):
+                return None
+            made = made._replace(when=when)
+        return made._replace(priors=self._priors(made, period))
+
+    def scored(self, candidate: Candidate, scale: float) -> Candidate:
+        """The candidate with its final score: its line's score divided by `scale`, weighted, plus its priors."""
+        priors = sum(value for _, value in candidate.priors)
+        score = self.ranking.similarity * candidate.line.score / scale + priors
+        if candidate.state in _LAPSED and not (self.filters.question.past or self.past_periods):
+            score *= LAPSED_SHARE
+        return candidate._replace(score=score, scale=scale)
+
+    def _with_state(self, made: Candidate) -> tuple[Candidate, bool]:
+        """(the candidate with its state, whether all of its lines are in that state)."""
+        file, line = made.file, made.line
+        lines = state.MemoryLines(file.path, line.first, line.last, made.source_text, made.first("until"), made.when)
+        judged = state.state_of_lines(lines, self.lapsed_of(file))
+        if judged.state is not State.HOLDS:
+            return made._replace(state=STATES[judged.state]), judged.whole
+        if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):
+            return made._replace(state="promoted"), True
+        return made, True
+
+    def _priors(self, made: Candidate, period: Period) -> tuple[tuple[str, float], ...]:
+        """(name, value) of each prior other than 0: the part of the score that depends on file, type, age and state.
+        `period`: in which the line was valid."""
+        weights = self.ranking.priors
+        shares: dict[str, float] = {}  # name of a prior -> the share of it that the line gets
+        if made.file.kind in _KIND_PRIORS:
+            shares[_KIND_PRIORS[made.file.kind]] = 1
+        if _DECIDED_TYPES & set(made.meta.get("type", ())) or _DECIDED.search(made.heading):
+            shares["decided"] = 1
+        try:
+            shares["importance"] = min(1.0, max(0.0, float(made.meta.get("importance", ("0.5",))[0]))) - 0.5
+        except ValueError:
+            pass
+        if made.when is not None and made.file.kind is not Kind.MEMORY:
+            shares["recent"] = exp(-self.ranking.decay * max(0, (self.today - made.when).days))
+        if "duplicate_of" in made.meta:
+            shares["duplicate"] = 1
+        if made.state and made.state != "promoted" and self.filters.question.past:
+            shares["past"] = 1
+        days = self.filters.question.days
+        # A fact that holds now may have held in the period asked about: only a line that names a day is judged.
+        if (period.start or period.end or made.state in _LAPSED) and was_valid_during(period, made.when, days):
+            shares["period"] = 1
+        elif (
+            period.start and self.past_periods and all(period.start > one.last for one in self.past_periods if one.last)
+        ):
+            shares["period"] = -1
+        priors = ((name, weights[name] * share) for name, share in shares.items())
+        return tuple((name, value) for name, value in priors if value)
+
+
+def _meta(file: MemoryFile, line: RankedLine) -> dict[str, list[str]]:
+    """The metadata of lines: key of the file's front matter or of their comments -> values. A later line's key
+    replaces an earlier one's."""
+    meta = {key: list(values) for key, values in file.front.items()}
+    for text in file.lines[line.first - 1 : line.last]:
+        if text.endswith("-->"):
+            own: dict[str, list[str]] = {}
+            for key, value in parse_comment(text)[1]:
+                own.setdefault(key, []).append(value)
+            meta.update(own)
+    return meta
+
+
+def _applies_to(folder: str, meta: dict[str, list[str]], path: str) -> bool:
+    """Whether lines with these metadata keys apply to `folder` or to a folder below it."""
+    from gitmem.memory.folder_scope import folder_of_keys
+
+    return f"{folder_of_keys(meta, path)}/".startswith(f"{folder}/")
+
+
+def _day_of(meta: Mapping[str, Sequence[str]], file: MemoryFile) -> date | None:
+    """The day of a line: in its file's name, else in its key `from` or `date`, else in the name of its source file;
+    None if none of these has a day.
+    """
+    if file.when is not None:
+        return file.when
+    for key in ("from", "date"):
+        for value in meta.get(key, ()):
+            if (named := parse_day(value)) is not None:
+                return named
+    for value in meta.get("src", ()):
+        span = parse_span(value)
+        if span is not None and (named := log_date(span.path)) is not None:
+            return named
+    return None
