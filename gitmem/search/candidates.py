@@ -4,7 +4,7 @@ show, and adds priors to the score.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,10 +16,9 @@ from gitmem.memory.state import LapsedFacts, State
 from gitmem.paths import Kind, log_date
 from gitmem.search.file_reading import FileReader
 from gitmem.search.memory_file import MemoryFile
-from gitmem.search.question import Question
+from gitmem.search.query import ParsedQuery
 from gitmem.search.scoring import RankedLine
 from gitmem.search.validity import Period, parse_day, past_periods, period_of, was_valid_during
-from gitmem.search.weights import Ranking
 from gitmem.text.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -33,36 +32,6 @@ _LAPSED = (STATES[State.ENDED], STATES[State.REPLACED])
 _KIND_PRIORS = {Kind.MEMORY: "memory", Kind.DAILY: "daily", Kind.ARCHIVE: "archive"}
 _DECIDED = lazy(f"(?i:{'|'.join(each.DECISION_NAMES for each in LANGUAGES)})")
 _DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
-
-
-class Filters(NamedTuple):
-    """The conditions that a line must meet to be a hit.
-
-    `question`: about the past, expired facts count, too. `types`, `tags`, `since`, `until`, `expired`, `min_score`,
-    `promoted_lines`, `scope`: as in `Query`. `promoted`: whether episodes that a digest replaces count. `keep`: returns
-    whether a path may be shown; it is called for the files of commits only, because other files were selected before.
-    """
-
-    question: Question
-    types: tuple[str, ...]
-    tags: tuple[str, ...]
-    since: date | None
-    until: date | None
-    expired: bool
-    min_score: float
-    promoted: bool = False
-    keep: Callable[[str], bool] | None = None
-    promoted_lines: bool = False
-    scope: str = ""
-
-    @property
-    def narrow(self) -> bool:
-        """Whether the query has a filter that leaves out many lines of the pool."""
-        return bool(self.types or self.tags or self.since or self.until or self.scope)
-
-    def has_day(self, when: date) -> bool:
-        """Whether a day is neither before `since` nor after `until`."""
-        return (not self.since or when >= self.since) and (not self.until or when <= self.until)
 
 
 class Candidate(NamedTuple):
@@ -141,12 +110,13 @@ class CandidateMaker:
     """Makes the candidates of one search. `lapsed`: number of a repository -> its facts that no longer hold, filled by
     `read_facts`."""
 
-    def __init__(self, reader: FileReader, filters: Filters, ranking: Ranking) -> None:
+    def __init__(self, reader: FileReader, parsed: ParsedQuery) -> None:
         self.reader = reader
-        self.filters = filters
-        self.ranking = ranking
-        self.today = reader.memory.today
-        self.past_periods = past_periods(filters.question.days, self.today)
+        self.parsed = parsed
+        self.ranking = parsed.ranking
+        self.question = parsed.question
+        self.today = parsed.today
+        self.past_periods = past_periods(parsed.question.days, parsed.today)
         self.lapsed: dict[int, LapsedFacts] = {}
 
     def read_facts(self) -> None:
@@ -172,11 +142,11 @@ class CandidateMaker:
         return self.lapsed.get(self.reader.repository(file)) or LapsedFacts(self.today)
 
     def candidate(self, at: int, line: RankedLine, file: MemoryFile) -> Candidate | None:
-        """The candidate of lines of a file, without its final score; None if the lines do not meet the filters.
+        """The candidate of lines of a file, without its final score; None if the lines do not meet the query.
 
         `at`: the index of the scored line that the candidate takes the place of.
         """
-        filters = self.filters
+        query = self.parsed.query
         if file.kind is Kind.SESSION and file.heading(line.first).endswith(WORD_LISTS):
             return None
         if self.reader.forgotten(file).is_removed_text(file.text(line.first, line.last)):
@@ -184,25 +154,25 @@ class CandidateMaker:
         meta = _meta(file, line)
         made = Candidate(at, line, file, meta, _day_of(meta, file))
         if (
-            (filters.types and not set(filters.types) & set(meta.get("type", ())))
-            or (filters.scope and not _applies_to(filters.scope, meta, file.path))
-            or (filters.tags and not set(filters.tags) & set(made.tags))
+            (query.types and not set(query.types) & set(meta.get("type", ())))
+            or (query.scope and not _applies_to(query.scope, meta, file.path))
+            or (query.tags and not set(query.tags) & set(made.tags))
         ):
             return None
         made, whole = self._with_state(made)
         period = NO_PERIOD
-        if self.past_periods or (made.state and filters.question.past):
+        if self.past_periods or (made.state and self.question.past):
             period = period_of(meta, self.lapsed_of(file).since.get(fact_id(made.source_text)))
         if made.state == "promoted":
-            shown = filters.promoted
+            shown = self.parsed.wants_promoted_episodes
         else:
             valid = was_valid_during(period, made.when, self.past_periods)
-            shown = valid or filters.expired or not (made.state and whole)
+            shown = valid or self.parsed.wants_expired or not (made.state and whole)
         if not shown:
             return None
-        if filters.since or filters.until:
+        if query.since or query.until:
             when = made.when or self.reader.line_days[file.key][line.first - 1]
-            if not filters.has_day(when):
+            if not self.parsed.has_day(when):
                 return None
             made = made._replace(when=when)
         return made._replace(priors=self._priors(made, period))
@@ -211,7 +181,7 @@ class CandidateMaker:
         """The candidate with its final score: its line's score divided by `scale`, weighted, plus its priors."""
         priors = sum(value for _, value in candidate.priors)
         score = self.ranking.similarity * candidate.line.score / scale + priors
-        if candidate.state in _LAPSED and not (self.filters.question.past or self.past_periods):
+        if candidate.state in _LAPSED and not (self.question.past or self.past_periods):
             score *= LAPSED_SHARE
         return candidate._replace(score=score, scale=scale)
 
@@ -243,9 +213,9 @@ class CandidateMaker:
             shares["recent"] = exp(-self.ranking.decay * max(0, (self.today - made.when).days))
         if "duplicate_of" in made.meta:
             shares["duplicate"] = 1
-        if made.state and made.state != "promoted" and self.filters.question.past:
+        if made.state and made.state != "promoted" and self.question.past:
             shares["past"] = 1
-        days = self.filters.question.days
+        days = self.question.days
         # A fact that holds now may have held in the period asked about: only a line that names a day is judged.
         if (period.start or period.end or made.state in _LAPSED) and was_valid_during(period, made.when, days):
             shares["period"] = 1

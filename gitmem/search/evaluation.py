@@ -25,7 +25,8 @@ from gitmem.messages import Message
 from gitmem.search import tuning
 from gitmem.search.fact_places import FactPlaces
 from gitmem.search.hits import Hit
-from gitmem.search.search import Query, search
+from gitmem.search.query import Query
+from gitmem.search.search import search
 
 HITS = 50  # hits of one question
 RANKS = (1, 5, 10)  # N of `recall@N` and `hit@N`

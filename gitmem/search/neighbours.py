@@ -10,18 +10,18 @@ from gitmem.paths import Kind
 from gitmem.search import subjects
 from gitmem.search.candidate_links import CandidateLinks
 from gitmem.search.candidates import Candidate
+from gitmem.search.query import ParsedQuery
 from gitmem.search.scoring import ScoredLines
-from gitmem.search.weights import Ranking
 
 
 class NeighbourJoin:
-    """Joins neighbours in one search. `lines`: the scored lines. `question`: its text."""
+    """Joins neighbours in one search."""
 
-    def __init__(self, lines: ScoredLines, links: CandidateLinks, question: str, ranking: Ranking) -> None:
+    def __init__(self, lines: ScoredLines, links: CandidateLinks, parsed: ParsedQuery) -> None:
         self.lines = lines
         self.links = links
-        self.question = question
-        self.ranking = ranking
+        self.question = parsed.question
+        self.ranking = parsed.ranking
 
     def passage(
         self, centre: Candidate, others: Mapping[int, Candidate], used: AbstractSet[int], slack: float
@@ -62,7 +62,7 @@ class NeighbourJoin:
             and not self.links.has_link(other, members)
             and self._is_of_one_item(other, members)
             and not _heading_lies_between(members, other)
-            and not subjects.names_other_thing(other.text, self.question)
+            and not subjects.names_other_thing(other.text, self.question.text)
         )
 
     def _is_of_one_item(self, other: Candidate, members: Sequence[Candidate]) -> bool:

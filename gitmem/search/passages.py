@@ -10,15 +10,15 @@ from gitmem.memory.fact import fact_id, parse_span, worst_origin
 from gitmem.paths import Kind
 from gitmem.search import subjects
 from gitmem.search.candidate_links import CandidateLinks
-from gitmem.search.candidates import Candidate, CandidateMaker, Filters, best_first, with_scores
+from gitmem.search.candidates import Candidate, CandidateMaker, best_first, with_scores
 from gitmem.search.changed_code import ChangedCode
 from gitmem.search.file_reading import FileReader, SearchedMemory
 from gitmem.search.hits import Hit, SourceLine, with_source
 from gitmem.search.memory_file import WITHHELD, FileKey
 from gitmem.search.neighbours import NeighbourJoin
 from gitmem.search.promoted_facts import Citation, citations_by_file, promoted_fact
+from gitmem.search.query import ParsedQuery
 from gitmem.search.scoring import ScoredLines, with_matches
-from gitmem.search.weights import Ranking
 
 MAX_PARENT_ITEMS = 8  # parent items of a line that are matched together with it
 NAMES = ("title", "name", "aliases", "description")  # front matter keys that name a note
@@ -38,20 +38,19 @@ class Passages:
     def __init__(
         self,
         memory: SearchedMemory,
+        parsed: ParsedQuery,
         lines: ScoredLines,
-        filters: Filters,
-        ranking: Ranking,
         matcher: Matcher | None = None,
         reader: Callable[[SearchedMemory], FileReader] = FileReader,
     ) -> None:
+        self.parsed = parsed
+        self.ranking = parsed.ranking
+        self.question = parsed.question
         self.lines = lines
-        self.filters = filters
-        self.ranking = ranking
         self.matcher = matcher
-        self.question = filters.question
         self.reader = reader(memory)
-        self.maker = CandidateMaker(self.reader, filters, ranking)
-        self.links = CandidateLinks(self.reader, filters.question)
+        self.maker = CandidateMaker(self.reader, parsed)
+        self.links = CandidateLinks(self.reader, parsed.question)
         self.code = ChangedCode(self.reader)
 
     def hits(self, limit: int, *, blame: bool = False) -> tuple[Hit, ...]:
@@ -65,12 +64,12 @@ class Passages:
 
     def _candidates(self, limit: int) -> list[Candidate]:
         """The lines that may be among `limit` hits, with final scores, best first."""
-        ranking, narrow = self.ranking, self.filters.narrow
+        ranking, narrow = self.ranking, self.parsed.is_narrow
         ranked = self.lines.ranked()
         if not narrow:
             ranked = ranked[: ranking.read if limit <= ranking.few else ranking.read_many]
         self._read(self.lines.strip_of(at).key for at in ranked)
-        if self.filters.since or self.filters.until:
+        if self.parsed.query.since or self.parsed.query.until:
             self.reader.read_line_days()
         self.maker.read_facts()
         candidates = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
@@ -124,7 +123,7 @@ class Passages:
     def _day_by_day(self, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates from the logs of the days that the question names, in order of day and line."""
         found = [candidate for candidate in candidates if self.lines.strip_of(candidate.at).days == 1.0]
-        found.sort(key=lambda candidate: (candidate.file.when or self.maker.today, *candidate.place))
+        found.sort(key=lambda candidate: (candidate.file.when or self.parsed.today, *candidate.place))
         return [candidate._replace(score=1.0 - at / (len(found) + 1) / 2) for at, candidate in enumerate(found)]
 
     def _subject_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -141,7 +140,7 @@ class Passages:
         """
         if not candidates:
             return []
-        neighbours = NeighbourJoin(self.lines, self.links, self.question.text, self.ranking)
+        neighbours = NeighbourJoin(self.lines, self.links, self.parsed)
         others = {candidate.at: candidate for candidate in candidates}
         low = 0.0
         if len(candidates) > 2:
@@ -156,7 +155,7 @@ class Passages:
         for candidate in candidates:
             if candidate.at in used or candidate.repeats:
                 continue
-            if candidate.score < self.filters.min_score:
+            if candidate.score < self.parsed.min_score:
                 break
             fact = self._promoted_to(candidate, citations, by_place)
             if fact is None:
@@ -182,9 +181,8 @@ class Passages:
         return hits
 
     def _citations(self, candidates: Sequence[Candidate]) -> Mapping[str, Sequence[Citation]]:
-        """Path of a log -> the citations of its lines by facts; empty with `Filters.promoted_lines`, which makes each
-        line a hit of its own."""
-        if self.filters.promoted_lines:
+        """Path of a log -> the citations of its lines by facts; empty if each such line is a hit of its own."""
+        if self.parsed.wants_promoted_lines:
             return {}
         paths = {candidate.file.path for candidate in candidates if not candidate.file.has_facts}
         if not paths:
@@ -202,15 +200,14 @@ class Passages:
     ) -> Candidate | None:
         """The candidate of the fact that a log line was promoted to, with a score at least as high as the line's.
 
-        None if the line was not promoted, or if that fact does not meet the filters. `citations`: from `_citations`.
-        `by_place`: (path, first line) -> candidate. A search for the episodes of a digest does not get the digest
-        instead.
+        None if the line was not promoted, if the query's filters leave out the fact, or for an episode of a digest.
+        `citations`: from `_citations`. `by_place`: (path, first line) -> candidate.
         """
         file, line = candidate.file, candidate.line
         if file.has_facts or candidate.state == "promoted" or file.path not in citations:
             return None
         fact = promoted_fact(citations[file.path], line.first, line.last, candidate.text)
-        if fact is None or (self.filters.keep is not None and not self.filters.keep(fact.key[0])):
+        if fact is None or (self.parsed.keep is not None and not self.parsed.keep(fact.key[0])):
             return None
         home = self.reader.files[fact.key]
         assert home is not None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gitmem.errors import UsageError
 from gitmem.git.repository import Repository
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.search.search import Lane, Query
+from gitmem.search.query import Lane, Query
 
 HISTORY = ("", "with", "only")  # values of `SearchRequest.history`
 

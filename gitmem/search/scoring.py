@@ -11,7 +11,7 @@ in which a unit matches the question.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, compress
 from math import log, sqrt
 from operator import mul, sub
@@ -104,10 +104,24 @@ class ScoredLines:
         lines = [at for at, flag in enumerate(self._columns.flags) if not flag & HEADING]
         return sorted(lines, key=self.scores.__getitem__, reverse=True)
 
-    def add(self, places: Container[tuple[int, int]], gain: float) -> None:
-        """Add `gain` to the score of each unit whose (strip number, first line) is in `places`."""
+    def raise_exact_matches(self, identifiers: Sequence[Positions], gain: float) -> None:
+        """Add `gain` to the score of each unit that has an identifier of the question as a whole. `identifiers`: the
+        positions of each in the bodies of chunks."""
+        if not any(identifiers):
+            return
+        matches: set[tuple[int, int]] = set()  # (strip number, first line)
+        for number, strip in enumerate(self.strips):
+            for chunk, start, packed, _ in strip.chunks:
+                offsets = {offset for positions in identifiers for offset in positions.get(chunk, ())}
+                if not offsets:
+                    continue
+                end = 0
+                for first, count in zip(packed.first, packed.words, strict=True):
+                    begin, end = end, end + count
+                    if any(begin <= offset < end for offset in offsets):
+                        matches.add((number, start + first))
         for at, place in enumerate(zip(self._columns.strip_numbers, self._columns.first, strict=True)):
-            if place in places:
+            if place in matches:
                 self.scores[at] += gain
 
 
@@ -142,13 +156,18 @@ def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> li
     return [0.0] * len(values)
 
 
+_PAD = max(SIZES)
+GAP = Packed((), (), [0] * _PAD, [0] * _PAD, (), [0.0] * _PAD, [b""] * _PAD)  # the empty places that end a window
+
+
 class _Columns:
     """The units of all strips, as columns. `strip_numbers`: the number of the strip of each unit.
 
     Columns that are summed over windows have a *place* for each unit, and `max(SIZES)` empty places wherever a window
     must end: before and after a strip, between sections, and around an item with children. `places`: the place of each
-    unit. `base`: chunk -> (places of its units, their words, the chunk's index in `trails`) for each occurrence of the
-    chunk. `below` and `above`: place -> (place, distance) of its descendants and ancestors.
+    unit. `records`, `units_of`: one entry for each occurrence of a chunk: its record, and the places of its units.
+    `occurrences`: chunk -> the indexes of its occurrences. `below` and `above`: place -> (place, distance) of its
+    descendants and ancestors.
     """
 
     def __init__(self, strips: Sequence[Strip]) -> None:
@@ -164,13 +183,12 @@ class _Columns:
         self.labels: list[int] = []
         self.norms: list[float] = []
         self.vectors: list[bytes] = []
-        self.trail_of: list[int] = []  # index of the place's chunk in `trails`, -1 for an empty place
-        self.base: dict[int, list[tuple[Sequence[int], Sequence[int], int]]] = {}
+        self.record_of: list[int] = []  # index of the place's chunk in `records`, -1 for an empty place
         self.below: dict[int, list[tuple[int, int]]] = {}
         self.above: dict[int, list[tuple[int, int]]] = {}
-        # One entry for each occurrence of a chunk: its record, which has its trail, and the places of its units.
-        self.trails: list[Packed] = []
+        self.records: list[Packed] = []
         self.units_of: list[list[int]] = []
+        self.occurrences: dict[int, list[int]] = {}
         self.add_gap()
         for number, strip in enumerate(strips):
             before = -1
@@ -183,29 +201,28 @@ class _Columns:
 
     def add_gap(self) -> None:
         """Append the empty places that end a window."""
-        pad = max(SIZES)
-        self.words.extend([0] * pad)
-        self.labels.extend([0] * pad)
-        self.norms.extend([0.0] * pad)
-        self.vectors.extend([b""] * pad)
-        self.trail_of.extend([-1] * pad)
+        self._add_places(GAP, 0, _PAD, -1)
+
+    def _add_places(self, packed: Packed, begin: int, end: int, record: int) -> None:
+        """Append a place for each of the units `begin` to `end` of a chunk; `record`: its index in `records`."""
+        self.words.extend(packed.words[begin:end])
+        self.labels.extend(packed.label[begin:end])
+        self.norms.extend(packed.norms[begin:end])
+        self.vectors.extend(packed.vectors[begin:end])
+        self.record_of.extend([record] * (end - begin))
 
     def add_chunk(self, strip: int, chunk: int, line: int, packed: Packed) -> None:
         """Append the units of a chunk that begins at `line` of its file."""
-        count, number, trail = len(packed.first), len(self.places), len(self.trails)
+        count, number, record = len(packed.first), len(self.places), len(self.records)
         places: list[int] = []
         for begin, end in _groups(packed.up) if any(packed.up) else ((0, count),):
             if begin:
                 self.add_gap()
             place = len(self.words)
             places.extend(range(place, place + end - begin))
-            self.words.extend(packed.words[begin:end])
-            self.labels.extend(packed.label[begin:end])
-            self.norms.extend(packed.norms[begin:end])
-            self.vectors.extend(packed.vectors[begin:end])
-            self.trail_of.extend([trail] * (end - begin))
-        self.base.setdefault(chunk, []).append((places, packed.words, trail))
-        self.trails.append(packed)
+            self._add_places(packed, begin, end, record)
+        self.occurrences.setdefault(chunk, []).append(record)
+        self.records.append(packed)
         self.units_of.append(places)
         self.strip_numbers.extend([strip] * count)
         self.first.extend([line + n for n in packed.first])
@@ -287,23 +304,18 @@ def _evidence(
     ranking: Ranking,
 ) -> dict[str, list[float]]:
     """Name of a weight -> its evidence: one value for each unit, 0..1, for `long` 0..3."""
-    flags, total = columns.flags, len(columns.flags)
+    flags = columns.flags
     real = [not flag & HEADING for flag in flags]
-    lexical = _lexical(terms, columns, ranking)
-    evidence: dict[str, list[float]] = {
-        f"lexical{size}": _minmax(column, real, ranking.least)
-        for size, column in zip(SIZES, lexical.windows, strict=True)
-    }
-    evidence["cover0"], evidence["cover2"] = lexical.cover0, lexical.cover2
-    evidence["fence"] = _flagged(flags, FENCE)
-    evidence["label"], evidence["named"] = lexical.label, lexical.named
+    evidence = _lexical(terms, columns, ranking)
+    for size in SIZES:
+        evidence[f"lexical{size}"] = _minmax(evidence[f"lexical{size}"], real, ranking.least)
     cosines_of_units = _vector(vector, columns, ranking)
     for size, column in zip(SIZES, cosines_of_units, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
     _raise_other_scripts(evidence, flags, question, cosines_of_units[0], ranking)
     if vector is not None:
         _lower_lexical(evidence, ranking.half)
-    evidence["asks"] = _flagged(flags, ASKS)
+    evidence["asks"], evidence["fence"] = _flagged(flags, ASKS), _flagged(flags, FENCE)
     evidence["answer"] = _after_questions(evidence["lexical0"], columns)
     evidence["answer_vector"] = _after_questions(evidence["vector0"], columns)
     words = columns.of_units(columns.words)
@@ -312,8 +324,7 @@ def _evidence(
     evidence["when"] = _flagged(flags, TIME * question.wants_time)
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
     evidence["days"] = [columns.strips[number].days for number in columns.strip_numbers]
-    evidence["trail"], evidence["titled"] = lexical.trail, lexical.titled
-    evidence["match0"] = evidence["match1"] = [0.0] * total  # `with_matches` sets these for the best lines
+    evidence["match0"] = evidence["match1"] = [0.0] * len(flags)  # `with_matches` sets these for the best lines
     return evidence
 
 
@@ -342,28 +353,14 @@ def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking =
     return line._replace(score=line.score + gain, evidence=(*evidence, own, around))
 
 
-class _LexicalEvidence(NamedTuple):
-    """Columns with one value for each unit.
+def _lexical(terms: Sequence[TermPositions], columns: _Columns, ranking: Ranking) -> dict[str, list[float]]:
+    """The lexical evidence, one value for each unit.
 
-    `windows`: for each size of SIZES, BM25 of the window around the unit. `cover0`, `cover2`: share of the question's
-    weight in the unit, and within two units of it. `label`: that share in the unit's label. `named`: 1 if the question
-    has the whole label or a whole step of the trail. `trail`: that share in the trail. `titled`: 1 if a step of the
-    trail is the whole question.
-    """
-
-    windows: list[list[float]]
-    cover0: list[float]
-    cover2: list[float]
-    label: list[float]
-    named: list[float]
-    trail: list[float]
-    titled: list[float]
-
-
-def _lexical(terms: Sequence[TermPositions], columns: _Columns, ranking: Ranking) -> _LexicalEvidence:
-    """The lexical evidence of all units.
-
-    A word of the trail counts as a word of the unit; it counts less, the farther out its step is.
+    `lexical0`, `lexical2`, `lexical8`: BM25 of the window around the unit, for each size of SIZES. `cover0`, `cover2`:
+    share of the question's weight in the unit, and within two units of it. `label`: that share in the unit's label.
+    `named`: 1 if the question has the whole label or a whole step of the trail. `trail`: that share in the trail.
+    `titled`: 1 if a step of the trail is the whole question. A word of the trail counts as a word of the unit; it
+    counts less, the farther out its step is.
     """
     total = len(columns.words)
     lengths = _lengths(columns.words)
@@ -398,22 +395,14 @@ def _lexical(terms: Sequence[TermPositions], columns: _Columns, ranking: Ranking
             if size == 2:
                 for at, count in windows.items():
                     cover[at] += gain * min(1.0, count)
-    wholes = zip(columns.of_units(label_words), columns.of_units(columns.labels), strict=True)
     whole_step, whole_question = steps.whole()
-    named = [
-        max(1.0 if count and count >= whole else 0.0, step)
-        for (count, whole), step in zip(wholes, columns.of_units(whole_step), strict=True)
-    ]
-    labelled = [min(1.0, value) if value else 0.0 for value in columns.of_units(label)]
-    return _LexicalEvidence(
-        windows=[columns.of_units(column) for column in scores],
-        cover0=columns.of_units(cover0),
-        cover2=columns.of_units(cover),
-        label=labelled,
-        named=named,
-        trail=columns.of_units(trail),
-        titled=columns.of_units(whole_question),
-    )
+    for at, count in enumerate(label_words):
+        if count and count >= columns.labels[at]:
+            whole_step[at] = 1.0
+    evidence = {f"lexical{size}": column for size, column in zip(SIZES, scores, strict=True)}
+    evidence |= {"cover0": cover0, "cover2": cover, "label": [min(1.0, value) for value in label]}
+    evidence |= {"named": whole_step, "trail": trail, "titled": whole_question}
+    return {name: columns.of_units(column) for name, column in evidence.items()}
 
 
 def _file_name_places(columns: _Columns) -> dict[int, list[int]]:
@@ -431,8 +420,8 @@ class _Steps:
 
     def __init__(self, columns: _Columns) -> None:
         self.columns = columns
-        self.matched: dict[tuple[int, int], int] = {}  # (index in `trails`, step) -> words of the question in the step
-        self.share: dict[tuple[int, int], float] = {}  # (index in `trails`, step) -> share of the question's weight
+        self.matched: dict[tuple[int, int], int] = {}  # (index in `records`, step) -> words of the question in the step
+        self.share: dict[tuple[int, int], float] = {}  # (index in `records`, step) -> share of the question's weight
         self.in_unit: dict[int, int] = {}  # place of a unit with descendants -> words of the question in it
         self.share_in_unit: dict[int, float] = {}
         self.gains: list[float] = []  # of each term so far: its share of the question's weight
@@ -448,14 +437,14 @@ class _Steps:
         self.gains.append(gain)
         found: dict[int, float] = {}
         for chunk, offsets in trails.items():
-            for _, _, trail in columns.base.get(chunk, ()):
-                words = columns.trails[trail].steps
+            for record in columns.occurrences.get(chunk, ()):
+                words = columns.records[record].steps
                 near = 0.0
                 for step in _steps_of(words, offsets):
-                    self.matched[trail, step] = self.matched.get((trail, step), 0) + 1
-                    self.share[trail, step] = self.share.get((trail, step), 0.0) + gain
+                    self.matched[record, step] = self.matched.get((record, step), 0) + 1
+                    self.share[record, step] = self.share.get((record, step), 0.0) + gain
                     near = max(near, ranking.in_trail * ranking.outward ** (len(words) - 1 - step))
-                for at in columns.units_of[trail]:
+                for at in columns.units_of[record]:
                     found[at] = near
         for at in columns.below.keys() & counts.keys():
             self.in_unit[at] = self.in_unit.get(at, 0) + counts[at]
@@ -469,9 +458,9 @@ class _Steps:
         such a step is the whole question."""
         columns = self.columns
         whole, titled = [0.0] * len(columns.words), [0.0] * len(columns.words)
-        for (trail, step), times in self.matched.items():
-            if times >= columns.trails[trail].telling[step]:
-                self._mark(columns.units_of[trail], self.share[trail, step], whole, titled)
+        for (record, step), times in self.matched.items():
+            if times >= columns.records[record].telling[step]:
+                self._mark(columns.units_of[record], self.share[record, step], whole, titled)
         for at, times in self.in_unit.items():
             if times >= WHOLE_ITEM_SHARE * columns.words[at]:
                 self._mark([place for place, _ in columns.below[at]], self.share_in_unit[at], whole, titled)
@@ -523,7 +512,8 @@ def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int
     counts: dict[int, int] = {}
     in_label: list[int] = []
     for chunk, offsets in positions.items():
-        for places, lengths, _ in columns.base.get(chunk, ()):
+        for record in columns.occurrences.get(chunk, ()):
+            places, lengths = columns.units_of[record], columns.records[record].words
             at, end = 0, lengths[0] if lengths else 0
             for offset in offsets:
                 while offset >= end and at + 1 < len(lengths):
@@ -591,12 +581,10 @@ def _trail_sums(
     """For each unit the amounts that its trail adds to its window: (sum of products, of lengths, of squared
     lengths)."""
     weight = ranking.trail_vector
-    known = [at for at, packed in enumerate(columns.trails) if packed.trail_norm]
-    vectors = [columns.trails[at].trail_vector for at in known]
+    known = [at for at, packed in enumerate(columns.records) if packed.trail_norm]
+    near: dict[int, float] = {}
     if known:
-        near = dict(zip(known, cosines(vector, vectors), strict=True))
-    else:
-        near = {}
+        near = dict(zip(known, cosines(vector, [columns.records[at].trail_vector for at in known]), strict=True))
     added = []
     for place in columns.places:
         own = columns.norms[place]
@@ -604,12 +592,10 @@ def _trail_sums(
             added.append((0.0, 0.0, 0.0))
             continue
         most = weight * own  # so that a long trail does not outweigh a short line
-        trail = columns.trail_of[place]
-        if trail in near:
-            parts = [(near[trail], columns.trails[trail].trail_norm)]
-        else:
-            parts = []
-        parts += [(line[parent], columns.norms[parent]) for parent, _ in columns.above.get(place, ())]
+        parts = [(line[parent], columns.norms[parent]) for parent, _ in columns.above.get(place, ())]
+        record = columns.record_of[place]
+        if record in near:
+            parts.insert(0, (near[record], columns.records[record].trail_norm))
         lengths = [min(most, weight * norm) for _, norm in parts]
         more = sum([cosine * length for (cosine, _), length in zip(parts, lengths, strict=True)])
         added.append((more, sum(lengths), sum([length * length for length in lengths])))
