@@ -172,6 +172,9 @@ def git_name(name: str) -> str:
 FIELDS = {git_name(name).lower(): name for name in SETTINGS}  # key as Git prints it, in lower case -> field of Config
 
 
+EMBEDDER_SETTINGS = ("embedder", "query_prefix", "passage_prefix")  # settings on which the vectors of an index depend
+
+
 def tunable(name: str) -> bool:
     """Whether a setting changes search results. `--explain` shows it; `git mem eval --ab` compares two values of it."""
-    return name.startswith(("search_", "chunk_", "rerank_")) or name == "embedder"
+    return name.startswith(("search_", "chunk_", "rerank_")) or name in EMBEDDER_SETTINGS

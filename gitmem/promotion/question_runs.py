@@ -108,10 +108,8 @@ def _differences(
     both = [result for result in results if result.question.fact in old["facts"]]
     then = {result.question.fact: _figures(old["facts"][result.question.fact]) for result in both}
     moved = [(r.question.query, r.figures["hit@5"] - then[r.question.fact]["hit@5"]) for r in both]
-    pairs = {
-        name: (old["settings"].get(name), new["settings"].get(name))
-        for name in sorted({*old["settings"], *new["settings"]})
-    }
+    known = sorted(old["settings"].keys() & new["settings"].keys())  # another version may have other settings
+    pairs = {name: (old["settings"][name], new["settings"][name]) for name in known}
     figures = []
     for name in FIGURES if both else ():
         before = sum(then[result.question.fact][name] for result in both) / len(both)

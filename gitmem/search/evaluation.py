@@ -17,7 +17,7 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.config.loading import changed
-from gitmem.config.settings import SETTINGS, git_name, tunable
+from gitmem.config.settings import EMBEDDER_SETTINGS, SETTINGS, git_name, tunable
 from gitmem.errors import BadConfig, UsageError
 from gitmem.git.repository import Repository
 from gitmem.memory.similarity import terms
@@ -299,7 +299,8 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
 
 def same_index(one: Config, other: Config) -> bool:
     """Whether both settings lead to the same index."""
-    return (one.chunk_size, one.chunk_overlap, one.embedder) == (other.chunk_size, other.chunk_overlap, other.embedder)
+    names = ("chunk_size", "chunk_overlap", *EMBEDDER_SETTINGS)
+    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def parse_floors(texts: Sequence[str]) -> list[tuple[str, float]]:

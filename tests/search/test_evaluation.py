@@ -108,6 +108,13 @@ def test_settings_are_compared_in_every_combination() -> None:
     assert same_index(Config(), named[-1][1]) is False and same_index(Config(), variants(Config(), ["label=1"])[0][1])
 
 
+@pytest.mark.parametrize("key", ["queryPrefix", "passagePrefix"])
+def test_the_prefixes_of_an_embedder_are_compared_each_with_an_index_of_its_own(key: str) -> None:
+    (_, plain), (_, prefixed) = variants(Config(), [f"{key}=none,query: "])
+    assert "query: " in (prefixed.query_prefix, prefixed.passage_prefix) and "none" in plain
+    assert not same_index(plain, prefixed)
+
+
 @pytest.mark.parametrize(
     "text", ["nonsense=1", "label", "label=x", "searchPool=0", "maxFacts=1", "=", "label=", "searchPool=1,"]
 )
