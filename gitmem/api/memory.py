@@ -227,45 +227,27 @@ class Memory:
         of the keys of these values, "" for all. Raises UsageError, BadConfig.
         """
         from gitmem.context.layer_limits import PRESETS, Layer
-        from gitmem.context.request import (
-            build_context,
-            parse_place,
-            repository_path,
-            request_of,
-            staged_paths,
-            value_of,
-        )
+        from gitmem.context.request import ContextOptions, build_context, request_of_options, value_of
 
         for layer in without_layers:
             if layer not in tuple(Layer):
                 raise UsageError(f"'{layer}' is no layer", f"one of {', '.join(Layer)}")
         if preset and preset not in PRESETS:
             raise UsageError(f"'{preset}' is no preset", f"one of {', '.join(PRESETS)}")
+        config = self.config
         if preset:
-            config = self.config._replace(context_preset=preset)
-        else:
-            config = self.config
-        moment = self.now()
-        staged: tuple[str, ...] = ()
-        if not subjects:
-            staged = staged_paths(self.repo)
-        request = request_of(
-            config, prompt, budget=budget, subjects=tuple(repository_path(self.repo, subject) for subject in subjects),
-            staged=staged, transcript=Path(transcript) if transcript else None,
-            include=tuple(parse_place(value) for value in include), loaded=tuple(loaded),
-            without_layers=frozenset(without_layers), without_paths=tuple(without_paths),
-            without_agents=tuple(without_agents), max_characters=max_characters, session=session,
-            entities=(entity,) if isinstance(entity, str) else tuple(entity),
+            config = config._replace(context_preset=preset)
+        if isinstance(entity, str):
+            entity = (entity,)
+        options = ContextOptions(
+            prompt=prompt, budget=budget, subjects=subjects, transcript=Path(transcript) if transcript else None,
+            session=session, entities=entity, include=include, loaded=loaded, without_layers=without_layers,
+            without_paths=without_paths, without_agents=without_agents, max_characters=max_characters, merge=merge,
         )  # fmt: skip
-        if merge:
-            from dataclasses import replace
-
-            from gitmem.context.condensing import open_merger
-
-            request = replace(request, merge=open_merger(self.repo, config, merge, moment, os.environ))
-        return value_of(
-            build_context(self.repo, config, request, moment, at, environ=os.environ, cache=cache_folder()), max_age
-        )
+        moment = self.now()
+        request = request_of_options(self.repo, config, options, moment, os.environ)
+        made = build_context(self.repo, config, request, moment, at, environ=os.environ, cache=cache_folder())
+        return value_of(made, max_age)
 
     def why(self, path: str, line: int, *, at: str = "") -> Value:
         """`git mem why`: commit, author, reason, reviewers, verified sources and amendments of a line."""

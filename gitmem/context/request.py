@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -99,6 +99,65 @@ def request_of(
         max_characters=max_characters or most, warn_characters=warn,
         **more,  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextOptions:
+    """A context as a person or a program asks for it, with the options of `git mem context`.
+
+    `subjects`: files here, or names. `staged`: the staged files count beside the subjects; without subjects they always
+    do. `transcript`: a file. `include`: places, `PATH:A-B`. `max_characters`: 0 for the limit of the configured preset.
+    `merge`: the model that condenses the parts, "" or None for none. The other fields are those of `ContextRequest`.
+    """
+
+    prompt: str = ""
+    budget: int | None = None
+    subjects: Sequence[str] = ()
+    staged: bool = False
+    transcript: Path | None = None
+    session: str = ""
+    entities: Sequence[str] = ()
+    include: Sequence[str] = ()
+    loaded: Sequence[str] = ()
+    without_layers: Sequence[str] = ()
+    without_paths: Sequence[str] = ()
+    without_agents: Sequence[str] = ()
+    max_characters: int = 0
+    merge: str | None = ""
+
+
+def request_of_options(
+    repo: Repository, config: Config, options: ContextOptions, when: datetime, environ: Mapping[str, str]
+) -> ContextRequest:
+    """The request that the options describe.
+
+    Raises UsageError if a place of `include` cannot be read, GitMemError for a transcript that cannot be read, and what
+    `open_merger` raises for a model that cannot be opened.
+    """
+    staged: tuple[str, ...] = ()
+    if options.staged or not options.subjects:
+        staged = staged_paths(repo)
+    request = request_of(
+        config,
+        options.prompt,
+        budget=options.budget,
+        subjects=tuple(repository_path(repo, subject) for subject in options.subjects),
+        staged=staged,
+        transcript=options.transcript,
+        session=options.session,
+        entities=tuple(options.entities),
+        include=tuple(parse_place(value) for value in options.include),
+        loaded=tuple(options.loaded),
+        without_layers=frozenset(options.without_layers),
+        without_paths=tuple(options.without_paths),
+        without_agents=tuple(options.without_agents),
+        max_characters=options.max_characters,
+    )
+    if options.merge:
+        from gitmem.context.condensing import open_merger  # most contexts are not condensed by a model
+
+        request = replace(request, merge=open_merger(repo, config, options.merge, when, environ))
+    return request
 
 
 def build_context(

@@ -5,27 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
-from gitmem.config import Config
 from gitmem.context.assembly import Context
-from gitmem.context.context_request import ContextRequest
 from gitmem.context.layer_limits import PRESETS, Layer
-from gitmem.context.request import (
-    MAX_AGE,
-    build_context,
-    parse_place,
-    repository_path,
-    request_of,
-    staged_paths,
-    value_of,
-)
+from gitmem.context.request import MAX_AGE, ContextOptions, build_context, request_of_options, value_of
 from gitmem.environment import cache_folder, now
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
@@ -33,30 +22,6 @@ from gitmem.sessions import receipts
 from gitmem.sessions.state import session_name
 
 MAX_PROMPT_BYTES = 1 << 20  # bytes of a prompt that are read from standard input
-
-
-class ContextOptions(NamedTuple):
-    """The prompt and options of one context, as `git mem context -h` has them."""
-
-    prompt: tuple[str, ...]
-    budget: int | None
-    subjects: tuple[str, ...]
-    staged: bool
-    transcript: Path | None
-    session: str
-    entities: tuple[str, ...]
-    include: tuple[str, ...]
-    loaded: tuple[str, ...]
-    no_layers: tuple[str, ...]
-    no_paths: tuple[str, ...]
-    no_agents: tuple[str, ...]
-    at: str
-    preset: str | None
-    max_characters: int
-    max_age: int
-    merge: str | None
-    dry_run: bool
-    as_json: bool
 
 
 @click.command()
@@ -73,13 +38,13 @@ class ContextOptions(NamedTuple):
 @click.option("--loaded", multiple=True, metavar="PATH", help="An instruction file the host loads itself; repeatable.")
 @click.option(
     "--exclude-layer",
-    "no_layers",
+    "without_layers",
     multiple=True,
     type=click.Choice([layer.value for layer in Layer]),
     help="Leave a layer out.",
 )
-@click.option("--exclude-path", "no_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
-@click.option("--exclude-agent", "no_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
+@click.option("--exclude-path", "without_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
+@click.option("--exclude-agent", "without_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
 @at_option("Memory as it was there or then.")
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Limits of a host: compact is 6,000 characters.")
 @click.option("--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text.")
@@ -89,7 +54,16 @@ class ContextOptions(NamedTuple):
 @click.option("--merge", metavar="MODEL", help="Condense by topic with gguf:<path> or http:<url>#<model>; links stay.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be in it and what each part takes.")
 @json_option
-def command(**given: Any) -> None:
+def command(
+    prompt: tuple[str, ...],
+    at: str,
+    preset: str | None,
+    max_characters: int,
+    max_age: int,
+    dry_run: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """Assemble what a model should know for PROMPT.
 
     Prints one block of text within a budget of tokens.
@@ -102,54 +76,27 @@ def command(**given: Any) -> None:
     git mem context "how do we notify clients?" --budget 1200
     git mem context --staged --json
     """
-    options = ContextOptions(**given)
-    repo, config = open_here({"context_preset": options.preset})
-    request = _request(options, repo, config)
+    repo, config = open_here({"context_preset": preset})
+    text = " ".join(prompt)
+    if text == "-":
+        text = sys.stdin.buffer.read(MAX_PROMPT_BYTES).decode("utf-8", "replace")
+    if max_characters:
+        max_characters = max(1, max_characters - 1)  # the last line's end is one
+    options = ContextOptions(prompt=text, max_characters=max_characters, **given)
+    request = request_of_options(repo, config, options, now(), os.environ)
     began = time.monotonic()
-    context = build_context(repo, config, request, now(), options.at, environ=os.environ, cache=cache_folder())
-    if request.transcript is not None and not options.dry_run:
+    context = build_context(repo, config, request, now(), at, environ=os.environ, cache=cache_folder())
+    if request.transcript is not None and not dry_run:
         _receipt(repo, request.transcript, context, began)
     for note in context.notes:
         say(f"git mem: {note}")
-    if options.as_json:
-        value = value_of(context, options.max_age)
-        if options.dry_run:
+    if as_json:
+        value = value_of(context, max_age)
+        if dry_run:
             value["text"] = ""
         write_json(value)
     else:
-        _show(context, options.dry_run)
-
-
-def _request(options: ContextOptions, repo: Repository, config: Config) -> ContextRequest:
-    """The request that the options describe; a prompt of "-" is read from standard input. Raises UsageError if an
-    --include is not PATH:LINE, GitMemError for a transcript that cannot be read, and what `open_merger` raises for a
-    model that cannot be opened."""
-    prompt = " ".join(options.prompt)
-    if prompt == "-":
-        prompt = sys.stdin.buffer.read(MAX_PROMPT_BYTES).decode("utf-8", "replace")
-    request = request_of(
-        config,
-        prompt,
-        budget=options.budget,
-        subjects=tuple(repository_path(repo, subject) for subject in options.subjects),
-        staged=staged_paths(repo) if options.staged or not options.subjects else (),
-        transcript=options.transcript,
-        session=options.session,
-        entities=options.entities,
-        include=tuple(parse_place(value) for value in options.include),
-        loaded=options.loaded,
-        without_layers=frozenset(options.no_layers),
-        without_paths=options.no_paths,
-        without_agents=options.no_agents,
-        max_characters=max(1, options.max_characters - 1)
-        if options.max_characters
-        else 0,  # the last line's end is one
-    )
-    if options.merge:
-        from gitmem.context.condensing import open_merger  # most contexts are not condensed by a model
-
-        request = replace(request, merge=open_merger(repo, config, options.merge, now(), os.environ))
-    return request
+        _show(context, dry_run)
 
 
 def _receipt(repo: Repository, transcript: Transcript, context: Context, began: float) -> None:
