@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.exceptions import BaselineRow
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.reports.text import finding_lines
 from gitmem.gate.scan import Report
-from gitmem.json_values import json_value
+from gitmem.json_values import json_keys
 from gitmem.paths import file_group
 from gitmem.plural import counted
 
+AnyGroup = TypeVar("AnyGroup", bound="Group")
 MAX_LISTED_COMMITS = 20  # commits whose findings the text lists; JSON has all
 
 
+@json_keys("commit findings")
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict on one commit. `findings`: those that no earlier commit of the trial had; an earlier one would have
@@ -34,8 +36,36 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """The blocking findings of one rule or in one kind of file. `among`: the kinds of file of a rule, or the rules of
+    a kind."""
+
+    name: str
+    commits: int
+    findings: int
+    among: tuple[str, ...]
+
+
+@json_keys("rule=name commits findings kinds=among")
+class RuleGroup(Group):
+    """The blocking findings of one rule."""
+
+
+@json_keys("kind=name commits findings rules=among")
+class KindGroup(Group):
+    """The blocking findings in one kind of file."""
+
+
+@json_keys("commits refused=refused_commits warned=warned_commits repeating rules kinds refusals=refused scanned")
+@dataclass(frozen=True, slots=True)
 class Trial:
-    """The verdicts, oldest commit first. `blobs`, `bytes`: how much was scanned."""
+    """The verdicts, oldest commit first. `blobs`, `bytes`: how much was scanned.
+
+    JSON: `commits`: how many commits were scanned. `refused`: how many of them would have been refused. `warned`: how
+    many have warnings only. `repeating`: how many only repeat the findings of an earlier one. `rules`, `kinds`: counts
+    of blocking findings. `refusals`: the refused commits, oldest first, with their findings as above, warnings too.
+    `scanned`: how much was read.
+    """
 
     verdicts: tuple[Verdict, ...]
     blobs: int
@@ -47,20 +77,32 @@ class Trial:
         return [verdict for verdict in self.verdicts if verdict.refused]
 
     @property
-    def warned(self) -> list[Verdict]:
-        """The verdicts with warnings only, oldest commit first."""
-        return [verdict for verdict in self.verdicts if verdict.findings and not verdict.refused]
+    def commits(self) -> int:
+        return len(self.verdicts)
 
+    @property
+    def refused_commits(self) -> int:
+        return len(self.refused)
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The blocking findings of one rule or in one kind of file. `among`: the kinds of file of a rule, or the rules of
-    a kind."""
+    @property
+    def warned_commits(self) -> int:
+        return sum(bool(verdict.findings) and not verdict.refused for verdict in self.verdicts)
 
-    name: str
-    commits: int
-    findings: int
-    among: tuple[str, ...]
+    @property
+    def repeating(self) -> int:
+        return sum(verdict.repeats and not verdict.findings for verdict in self.verdicts)
+
+    @property
+    def rules(self) -> list[RuleGroup]:
+        return _groups(self, lambda finding: finding.rule, _file_kind, RuleGroup)
+
+    @property
+    def kinds(self) -> list[KindGroup]:
+        return _groups(self, _file_kind, lambda finding: finding.rule, KindGroup)
+
+    @property
+    def scanned(self) -> dict[str, int]:
+        return {"blobs": self.blobs, "bytes": self.bytes}
 
 
 def trial_of(report: Report, commits: Sequence[str], stood: Collection[BaselineRow] = ()) -> Trial:
@@ -81,7 +123,9 @@ def trial_of(report: Report, commits: Sequence[str], stood: Collection[BaselineR
     return Trial(tuple(verdicts), report.blobs, report.bytes)
 
 
-def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding], str]) -> list[Group]:
+def _groups(
+    trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding], str], kind: type[AnyGroup]
+) -> list[AnyGroup]:
     """Group the blocking findings of refused commits, the group with most commits first. `by`: returns the name of a
     finding's group. `among`: returns the value of a finding that `Group.among` lists."""
     grouped: dict[str, list[Finding]] = {}
@@ -90,55 +134,31 @@ def groups(trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding]
             if finding.severity is Severity.BLOCK:
                 grouped.setdefault(by(finding), []).append(finding)
     rows = [
-        Group(name, len({f.commit for f in each}), len(each), tuple(sorted({among(f) for f in each})))
+        kind(name, len({f.commit for f in each}), len(each), tuple(sorted({among(f) for f in each})))
         for name, each in grouped.items()
     ]
     return sorted(rows, key=lambda row: (-row.commits, -row.findings, row.name))
 
 
-def rule_of(finding: Finding) -> str:
-    """The rule of a finding, to group by."""
-    return finding.rule
-
-
-def group_of(finding: Finding) -> str:
-    """The kind of file of a finding, to group by; `commit message` for a message."""
+def _file_kind(finding: Finding) -> str:
+    """The kind of file of a finding; `commit message` for a message."""
     if finding.path == MESSAGE:
         return "commit message"
     return file_group(finding.path)
 
 
-def as_value(trial: Trial) -> dict[str, Any]:
-    """The JSON of docs/json.md, "scan --trial"."""
-    return {
-        "commits": len(trial.verdicts),
-        "refused": len(trial.refused),
-        "warned": len(trial.warned),
-        "repeating": sum(verdict.repeats and not verdict.findings for verdict in trial.verdicts),
-        "rules": [_group_value(row, "rule", "kinds") for row in groups(trial, rule_of, group_of)],
-        "kinds": [_group_value(row, "kind", "rules") for row in groups(trial, group_of, rule_of)],
-        "refusals": [{"commit": verdict.commit, "findings": json_value(verdict.findings)} for verdict in trial.refused],
-        "scanned": {"blobs": trial.blobs, "bytes": trial.bytes},
-    }
-
-
-def _group_value(row: Group, name: str, among: str) -> dict[str, Any]:
-    return {name: row.name, "commits": row.commits, "findings": row.findings, among: list(row.among)}
-
-
 def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
     """The counts, a table by rule and one by kind of file, and the newest MAX_LISTED_COMMITS refused commits."""
-    number, refused = len(trial.verdicts), trial.refused
+    number, refused = trial.commits, trial.refused
     share = ""
     if number:
         share = f" ({len(refused) / number:.1%})"
     lines = [
         f"refused: {len(refused)} of the last {counted(number, 'commit')}{share}; "
-        f"{len(trial.warned)} more would have warned",
+        f"{trial.warned_commits} more would have warned",
         f"read: {counted(trial.blobs, 'version')} of files, {counted(trial.bytes, 'byte')}; nothing was written",
     ]
-    for title, by, among in (("rule", rule_of, group_of), ("kind of file", group_of, rule_of)):
-        rows = groups(trial, by, among)
+    for title, rows in (("rule", trial.rules), ("kind of file", trial.kinds)):
         if rows:
             lines += ["", f"{title:26} commits findings", *(_row(row) for row in rows)]
     for verdict in refused[: -MAX_LISTED_COMMITS - 1 : -1]:

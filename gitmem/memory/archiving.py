@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from gitmem.json_values import json_keys
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import (
     SAME_AS,
@@ -29,6 +30,7 @@ from gitmem.memory.sections import HEADINGS
 from gitmem.memory.statements import Form
 
 
+@json_keys("id=fact.id text=fact.text path")
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
     """An entry that goes to the archive: its fact, its lines with their ends, and the path of the archive file."""

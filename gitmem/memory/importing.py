@@ -368,7 +368,8 @@ def _line_list(lines: Sequence[int]) -> str:
 
 
 def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
-    """The JSON of docs/json.md, "import notes"."""
+    """The JSON of docs/json.md, "import notes". No class lists these keys: four of the values are known to the command
+    only, which adds more of its own."""
     return {
         "root": str(root),
         "shape": str(plan.shape),

@@ -472,7 +472,8 @@ def summary(outcome: Outcome) -> str:
 
 
 def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
-    """The JSON of docs/json.md, "git mem consolidate"."""
+    """The JSON of docs/json.md, "git mem consolidate". The classes do not list these keys, because each fact gets its
+    path here, which a `Fact` lacks."""
     return {
         "merges": [{"kept": _fact(each.kept), "gone": _fact(each.gone)} for each in outcome.merges],
         "replaced": [

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from gitmem.gate.detectors.masks import has_mask
 from gitmem.git.objects import Span
+from gitmem.json_values import json_keys
 from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import (
     TYPES,
@@ -107,22 +108,47 @@ GROUNDING: tuple[tuple[Check, Callable[[str, str, Iterable[date]], str]], ...] =
 )  # fmt: skip
 
 
+@json_keys("id=operation.id? text=operation.text sources=operation.sources check=why reason")
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An operation that is not applied. `reason`: a sentence."""
+    """An operation that is not applied. `reason`: a sentence.
+
+    JSON: `id`: null without a text. `text`: "" for a line that the gate stopped. `check`: one of the checks in
+    [promotion.md](promotion.md#the-checks).
+    """
 
     operation: Operation
     why: Check
     reason: str
 
 
+class ReplacedFact(TypedDict):
+    """The JSON of a fact that an operation replaces."""
+
+    id: str
+    text: str
+
+
+@json_keys(
+    "op=operation.op id=operation.id text=operation.text type=operation.type importance=operation.importance"
+    " until=operation.until? pinned=operation.pinned sources=operation.sources target reason=operation.reason"
+)
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """An operation to apply. `meta`: the keys of the new fact's comment; `old`: the fact that it replaces."""
+    """An operation to apply. `meta`: the keys of the new fact's comment; `old`: the fact that it replaces.
+
+    JSON: `op`: `add`, `update` or `supersede`. `target`: the fact that an update or supersede replaces.
+    """
 
     operation: Operation
     meta: tuple[tuple[str, str], ...]
     old: Fact | None = None
+
+    @property
+    def target(self) -> ReplacedFact | None:
+        if self.old is None:
+            return None
+        return {"id": self.old.id, "text": self.old.text}
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from gitmem.git.transaction import (  # fmt: skip
 )
 from gitmem.git.worktree import locked, write_atomic
 from gitmem.git.write import run_git
+from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import fact_id, render_span, text_hash
@@ -84,9 +85,19 @@ class Request:
     plan_only: bool = False  # a dry run without archiving and without `Outcome.differs`
 
 
+@json_keys(
+    "facts=plan.approved skipped=plan.refused differs archived cursor? model mode branch? commits lines_read=lines"
+    " why_nothing? notes=all_notes"
+)
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a promotion, or of its plan."""
+    """The result of a promotion, or of its plan.
+
+    JSON: `facts`: the facts that are promoted. `skipped`: the operations that are not applied. `differs`: facts that
+    the new ones repeat, replace, end or conflict with. `archived`: facts that moved to the archive. `cursor`: the
+    commit up to which logs count as read, null for none. `lines_read`: how many new lines were read. `why_nothing`: why
+    there are no facts. `notes`: what a model or a file lacked.
+    """
 
     plan: Plan
     model: str
@@ -100,6 +111,11 @@ class Outcome:
     lines: int = 0  # new lines that were read
     why_nothing: str = ""  # why no fact is promoted, a sentence
     differs: tuple[Rival, ...] = ()  # facts that the new ones repeat, replace, end or conflict with; all stay
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """The notes, with a sentence for each log that could not be read."""
+        return (*self.notes, *(f"{log.path}: {log.reason}" for log in self.skipped))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from gitmem.git.objects import Span
-from gitmem.memory.fact import Fact
+from gitmem.memory.fact import Fact, fact_id
 
 
 class Op(StrEnum):
@@ -51,6 +51,13 @@ class Operation:
     pinned: bool = False
     origin: str = ""
     odds: float | None = None  # log-odds that the line is worth keeping; None when a judge may not change the operation
+
+    @property
+    def id(self) -> str:
+        """The id of the fact with this text; "" without one."""
+        if not self.text:
+            return ""
+        return fact_id(self.text)
 
 
 @dataclass(frozen=True, slots=True)

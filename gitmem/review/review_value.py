@@ -17,7 +17,10 @@ from gitmem.review.text_changes import TextChange
 
 
 def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
-    """The review as a value for JSON. `forge`: where the links to source lines lead, None for no links."""
+    """The review as a value for JSON. `forge`: where the links to source lines lead, None for no links.
+
+    `Review` does not list these keys, because the warnings of the registry add keys, and the links need a forge.
+    """
     return {
         "base": review.base or None,
         "head": review.head,

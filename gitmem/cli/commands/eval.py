@@ -350,7 +350,7 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
 
 
 def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str]) -> dict[str, Any]:
-    """The JSON of docs/json.md, "eval"."""
+    """The JSON of docs/json.md, "eval". No class lists these keys, because the figures' names are keys of a group."""
     return {
         "runs": [
             {

@@ -262,7 +262,7 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     found_before = {row for path in paths for row in baseline_rows(path, before.texts(path), policy)}
     result = trial.trial_of(report, commits, found_before)
     if form == "json":
-        write_json(trial.as_value(result))
+        write_json(result)
     else:
         page(trial.as_text(result, escape), wrap=True)
     return Exit.DONE
