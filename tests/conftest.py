@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -34,23 +35,40 @@ def isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]
         yield isolate(tmp_path_factory.mktemp("session-home"), patch)
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """New empty folders. pytest's own `mktemp` reads the names of all that it made before: thousands, for each test."""
+    folder = tmp_path_factory.mktemp("homes")
+
+    def new_folders() -> Iterator[Path]:
+        for number in itertools.count():
+            home = folder / f"home{number}"
+            home.mkdir()
+            yield home
+
+    return new_folders()
+
+
 @pytest.fixture(autouse=True)
-def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def isolated(homes: Iterator[Path]) -> Iterator[Path]:
     """A private HOME for this test; what it leaves in the environment is gone after it."""
     before = dict(os.environ)
     with pytest.MonkeyPatch.context() as patch:
-        yield isolate(tmp_path_factory.mktemp("home"), patch)
+        yield isolate(next(homes), patch)
     os.environ.clear()
     os.environ.update(before)
 
 
 def isolate(home: Path, patch: pytest.MonkeyPatch) -> Path:
-    """Make `home` the HOME; Git and libgit2 read one empty configuration with an identity, and nothing else."""
+    """Make `home` the HOME; Git and libgit2 read one configuration with an identity, and nothing else.
+
+    Git starts no maintenance after a commit: that process takes as long as the commit itself."""
     for name in list(os.environ):
         if name.startswith(("GIT_", "GITMEM_", "GITHUB_", "XDG_", "LESS")) or name.lower().endswith("_proxy"):
             patch.delenv(name)
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"
+        "[maintenance]\n\tauto = false\n"
     )
     patch.setenv("HOME", str(home))
     patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))

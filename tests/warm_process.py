@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
@@ -135,50 +136,63 @@ def serve(address: str) -> dict[str, Any]:
     gc.collect()
     gc.freeze()
     parent = os.getppid()
+    waiting: dict[int, socket.socket] = {}  # process id of a running command -> connection of its caller
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(f"{address}.new")
         listener.listen(64)
         os.rename(f"{address}.new", address)  # whoever sees it can connect
-        listener.settimeout(LOOK_SECONDS)
+        woken, wakes = socket.socketpair()
+        woken.setblocking(False)
+        wakes.setblocking(False)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing is written to `wakes`
         while os.getppid() == parent:
-            reap()
-            try:
+            ready, _, _ = select.select([listener, woken], [], [], LOOK_SECONDS)
+            if woken in ready:
+                woken.recv(4096)
+                send_exit_codes(waiting)
+            if listener in ready:
                 connection, _ = listener.accept()
-            except TimeoutError:
-                continue
-            if os.fork() == 0:
-                listener.close()
-                return attend(connection)
-            connection.close()
+                request = start_command(connection, waiting)
+                if request is not None:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    woken.close()
+                    wakes.close()
+                    return request
     raise SystemExit(0)
 
 
-def reap() -> None:
-    """Wait for the processes that have answered their request, so that none stays as a zombie."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
-
-
-def attend(connection: socket.socket) -> dict[str, Any]:
-    """Read a request, fork the process that runs it, send its id and then its exit code. Returns in that process only."""
+def start_command(connection: socket.socket, waiting: dict[int, socket.socket]) -> dict[str, Any] | None:
+    """Read a request, fork the process that runs it, and send its id. Returns the request in the forked process, whose
+    standard streams are then the request's, and None in the warm process."""
     connection.setblocking(True)
     _, streams, _, _ = socket.recv_fds(connection, 1, STREAMS)
     request: dict[str, Any] = json.loads(connection.makefile("rb").read().decode("utf-8", "surrogatepass"))
     pid = os.fork()
     if pid == 0:
-        connection.close()
+        for open_connection in (connection, *waiting.values()):
+            open_connection.close()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
         return request
-    connection.sendall(f"{pid}\n".encode())
-    _, status = os.waitpid(pid, 0)
+    for stream in streams:
+        os.close(stream)
+    waiting[pid] = connection
     with suppress(BrokenPipeError):  # the test stopped waiting
-        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
+        connection.sendall(f"{pid}\n".encode())
+    return None
+
+
+def send_exit_codes(waiting: dict[int, socket.socket]) -> None:
+    """Send the exit code of each command that ended to its caller, so that no process stays as a zombie."""
+    while waiting:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        with waiting.pop(pid) as connection, suppress(BrokenPipeError):  # the test stopped waiting
+            connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 def become_command(request: dict[str, Any]) -> None:
