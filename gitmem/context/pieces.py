@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gitmem.context.layer_limits import Count
 from gitmem.memory.document import Document, parse
-from gitmem.memory.fact import parse_comment
+from gitmem.memory.fact import ABOUT, parse_comment
 from gitmem.memory.statements import BOLD_LEVEL, MAX_PARENTS, Form, Statement
 from gitmem.paths import file_name_words
 from gitmem.text.sentences import sentences
@@ -27,13 +27,21 @@ _TABLE = (Form.ROW, Form.TABLE_HEAD)
 class LayoutLine(NamedTuple):
     """One line of the Markdown of a piece. `number`: its line in the file, 0 for a name from the front matter. `form`:
     the kind of Markdown block. `lead`: white space, list marker or `> ` before `text`. `level`: of a heading, 0 for any
-    other line."""
+    other line. `about`: the key of that name in the comment of a statement, shown before its text; else ""."""
 
     number: int
     form: Form
     lead: str
     text: str
     level: int = 0
+    about: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The text with `about` before it: `Falcon: the port is 8080`."""
+        if self.about:
+            return f"{self.about}: {self.text}"
+        return self.text
 
 
 class Piece(NamedTuple):
@@ -164,7 +172,7 @@ class _Reader:
             lines = [line.expandtabs(TAB) for line in self.lines[statement.first - 1 : statement.last]]
             own = [line[min(_indent(lines[0]), _indent(line)) :] for line in lines]
             text, lead = "\n".join(indent + line for line in own), ""
-        return LayoutLine(statement.first, statement.form, lead, text)
+        return LayoutLine(statement.first, statement.form, lead, text, about=statement.get(ABOUT))
 
 
 def _indent(line: str) -> int:
@@ -206,7 +214,7 @@ def as_markdown(
         for line in way[max(same, omitted) :]:
             if last is not None and rows and _needs_empty_line(last, line):
                 rows.append("")
-            rows.append(line.lead + before.get(line.number, "") + line.text)
+            rows.append(line.lead + before.get(line.number, "") + line.shown)
             last = line
         if piece.first in after:
             rows.append(after[piece.first])
@@ -262,7 +270,7 @@ def short_markdown(found: Sequence[Piece]) -> str:
         only = found[0]
         if only.own.form is Form.ROW:
             return only.statement.text
-        return only.own.text
+        return only.own.shown
     shared = min((_shared_beginning(found[0].above, piece.above) for piece in found[1:]), default=0)
     return as_markdown(found, omitted=shared)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from gitmem.memory.fact import Meta, parse_comment
+from gitmem.memory.fact import ABOUT, Meta, parse_comment
 from gitmem.memory.front_matter import closing_line
 from gitmem.memory.outline import Heading, Outline, outline
 from gitmem.paths import file_name_words
@@ -98,10 +98,13 @@ class Statement(NamedTuple):
     @property
     def trail(self) -> tuple[str, ...]:
         """The subject of the statement, from the outermost step in: note name, headings, parent items, header row of
-        its table."""
+        its table, and the key ABOUT of its comment."""
+        steps = (*self.above, *self.parents)
         if self.header:
-            return (*self.above, *self.parents, " | ".join(self.header))
-        return (*self.above, *self.parents)
+            steps = (*steps, " | ".join(self.header))
+        if self.meta and (about := self.get(ABOUT)):
+            steps = (*steps, about)
+        return steps
 
     @property
     def sentences(self) -> list[str]:

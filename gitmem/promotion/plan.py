@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
 from gitmem.gate.detectors.masks import has_mask
@@ -20,6 +21,7 @@ from gitmem.git.objects import Span
 from gitmem.json_values import json_keys
 from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import (
+    ABOUT,
     TYPES,
     UNSEEN_ORIGINS,
     Fact,
@@ -47,6 +49,7 @@ from gitmem.memory.statements import read
 from gitmem.memory.successor import why_only_proposed
 from gitmem.messages import Message
 from gitmem.promotion.proposal import Log, Op, Operation
+from gitmem.promotion.topics import has_topic, timed_topic
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import (
     date_problem,
@@ -248,7 +251,7 @@ class _Run:
                 continue
             span = operation.sources[0]
             log = self.logs[span.path, span.blob]
-            row = _placed(replace(operation, text=normalise(operation.text)), log)
+            row = self._placed(replace(operation, text=normalise(operation.text)))
             row = row._replace(fact=row.fact._replace(line=index))
             rows.append((index, (log.day.isoformat(), span.start_line), row))
         rows = sorted(rows, key=lambda row: row[1], reverse=True)[:MAX_COMPARED_ADDITIONS]
@@ -275,8 +278,7 @@ class _Run:
             verdict = self._within_limits(verdict)
         if isinstance(verdict, Approved):
             self.approved[fact_id(verdict.operation.text)] = verdict.operation.text
-            source = verdict.operation.sources[0]
-            self.additions.append(_placed(verdict.operation, self.logs[source.path, source.blob]))
+            self.additions.append(self._placed(verdict.operation))
             if verdict.old is not None:
                 self.replaced.add(verdict.old.id)
                 self.losses_left -= verdict.operation.op is Op.SUPERSEDE
@@ -411,7 +413,7 @@ class _Run:
         if any(is_near_duplicate(claimed, without_deciding_words(other)) for other in self.approved.values()):
             return Refused(operation, Check.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
-        new = _placed(operation, log)
+        new = self._placed(operation)
         near = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _has_topic(row.fact, topic)]
         if operation.op is Op.ADD and (problem := self._said_in_other_words(new, topic, near)):
             return Refused(operation, Check.DUPLICATE, problem)
@@ -429,10 +431,21 @@ class _Run:
         elif corrects and likeness(terms(text), terms(target.text)) < MIN_UPDATE_LIKENESS:
             # An update only corrects words; one that says something else counts as a loss of the old fact.
             operation = replace(operation, op=Op.SUPERSEDE)
-        meta = with_until(comment_keys(operation, log, target), self.rules.retention, self.rules.today)
+        meta = comment_keys(operation, log, target, new.fact.trail)
+        meta = with_until(meta, self.rules.retention, self.rules.today)
         if proposes and target is None:
             meta += ((PROPOSES, proposes),)
         return Approved(operation, meta, target)
+
+    def _placed(self, operation: Operation) -> PlacedFact:
+        """The fact of an operation, as it will be in MEMORY.md, from the day of its log. Its trail is the topic of the
+        log's heading with a time (`topics.timed_topic`)."""
+        span = operation.sources[0]
+        document = self.documents(span.path, span.blob)
+        topics = (timed_topic(row, operation.text) for row in document if row.first <= span.start_line <= row.last)
+        trail = tuple(filter(None, islice(topics, 1)))
+        fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),), trail=trail)
+        return PlacedFact(MEMORY, fact, self.logs[span.path, span.blob].day.isoformat())
 
     def _said_in_other_words(self, new: PlacedFact, topic: str, near: Iterable[tuple[PlacedFact, Relation]]) -> str:
         """Why the addition `new` is a duplicate: a fact of `near` (fact, relation to it) or an addition of this run
@@ -459,12 +472,6 @@ class _Run:
         return ""
 
 
-def _placed(operation: Operation, log: Log) -> PlacedFact:
-    """The fact of an operation, as it will be in MEMORY.md, from the day of its log."""
-    fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),))
-    return PlacedFact(MEMORY, fact, log.day.isoformat())
-
-
 def _is_surely_same(found: Relation) -> bool:
     """Whether two statements surely say the same. Of 1,766 labelled pairs, 1 in 1,600 different ones passes."""
     from gitmem.memory.relation import Kind
@@ -482,9 +489,12 @@ def _has_topic(fact: Fact, topic: str) -> bool:
     return len(own & terms(" ".join((fact.text, *trail)))) > MIN_TOPIC_SHARE * len(own)
 
 
-def comment_keys(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:
+def comment_keys(
+    operation: Operation, log: Log, old: Fact | None, trail: Sequence[str] = ()
+) -> tuple[tuple[str, str], ...]:
     """The keys of the new fact's comment: those of the operation, then those of `old` that the operation does not state
-    and that still hold; `until` and `confidence` do not. `old`: the fact that an UPDATE or SUPERSEDE changes.
+    and that still hold; `until` and `confidence` do not.
+    `old`: the fact that an UPDATE or SUPERSEDE changes. `trail`: the step for ABOUT.
 
     An UPDATE keeps the sources of `old` too, and the worse of both origins. A SUPERSEDE drops its code keys and adds
     `supersedes`.
@@ -492,6 +502,7 @@ def comment_keys(operation: Operation, log: Log, old: Fact | None) -> tuple[tupl
     meta: list[tuple[str, str]] = [("type", operation.type)]
     meta += [("src", render_span(span)) for span in operation.sources]
     meta += _code_keys(operation, log)
+    meta += [(ABOUT, step) for step in trail]
     meta.append(("importance", f"{_clamped(operation.importance):.2f}".rstrip("0").rstrip(".") or "0"))
     if operation.type in ("decision", "policy", "rule"):
         meta.append(("from", log.day.isoformat()))
@@ -509,6 +520,8 @@ def comment_keys(operation: Operation, log: Log, old: Fact | None) -> tuple[tupl
         dropped.add("origin")
     if operation.op is Op.SUPERSEDE:
         dropped |= {"code", "read"}
+    if has_topic(operation.text, old.get(ABOUT)):
+        dropped.add(ABOUT)
     kept = [pair for pair in old.meta if pair[0] not in dropped]
     if operation.op is Op.UPDATE:
         kept += [pair for pair in old.meta if pair[0] == "src" and pair not in meta]

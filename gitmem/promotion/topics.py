@@ -16,6 +16,7 @@ from gitmem.text.names import is_identifier, name_words
 
 MAX_TOPIC_CHARS = 90  # characters of a heading or a parent item that can be a topic
 MAX_BOTH_CHARS = 60  # characters of a heading and a parent item together; beyond them the item alone is the topic
+MAX_TIMED_WORDS = 4  # words of a heading with a time that names a thing; longer ones tell what happened
 MIN_TOPIC_SHARE = 0.5  # share of a topic's words from which a text has the topic itself
 
 # Words of headings of reports. Of 239 judged lines of agents' logs below such headings 13 were worth keeping, of 695
@@ -47,9 +48,21 @@ def topic_of(statement: Statement, text: str) -> str:
         heading = headings[-1]
     if statement.time and (parent or _has_name(text)):
         heading = ""
-    if heading and parent and (_has_topic(parent, heading) or len(heading) + len(parent) > MAX_BOTH_CHARS):
+    if heading and parent and (has_topic(parent, heading) or len(heading) + len(parent) > MAX_BOTH_CHARS):
         heading = ""
-    return ", ".join(topic for topic in (heading, parent) if topic and not _has_topic(text, topic))
+    return ", ".join(topic for topic in (heading, parent) if topic and not has_topic(text, topic))
+
+
+def timed_topic(statement: Statement, text: str) -> str:
+    """The nearest heading with a topic, at most MAX_TIMED_WORDS words, of a statement below a heading with a time; ""
+    for any other statement, and if `text` has the topic's words."""
+    topics = [topic for heading in statement.above if (topic := _as_topic(heading))]
+    if not statement.time or not topics:
+        return ""
+    topic = topics[-1]
+    if len(topic.split()) > MAX_TIMED_WORDS or has_topic(text, topic):
+        return ""
+    return topic
 
 
 def reports_work(statement: Statement) -> bool:
@@ -69,7 +82,7 @@ def _as_topic(text: str) -> str:
     return bare
 
 
-def _has_topic(text: str, topic: str) -> bool:
+def has_topic(text: str, topic: str) -> bool:
     """Whether a text has more than MIN_TOPIC_SHARE of the words of a topic."""
     own = _stems(topic) - GENERIC_WORDS - NOT_NAMES
     return not own or len(own & _stems(text)) > MIN_TOPIC_SHARE * len(own)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from gitmem.index.line_records import ASKS, ROW
+from gitmem.memory.fact import ABOUT
 from gitmem.paths import Kind
 from gitmem.search import subjects
 from gitmem.search.candidate_links import CandidateLinks
@@ -53,12 +54,13 @@ class NeighbourJoin:
         return members
 
     def _may_join(self, other: Candidate, members: Sequence[Candidate]) -> bool:
-        """Whether a line belongs to the same section, state and item as `members`, and neither amends one of them nor
-        names another thing than the question does."""
+        """Whether a line belongs to the same section, state, item and thing as `members`, and neither amends one of
+        them nor names another thing than the question does."""
         first = members[0]
         return (
             other.line.strip == first.line.strip
             and other.state == first.state
+            and other.first(ABOUT) == first.first(ABOUT)
             and not self.links.has_link(other, members)
             and self._is_of_one_item(other, members)
             and not _heading_lies_between(members, other)

@@ -1,0 +1,75 @@
+"""A log's heading with a time, `## 09:00 - billing`: what is promoted below it stays a fact about billing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitmem.git.objects import Span
+from gitmem.memory import facts
+from gitmem.promotion.plan import comment_keys
+from gitmem.promotion.proposal import Op, Operation
+from tests.harness import Repo
+from tests.promotion.sample import log_of
+
+LOG = log_of(["the port is 9090"])
+
+PORTS = ("We decided that the API port is 8080", "We decided that the API port is now 9090")
+TIMEOUTS = ("API 타임아웃은 30초로 하기로 했다", "API 타임아웃은 이제 60초로 하기로 했다")
+
+
+def say(repo: Repo, day: str, heading: str, text: str) -> None:
+    repo.commit(f"log {day}", {f"memory/{day}.md": f"# {day}\n\n## 09:00 - {heading}\n\n- {text}\n"})
+
+
+def promote(repo: Repo, day: str = "2026-11-21") -> list[str]:
+    """Promote; the facts of MEMORY.md."""
+    repo.mem("promote", env={"GITMEM_NOW": f"{day}T10:00:00+00:00"})
+    return [line.partition(" <!--")[0] for line in repo.read("MEMORY.md").splitlines() if line.startswith("- ")]
+
+
+@pytest.mark.parametrize("one_run", [False, True])
+@pytest.mark.parametrize(("things", "texts"), [(("Falcon", "Eagle"), PORTS), (("결제팀", "검색팀"), TIMEOUTS)])
+def test_what_is_said_of_another_thing_replaces_nothing(
+    repo: Repo, things: tuple[str, str], texts: tuple[str, str], one_run: bool
+) -> None:
+    for day, heading, text in zip(("2026-11-10", "2026-11-20"), things, texts, strict=True):
+        say(repo, day, heading, text)
+        if not one_run:
+            promote(repo, day)
+    assert set(promote(repo)) == {f"- {text}" for text in texts}
+    assert all(f"about={heading}" in repo.read("MEMORY.md") for heading in things)
+    assert repo.mem("verify").returncode == 0
+    assert "no statements" in repo.mem("settle").stderr
+
+
+def test_a_context_and_a_search_say_what_a_fact_is_about(repo: Repo) -> None:
+    for day, heading, text in zip(("2026-11-10", "2026-11-20"), ("Falcon", "Eagle"), PORTS, strict=True):
+        say(repo, day, heading, text)
+        promote(repo, day)
+    asked = repo.mem("context", "what is the API port").stdout
+    assert f"- Falcon: {PORTS[0]}" in asked and f"- Eagle: {PORTS[1]}" in asked and "until" not in asked
+    hits = json.loads(repo.mem("search", "--json", "API port").stdout)["hits"]
+    assert {(hit["trail"][-1], hit["text"]) for hit in hits if hit["path"] == "MEMORY.md"} == {
+        ("Falcon", f"- {PORTS[0]}"),
+        ("Eagle", f"- {PORTS[1]}"),
+    }
+    assert json.loads(repo.mem("search", "--json", "falcon port").stdout)["hits"][0]["text"] == f"- {PORTS[0]}"
+
+
+@pytest.mark.parametrize(
+    "headings", [("standup", "evening review"), ("Falcon", "Falcon"), ("A long day on which much was done", "Falcon")]
+)
+def test_what_is_said_on_another_occasion_or_of_the_same_thing_replaces(repo: Repo, headings: tuple[str, str]) -> None:
+    for day, heading, text in zip(("2026-11-10", "2026-11-20"), headings, PORTS, strict=True):
+        say(repo, day, heading, text)
+        promote(repo, day)
+    assert promote(repo) == [f"- {PORTS[1]}"]
+
+
+@pytest.mark.parametrize(("text", "about"), [("Falcon: the port is 9090", ""), ("the port is 9090", "Falcon")])
+def test_a_fact_that_names_its_thing_says_it_once(text: str, about: str) -> None:
+    old = facts.parse(b"- the port is 8080 <!-- mem type=fact about=Falcon -->\n").facts[0]
+    operation = Operation(Op.SUPERSEDE, text, (Span(LOG.path, 1, 1, LOG.blob),), "fact")
+    assert dict(comment_keys(operation, LOG, old)).get("about", "") == about
