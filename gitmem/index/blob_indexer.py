@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, ModelUnavailable
 from gitmem.git.opening import Repository
-from gitmem.index.db import reembedding, snapshots
 from gitmem.index.db.removal import forget_blobs
 from gitmem.index.db.values import BlobRow, Cut, Shape
 from gitmem.index.db.writer import Writer
 from gitmem.index.index_file import LOCKED
 from gitmem.memory.document import STILL_ENCRYPTED
-from gitmem.memory.snapshot import read_hits, work_tree_key
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.index.parse_workers import Batch, Vectors
 
 BATCH = 256  # blobs in a transaction
 BATCH_BYTES = 256 << 10  # of the blobs in a transaction; parsing takes about twenty times as much memory
@@ -33,6 +34,14 @@ MIN_BLOBS_FOR_PROCESSES = 400
 MIN_BYTES_FOR_PROCESSES = 4 * MAX_MEMORY_FILE_BYTES
 Blobs = Iterable[tuple[str, bytes]]
 Say = Callable[[str], None]
+
+
+class ChunkText(NamedTuple):
+    """A chunk to embed. `oid`: of a blob that has it."""
+
+    hash: bytes
+    text: str
+    oid: str
 
 
 @dataclass(slots=True)
@@ -127,9 +136,28 @@ class BlobIndexer:
         """
         if not total:
             return True
+        done = 0
+        with self._parsed(batches_of(blobs), total) as results:
+            while group := list(islice(results, self.together)):
+                with self.transaction():
+                    for rows, vectors in group:
+                        self._add(rows, vectors)
+                        done += publish([row.oid for row in rows])
+                self.say(f"indexed {done} of {total} {self.nouns}")
+                if done < total and self.late():
+                    self.work.unfinished = f"{total - done} {self.nouns} are not indexed yet"
+                    return False
+        return True
+
+    @contextmanager
+    def _parsed(self, batches: Iterator[Batch], total: int) -> Iterator[Iterator[tuple[list[BlobRow], Vectors]]]:
+        """The rows of each batch and, by hash, the vectors that were made for their chunks.
+
+        Child processes parse the batches if that is worth their start; they also make the vectors if the embedder is
+        the static table. This process parses the batches otherwise, and makes no vectors here.
+        """
         from gitmem.index.parse_workers import Task, Workers, parsed, usable_cores
 
-        batches = _batches(blobs)
         # Read batches until it is clear whether child processes are worth it; a new index lacks all blobs.
         first, count, size = [], 0, 0
         if total >= MIN_BLOBS_FOR_PROCESSES and not self.writer.holds_blobs():
@@ -141,43 +169,30 @@ class BlobIndexer:
             first.append(batch)
             count += len(batch)
             size += sum(len(data) for _, data in batch)
-        workers = None
+        children = 0
         if count >= MIN_BLOBS_FOR_PROCESSES or size >= MIN_BYTES_FOR_PROCESSES:
             children = usable_cores()
-            if children:
-                workers = Workers(children)
-        done = 0
+        if not children:
+            stored = self.writer.stored_chunks
+            yield ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(first, batches))
+            return
+        workers = Workers(children)
         try:
-            if workers is not None:
-                self.writer.bulk()
-                # Child processes make the vectors of the static table only.
-                known = self.writer.known_chunks(self.number if self.static else None)
-                results = workers.run(chain(first, batches), Task(self.cut, self.static, *known, self.messages))
-            else:
-                stored = self.writer.stored_chunks
-                results = ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(first, batches))
-            while group := list(islice(results, self.together)):
-                with self.transaction():
-                    for rows, vectors in group:
-                        self._add(rows, vectors)
-                        done += publish([row.oid for row in rows])
-                self.say(f"indexed {done} of {total} {self.nouns}")
-                if done < total and self.late():
-                    self.work.unfinished = f"{total - done} {self.nouns} are not indexed yet"
-                    return False
+            self.writer.bulk()
+            known = self.writer.known_chunks(self.number if self.static else None)
+            yield workers.run(chain(first, batches), Task(self.cut, self.static, *known, self.messages))
         finally:
-            if workers is not None:
-                workers.close()
-        return True
+            workers.close()
 
-    def _add(self, rows: Sequence[BlobRow], vectors: Mapping[bytes, tuple[bytes, bytes]]) -> None:
+    def _add(self, rows: Sequence[BlobRow], vectors: Vectors) -> None:
+        """Add parsed blobs with the vectors of their new chunks. `vectors`: as for `embed`."""
         fresh = self.writer.add_blobs(rows)
         if any(row.skipped == STILL_ENCRYPTED for row in rows) and self.repo.git_crypt() is None:
             self.writer.set_meta(LOCKED, "yes")
         self.work.blobs += len(rows)
         self.work.chunks += len(fresh)
         home = {chunk.hash: row.oid for row in rows for chunk in row.chunks}
-        self._embed({number: (row.hash, row.text, home[row.hash]) for number, row in fresh.items()}, vectors)
+        self.embed({number: ChunkText(row.hash, row.text, home[row.hash]) for number, row in fresh.items()}, vectors)
 
     # -- vectors ---------------------------------------------------------------------------------------------
 
@@ -211,13 +226,10 @@ class BlobIndexer:
                 self.unavailable = error
             self.work.notes.append(f"no vectors: {error.message}")
 
-    def _embed(self, fresh: Mapping[int, tuple[bytes, str, str]], made: Mapping[bytes, tuple[bytes, bytes]]) -> None:
-        """Add the vectors of chunks that have none.
-
-        `fresh`: chunk id -> (hash, text to embed, oid of its blob). `made`: hash -> vector, from a child process; other
-        vectors are made here.
-        """
-        if not fresh:
+    def embed(self, texts: Mapping[int, ChunkText], vectors: Vectors) -> None:
+        """Add the vectors of chunks that have none. `texts`: by chunk id. `vectors`: by hash, from a child process;
+        other vectors are made here."""
+        if not texts:
             return
         writer = self.writer
         if self.embedder is None:
@@ -225,17 +237,18 @@ class BlobIndexer:
             return
         from gitmem.index.parse_workers import codes
 
-        wanted = writer.unembedded(self.number, fresh)
-        rows = [(number, made[fresh[number][0]]) for number in wanted if fresh[number][0] in made]
-        rest = [number for number in wanted if fresh[number][0] not in made]
+        wanted = writer.unembedded(self.number, texts)
+        rows = [(number, vectors[texts[number].hash]) for number in wanted if texts[number].hash in vectors]
+        rest = [number for number in wanted if texts[number].hash not in vectors]
         step = CHUNKS_PER_REPORT
         if hasattr(self.embedder, "codes"):  # the static table takes no time worth a report
             step = max(1, len(rest))
         for at in range(0, len(rest), step):
             numbers = rest[at : at + step]
+            some = [texts[number] for number in numbers]
+            origins = [(self.names.get(text.oid, ""), text.oid) for text in some]
             try:
-                origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in numbers]
-                rows += zip(numbers, codes(self.embedder, [fresh[n][1] for n in numbers], origins), strict=True)
+                rows += zip(numbers, codes(self.embedder, [text.text for text in some], origins), strict=True)
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
                 self.embedder, self.unavailable = None, error
@@ -251,74 +264,8 @@ class BlobIndexer:
             self.say(f"{counted(embedded, 'chunk')} embedded")
             self.reported = self.clock()
 
-    def change_embedder(self) -> None:
-        """Make vectors of the configured embedder for every chunk that has none, then put it in force.
 
-        If it does not answer, `unavailable` holds the error, and the embedder in force stays.
-        """
-        from gitmem.models.embedding import open_embedder
-
-        writer = self.writer
-        if self.unavailable is not None:
-            return
-        try:
-            wanted = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
-            in_force = writer.in_force()
-            if in_force is not None and in_force[0] == wanted.id and not writer.meta("lacking"):
-                return  # each chunk got its vector in the transaction that added it
-            dims = wanted.dims
-            with writer.writing():
-                number = writer.embedder(wanted.id, self.config.embedder, dims)
-            lacking = reembedding.blobs_without_vectors(writer.database, number)
-            if lacking:
-                for key in snapshots.keys(writer.database, ""):
-                    self.names.update(self._paths(key))
-                self.embedder, self.number = wanted, number
-                self._embed_blobs(lacking)
-                if reembedding.blobs_without_vectors(writer.database, number):
-                    return
-            with writer.writing():
-                reembedding.put_in_force(writer.database, number)
-                writer.set_meta("lacking", "")
-        except ModelUnavailable as error:
-            self.unavailable = error
-
-    def _embed_blobs(self, oids: Sequence[str]) -> None:
-        """Parse indexed blobs again and add the vectors that their chunks lack."""
-        from gitmem.index.chunks import blob_row
-
-        writer = self.writer
-        for batch in _batches(self._contents(oids)):
-            rows = [blob_row(oid, data, self.cut) for oid, data in batch]
-            texts: dict[int, tuple[bytes, str, str]] = {}
-            for row in rows:
-                chunks = reembedding.chunks_of_blob(writer.database, row.oid)
-                if len(chunks) == len(row.chunks):
-                    texts.update({n: (c.hash, c.text, row.oid) for n, c in zip(chunks, row.chunks, strict=True)})
-            with writer.writing():
-                self._embed(texts, {})
-            if self.embedder is None:
-                return
-
-    def _contents(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """(oid, bytes) of blobs, from Git or, if Git does not have a blob, from the work tree."""
-        missing = []
-        for oid, data in self.repo.read_many(oids):
-            if data is None:
-                missing.append(oid)
-            else:
-                yield oid, data
-        if missing and self.repo.root is not None:
-            paths = self._paths(work_tree_key(self.repo))
-            for (_, oid), data in read_hits(self.repo, [(paths[oid], oid) for oid in missing if oid in paths]).items():
-                yield oid, data
-
-    def _paths(self, key: str) -> dict[str, str]:
-        """oid -> one of its paths, for the files of a snapshot."""
-        return {row.oid: path for path, row in snapshots.entries(self.writer.database, key).items()}
-
-
-def _batches(blobs: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
+def batches_of(blobs: Blobs) -> Iterator[Batch]:
     """The blobs in lists of at most BATCH blobs and about BATCH_BYTES."""
     batch: list[tuple[str, bytes]] = []
     size = 0

@@ -18,6 +18,7 @@ from gitmem.index.blob_indexer import BlobIndexer, Say, Work
 from gitmem.index.db import removal, snapshots
 from gitmem.index.db.sqlite import Database
 from gitmem.index.db.values import Cut
+from gitmem.index.embedder_change import change_embedder
 from gitmem.index.index_file import directory, discard
 from gitmem.index.tree_indexer import add_blobs_of_tree
 from gitmem.index.update import Bounds, Update
@@ -78,7 +79,7 @@ def _refresh_files(update: Update, full: bool, revs: Sequence[str]) -> GitMemErr
             indexer.whole = False
         else:
             _index_files(indexer, scan, revs)
-        indexer.change_embedder()
+        change_embedder(indexer)
         return indexer.unavailable
 
 
