@@ -131,13 +131,15 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     withheld += known
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count_tokens(f"{lead_line(commits)}\n{MEMORY_TAGS}{END}")
-    alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
+    measure = packing.Measure(
+        request.layer_limits, request.count_tokens, lambda part: render_group([part], commits, bare=True)
+    )
     whole: frozenset[str] = frozenset()
     if request.whole_memory_tokens != 0:
         room = left - request.budget + min(request.whole_memory_tokens or request.budget, request.budget)
         weak = [part for part, why in withheld if part.layer is Layer.MEMORY and why in (NO_ANSWER, WEAK_ANSWER)]
         memory = [*(part for part in parts if part.layer is Layer.MEMORY), *weak]
-        whole = packing.whole_memories(parts, memory, room, request.layer_limits, request.count_tokens, alone)
+        whole = packing.whole_memories(parts, memory, room, measure)
         unasked = {id(part) for part in weak if part.scope in whole}
         parts += [part for part in weak if id(part) in unasked]
         withheld = [(part, why) for part, why in withheld if id(part) not in unasked]
@@ -145,7 +147,7 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     parts = _without_copies(parts, request, withheld)
 
     def fitted(parts: Sequence[Part], total: int, characters: int = 0) -> packing.Selection:
-        return packing.fit(parts, total, request.layer_limits, request.count_tokens, alone, whole, characters)
+        return packing.fit(parts, total, measure, whole, characters)
 
     wide = fitted(parts, left * MERGE_BUDGET_FACTOR if request.merge else left)
     chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in wide.kept)
@@ -333,7 +335,8 @@ def _parts_of_scope(
     parts += layers.pinned_parts(scope.read, instructions, lapsed, scope.name, files)
     parts += layers.rule_parts(paths, scope.read, (*request.subjects, *request.staged), scope.name)
     parts += layers.skill_parts(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
-    found = layers.memory_parts(scope.read, files, similarity, request.weights, lapsed, scope.name, until)
+    memory = layers.ScopeMemory(scope.name, scope.read, lapsed, request.weights)
+    found = layers.memory_parts(memory, files, similarity, until)
     parts += found[: layers.MAX_FACTS]
     if more := found[layers.MAX_FACTS :]:
         left_out.dropped.extend((part, packing.OVER_LAYER_LIMIT) for part in more)
@@ -341,8 +344,8 @@ def _parts_of_scope(
             Message("memory: {} facts beyond the first {} were not looked at", len(more), layers.MAX_FACTS)
         )
     items = {layer: share.part_tokens for layer, share in shares.items()}
-    most = request.budget // 4  # tokens of one statement at most
-    parts += layers.recalled_parts(hits, scope.read, request.weights, lapsed, items, count, most, scope.name)
+    sizes = layers.StatementLimits(items, count, most=request.budget // 4)
+    parts += layers.recalled_parts(hits, memory, sizes)
     logs = {path: day for path in paths if (day := log_day(path, scope.log_patterns))}
     parts += layers.log_parts(logs, scope.read, lapsed, shares[Layer.DAILY].part_tokens, count, scope.name)
     parts, hidden = folder_preference.prefer_nearest(parts, scope.read, request.subject_folders, scope.own_folders)

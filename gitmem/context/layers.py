@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 from typing import NamedTuple
 
 from gitmem.context import pieces as pieces_
@@ -281,28 +280,53 @@ def working_parts(
     return parts
 
 
+class ScopeMemory(NamedTuple):
+    """The memory of a scope that parts are made of. `lapsed`: its facts that no longer hold. `weights`: of the
+    relevance of a part."""
+
+    scope: str
+    read: Read
+    lapsed: LapsedFacts
+    weights: Weights
+
+
+class StatementLimits(NamedTuple):
+    """The sizes of recalled parts. `part_tokens`: layer -> tokens of one part. `count`: returns the tokens of a text.
+    `most`: tokens of one statement at most (`pieces.first_fitting`)."""
+
+    part_tokens: Mapping[Layer, int]
+    count: Count
+    most: int
+
+    def first_fitting(self, found: Sequence[Piece], layer: Layer) -> list[Piece]:
+        """The first of these statements that fit a part of a layer."""
+        return pieces_.first_fitting(found, self.part_tokens.get(layer, 0), self.count, self.most)
+
+
 def memory_parts(
-    read: Read, paths: Sequence[str], similarity: Mapping[tuple[str, int], float], weights: Weights,
-    lapsed: LapsedFacts, scope: str = "project", until: Mapping[tuple[str, int], str] = MappingProxyType({}),
-) -> list[Part]:  # fmt: skip
+    memory: ScopeMemory,
+    paths: Sequence[str],
+    similarity: Mapping[tuple[str, int], float],
+    until: Mapping[tuple[str, int], str],
+) -> list[Part]:
     """One part for each fact of the files `paths` of long-term memory, most relevant first, without pinned facts.
 
     `similarity`: (path, line) -> score of a search hit there, 0..1. `until`: (path, line) -> day from which a later
     line amends that line. A fact without a date counts as a year old.
     """
     parts = []
-    today = lapsed.day
-    for path, piece in _valid_facts(read, lapsed, paths):
+    today = memory.lapsed.day
+    for path, piece in _valid_facts(memory.read, memory.lapsed, paths):
         fact = facts.fact_of(piece.statement)
         if facts.pinned(fact):
             continue
         when = validity.parse_day(facts.fact_date(fact)) or today - timedelta(days=365)
         own = range(piece.first, piece.last + 1)
         near = max(similarity.get((path, line), 0.0) for line in own)
-        weight = min(0.89, weights.relevance(near, when, facts.importance(fact), today))
+        weight = min(0.89, memory.weights.relevance(near, when, facts.importance(fact), today))
         over = [(piece.first, until[path, line]) for line in own if (path, line) in until][:1]
         part = Part(
-            Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=scope, until=tuple(over)
+            Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=memory.scope, until=tuple(over)
         )  # fmt: skip
         parts.append(with_pieces(part, [piece]))
     return sorted(parts, key=lambda part: (-part.relevance, part.start_line))
@@ -395,15 +419,11 @@ def _front_matter_values(document: Document, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def recalled_parts(
-    hits: Iterable[RecalledHit], read: Read, weights: Weights, lapsed: LapsedFacts, part_tokens: Mapping[Layer, int],
-    count: Count, most: int = 0, scope: str = "project",
-) -> list[Part]:  # fmt: skip
+def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: StatementLimits) -> list[Part]:
     """One part for each hit in a note, an episode, a log or a commit; hits in other files are ignored.
 
     A part has the whole statements that the lines of its hit belong to, without lapsed ones; a hit without any makes no
-    part. If the file of a hit cannot be read, the hit's own text is used. `part_tokens`: layer -> tokens of one part.
-    `most`: tokens of one statement at most (`pieces.first_fitting`), 0 for no limit.
+    part. If the file of a hit cannot be read, the hit's own text is used.
     """
     parts = []
     known: dict[str, list[Piece]] = {}
@@ -413,26 +433,22 @@ def recalled_parts(
             layer = Layer.HISTORY
         if layer is None:
             continue
-        weight = weights.relevance(hit.score, hit.day, hit.importance, lapsed.day)
+        weight = memory.weights.relevance(hit.score, hit.day, hit.importance, memory.lapsed.day)
         weight *= SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
         if hit.commit:
-            parts += _commit_parts(hit, lapsed, weight, part_tokens.get(layer, 0), count, most, scope)
+            parts += _commit_parts(hit, memory, weight, limits)
             continue
-        if hit.path in known:
-            document = None
-        else:
-            document = read(hit.path)
-        if document is not None:
-            known[hit.path] = valid_pieces(document, lapsed)
+        if hit.path not in known and (document := memory.read(hit.path)) is not None:
+            known[hit.path] = valid_pieces(document, memory.lapsed)
         if hit.path in known:
             found = pieces_.pieces_at(known[hit.path], hit.start_line, hit.end_line)
         else:  # the files of this memory cannot be read here
             found = list(pieces_.pieces_of_text(hit.text, hit.heading))
-        kept = pieces_.first_fitting(found, part_tokens.get(layer, 0), count, most)
+        kept = limits.first_fitting(found, layer)
         if not kept:
             continue
         part = with_pieces(
-            Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust), kept
+            Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=memory.scope, trust=hit.trust), kept
         )
         if hit.path in known:
             offset = 0
@@ -450,18 +466,16 @@ def recalled_parts(
     return parts
 
 
-def _commit_parts(
-    hit: RecalledHit, lapsed: LapsedFacts, weight: float, tokens: int, count: Count, most: int, scope: str
-) -> list[Part]:  # fmt: skip
+def _commit_parts(hit: RecalledHit, memory: ScopeMemory, weight: float, limits: StatementLimits) -> list[Part]:
     """One part for a commit: its author, day and subject, then the lines of its message that the search found.
 
     Facts that no longer hold are left out. The list is empty if the subject is such a fact.
     """
-    if state.state_of_text(hit.subject, lapsed) is not State.HOLDS:
+    if state.state_of_text(hit.subject, memory.lapsed) is not State.HOLDS:
         return []
     found = list(pieces_.pieces_of_text(hit.text))
-    found = [piece for piece in found if state.state_of_text(piece.statement.text, lapsed) is State.HOLDS]
-    kept = pieces_.first_fitting(found, tokens, count, most)
+    found = [piece for piece in found if state.state_of_text(piece.statement.text, memory.lapsed) is State.HOLDS]
+    kept = limits.first_fitting(found, Layer.HISTORY)
     text = pieces_.as_markdown(kept)
     if len(kept) < len(found):
         text += f"\n{pieces_.ELLIPSIS}"
@@ -469,7 +483,7 @@ def _commit_parts(
         said = hit.commit_line
     else:
         said = f"{hit.commit_line}\n{text}"
-    return [Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=scope, commit=hit.commit)]
+    return [Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=memory.scope, commit=hit.commit)]
 
 
 def layer_of(path: str) -> Layer | None:

@@ -4,8 +4,7 @@ Pinned parts come first and may take the whole budget: a pinned fact goes in who
 may be cut after a statement. Recent turns do not count against the budget. Then comes a MEMORY.md that goes in whole,
 then the other parts by relevance, with a share reserved for long-term memory. The summary of older turns takes the
 rest. If two parts say the same, the more relevant one is kept. Parts without room are in `dropped` and counted in
-`limits`. A parameter `count` returns the tokens of a text; `quotation` returns the text around a part that is quoted
-alone, such as its path and lines.
+`limits`.
 """
 
 from __future__ import annotations
@@ -52,21 +51,31 @@ class Selection:
     pinned_offered: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How parts are measured. `limits`: of each layer. `count`: returns the tokens of a text. `quotation`: returns the
+    text around a part that is quoted alone, such as its path and lines."""
+
+    limits: Mapping[Layer, LayerLimits]
+    count: Count
+    quotation: Callable[[Part], str]
+
+
 def fit(
-    parts: Sequence[Part], total: int, limits: Mapping[Layer, LayerLimits], count: Count,
-    quotation: Callable[[Part], str], whole: frozenset[str] = frozenset(), characters: int = 0,
-) -> Selection:  # fmt: skip
+    parts: Sequence[Part], total: int, measure: Measure, whole: frozenset[str] = frozenset(), characters: int = 0
+) -> Selection:
     """Select the parts that fit `total` tokens.
 
-    `limits`: of each layer. `whole`: names of scopes whose MEMORY.md goes in whole. `characters`: the hard limit of
-    characters if `total` was lowered because of it, for messages; else 0.
+    `whole`: names of scopes whose MEMORY.md goes in whole. `characters`: the hard limit of characters if `total` was
+    lowered because of it, for messages; else 0.
     """
+    limits = measure.limits
     done = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))
     offered = len(parts)
     parts = _within_layer_limits(parts, limits, done)
     pinned = [part for part in parts if part.layer is Layer.PINNED]
-    done.kept += _fit_pinned(pinned, total, limits, count, quotation, done, characters)
-    remaining = _Budget(total, count, quotation)
+    done.kept += _fit_pinned(pinned, total, measure, done, characters)
+    remaining = _Budget(total, measure)
     for part in done.kept:
         remaining.take(part)
     done.kept += [part for part in parts if part.layer is Layer.RECENT]
@@ -75,8 +84,8 @@ def fit(
     first = [part for part in others if part.layer is Layer.MEMORY and part.scope in whole]
     ahead = set(map(id, first))
     others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
-    reserved = max(int(MEMORY_SHARE * remaining.left), cost_of(first, count, quotation))
-    waiting = _fill(others, remaining, limits, done, reserved)
+    reserved = max(int(MEMORY_SHARE * remaining.left), cost_of(first, measure))
+    waiting = _fill(others, remaining, done, reserved)
     if characters:
         why = OVER_CHARACTERS
     else:
@@ -84,7 +93,7 @@ def fit(
     done.dropped += [(part, why) for part in waiting]
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
         most = min(remaining.left - remaining.around(part), limits[Layer.SUMMARY].tokens or remaining.left)
-        text = _first_lines(part.content, most, count)
+        text = _first_lines(part.content, most, measure.count)
         if text:
             done.kept.append(replace(part, content=text))
         else:
@@ -103,35 +112,32 @@ def fit(
     return done
 
 
-def cost_of(parts: Iterable[Part], count: Count, quotation: Callable[[Part], str]) -> int:
+def cost_of(parts: Iterable[Part], measure: Measure) -> int:
     """The tokens of parts together, with their quotations and headings, each counted once."""
-    budget = _Budget(0, count, quotation)
+    budget = _Budget(0, measure)
     for part in parts:
         budget.take(part)
     return -budget.left
 
 
-def whole_memories(
-    parts: Sequence[Part], memory: Sequence[Part], total: int, limits: Mapping[Layer, LayerLimits], count: Count,
-    quotation: Callable[[Part], str],
-) -> frozenset[str]:  # fmt: skip
+def whole_memories(parts: Sequence[Part], memory: Sequence[Part], total: int, measure: Measure) -> frozenset[str]:
     """The names of the scopes whose MEMORY.md goes in whole beside `parts`; the narrowest scope is tried first.
 
     `memory`: the parts of all MEMORY.md files. `total`: tokens for all parts. A MEMORY.md goes in whole if it fits the
     limits of its layer, and fits either the rest of the budget after the other parts or WHOLE_MEMORY_SHARE of the
     budget after pinned and included parts.
     """
-    share = limits[Layer.MEMORY]
+    share = measure.limits[Layer.MEMORY]
     rest = [part for part in parts if part.layer is not Layer.MEMORY]
-    must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, limits, count, quotation)
-    left = total - cost_of((part for part in must.kept), count, quotation)
+    must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, measure)
+    left = total - cost_of(must.kept, measure)
     others = [part for part in rest if part.layer not in (Layer.PINNED, Layer.INCLUDED, Layer.RECENT, Layer.SUMMARY)]
-    room = max(int(WHOLE_MEMORY_SHARE * left), left - cost_of(others, count, quotation))
+    room = max(int(WHOLE_MEMORY_SHARE * left), left - cost_of(others, measure))
     room = min(room, share.tokens or room)
     chosen: list[str] = []
     for scope in reversed(list(dict.fromkeys(part.scope for part in memory))):
         own = [part for part in memory if part.scope == scope]
-        cost = cost_of(own, count, quotation)
+        cost = cost_of(own, measure)
         if cost <= room and not (share.max_parts and len(own) > share.max_parts):
             chosen.append(scope)
             room -= cost
@@ -161,9 +167,9 @@ class _Budget:
     """The tokens that are left (`left`, may be negative). The quotation of parts with one `quotation_key` counts once,
     and so do headings that statements share."""
 
-    def __init__(self, total: int, count: Count, quotation: Callable[[Part], str]) -> None:
+    def __init__(self, total: int, measure: Measure) -> None:
         self.left = total
-        self.count, self.quotation = count, quotation
+        self.measure = measure
         self.open_quotations: set[tuple[str, ...]] = set()
         self.shown_lines: set[tuple[tuple[str, ...], LayoutLine]] = set()
 
@@ -177,8 +183,8 @@ class _Budget:
         if key in self.open_quotations:
             cost = JOINED_TOKENS
         else:
-            cost = self.count(self.quotation(part))
-        return cost + sum(self.count(line.lead + line.text) for line in above)
+            cost = self.measure.count(self.measure.quotation(part))
+        return cost + sum(self.measure.count(line.lead + line.text) for line in above)
 
     def cost(self, part: Part) -> int:
         """The tokens that `take` would subtract."""
@@ -221,21 +227,18 @@ def is_pinned_fact(part: Part) -> bool:
     return part.layer is Layer.PINNED and bool(part.pieces or layers.is_fact_file(part.path))
 
 
-def _fit_pinned(
-    parts: Sequence[Part], total: int, limits: Mapping[Layer, LayerLimits], count: Count,
-    quotation: Callable[[Part], str], done: Selection, characters: int,
-) -> list[Part]:  # fmt: skip
+def _fit_pinned(parts: Sequence[Part], total: int, measure: Measure, done: Selection, characters: int) -> list[Part]:
     """The pinned parts that fit their budget, in the order given. The others are added to `done.dropped`, and a message
     that names them and the files that were cut to `done.limits`.
 
     Facts come first, but FILES_SHARE is reserved for instruction files. Small files go in whole; larger files share the
     rest equally, each cut after a statement. `characters`: as in `fit`.
     """
-    budget = max(0, min(limits[Layer.PINNED].tokens or total, total))
+    budget = max(0, min(measure.limits[Layer.PINNED].tokens or total, total))
     facts = [part for part in parts if is_pinned_fact(part)]
     files = [part for part in parts if not is_pinned_fact(part)]
-    kept_back = min(int(FILES_SHARE * budget), cost_of(files, count, quotation))
-    remaining = _Budget(budget - kept_back, count, quotation)
+    kept_back = min(int(FILES_SHARE * budget), cost_of(files, measure))
+    remaining = _Budget(budget - kept_back, measure)
     chosen: dict[int, Part] = {}
     short: list[str] = []
     for part in facts:
@@ -250,7 +253,7 @@ def _fit_pinned(
         room = remaining.left // (len(files) - at)
         cut: Part | None = part
         if remaining.cost(part) > room:
-            cut = _first_statements(part, room - remaining.around(part), count)
+            cut = _first_statements(part, room - remaining.around(part), measure.count)
         if cut is None:
             short.append(Message("{} left out", part.label))
             done.dropped.append((part, OVER_PINNED))
@@ -301,9 +304,7 @@ def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = (
     return "\n".join(kept).rstrip()
 
 
-def _fill(
-    parts: Sequence[Part], remaining: _Budget, limits: Mapping[Layer, LayerLimits], done: Selection, reserved: int
-) -> list[Part]:
+def _fill(parts: Sequence[Part], remaining: _Budget, done: Selection, reserved: int) -> list[Part]:
     """Add the parts that fit to `done.kept`, in order, and return the parts that find no room.
 
     A repeated part, or one over its layer's budget, is added to `done.dropped` instead. `reserved`: tokens that only
@@ -320,10 +321,10 @@ def _fill(
                 done.dropped.append((whole, REPEATED))
                 continue
             if part is not whole:
-                part = replace(part, tokens=remaining.count(part.content))
+                part = replace(part, tokens=remaining.measure.count(part.content))
             cost = remaining.cost(part)
             free = remaining.left - (0 if part.layer is Layer.MEMORY else kept_back)
-            most = limits[part.layer].tokens
+            most = remaining.measure.limits[part.layer].tokens
             if most and spent.get(part.layer, 0) + cost > most:
                 done.dropped.append((part, OVER_LAYER))
             elif cost > free:

@@ -86,8 +86,10 @@ def _shrink(
     hard = 0
     if long:
         hard = request.max_characters
-    alone = lambda part: render_group([part], {}, bare=True)  # noqa: E731
-    must = packing.cost_of((part for part in done.kept if part.layer in CUT_LAST), request.count_tokens, alone)
+    measure = packing.Measure(
+        request.layer_limits, request.count_tokens, lambda part: render_group([part], {}, bare=True)
+    )
+    must = packing.cost_of((part for part in done.kept if part.layer in CUT_LAST), measure)
     must = max(0, min(must, left))
     steps = [(must, left, len(turns))]
     if hard:

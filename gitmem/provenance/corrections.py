@@ -120,7 +120,8 @@ Draft = CommitDraft[tuple[Removal, ...]]
 Plan = Callable[[Reading], Draft]
 CORRECTED, SUPERSEDED = "correct 1 fact", "supersede 1 fact"  # subjects of the commits of `edit` and `supersede`
 MIN_ID_DIGITS = 8  # hexadecimal digits, at least, that name a fact by its id
-LASTING_KEYS = ("type", "about", "tags", "importance", "pinned")  # keys of a comment that pass on to the superseding fact
+# Keys of a comment that pass on to the superseding fact.
+LASTING_KEYS = ("type", "about", "tags", "importance", "pinned")
 
 
 def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, reason: str, today: date) -> Correction:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gitmem.context.layer_limits import Layer, limits_of_layers
 from gitmem.context.layers import Part
-from gitmem.context.packing import OVER, OVER_LAYER, OVER_LAYER_LIMIT, REPEATED, Selection, fit
+from gitmem.context.packing import OVER, OVER_LAYER, OVER_LAYER_LIMIT, REPEATED, Measure, Selection, fit
 
 
 def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: str = "memory/a.md") -> Part:
@@ -14,7 +14,8 @@ def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: s
 
 
 def fitted(parts: list[Part], total: int = 100, *settings: str) -> Selection:
-    return fit(parts, total, limits_of_layers(settings), lambda text: len(text.split()), lambda _: "open close")
+    measure = Measure(limits_of_layers(settings), lambda text: len(text.split()), lambda _: "open close")
+    return fit(parts, total, measure)
 
 
 def dropped(done: Selection, why: str) -> list[str]:
