@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -89,19 +90,19 @@ def project_scope(
                 texts[path] = frozenset(line.strip() for line in text.split("\n"))
         return texts
 
-    past = history and (bool(config.history_repos) or more_than_memory(known))
+    query = _recall_query("", history and (bool(config.history_repos) or more_than_memory(known)))
     return Scope(
-        name, paths, read, lambda asked: recalled_hits(repo, config, asked, now, "", lines, past), commit=head,
-        committed_lines=changed, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, head),
+        name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
+        commit=head, committed_lines=changed, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, head),
         cited_code=lambda values: changed_code(repo, values), own_folders=_own_folders(config),
     )  # fmt: skip
 
 
 def _commit_scope(
-    repo: Repository, config: Config, now: datetime, name: str, commit: str, note: str = "", history: bool = False
+    repo: Repository, config: Config, now: datetime, name: str, commit: str, history: bool = False
 ) -> Scope:
-    """The scope of the memory files in the tree of `commit`; the work tree is not read. `note`: as in Scope. `history`:
-    as in `project_scope`."""
+    """The scope of the memory files in the tree of `commit`; the work tree is not read. `history`: as in
+    `project_scope`."""
     entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
     layout = layout_of(entries, config.memory_paths)
     paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
@@ -119,9 +120,9 @@ def _commit_scope(
             return ()
         return repo.read(entries[path]).decode("utf-8", "replace").split("\n")
 
-    past = history and (bool(config.history_repos) or more_than_memory(entries))
+    query = _recall_query(commit, history and (bool(config.history_repos) or more_than_memory(entries)))
     return Scope(
-        name, paths, read, lambda asked: recalled_hits(repo, config, asked, now, commit, lines, past), note=note,
+        name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
         commit=commit, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, commit),
         cited_code=lambda values: changed_code(repo, values, commit), own_folders=_own_folders(config),
     )  # fmt: skip
@@ -178,22 +179,23 @@ def session_scope(repo: Repository, values: Sequence[Value]) -> Scope:
     return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))
 
 
-def recalled_hits(
-    repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]],
-    history: bool = False,
-) -> Recalled:  # fmt: skip
-    """Search a memory: at most MAX_RECALLED_HITS hits in files, and in commits too if `history` is set.
+def _recall_query(commit: str, history: bool) -> searching.Query:
+    """A query without text for MAX_RECALLED_HITS hits in files, and in commits too if `history` is set. `commit`: ""
+    for the work tree."""
+    return searching.Query(
+        "", limit=MAX_RECALLED_HITS, commit=commit, everything=True, history="known" if history else "",
+        promoted_lines=True,  # the facts of MEMORY.md have a layer of their own
+    )  # fmt: skip
 
-    `asked`: the question. `commit`: the commit whose files are searched, "" for the work tree. `lines`: returns the
-    lines of a file, from which the importance of a hit is read.
-    """
+
+def recalled_hits(
+    repo: Repository, config: Config, query: searching.Query, now: datetime, lines: Callable[[str], Sequence[str]]
+) -> Recalled:
+    """Search a memory without its forgotten texts. `lines`: returns the lines of a file, from which the importance of a
+    hit is read."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    query = searching.Query(
-        asked, limit=MAX_RECALLED_HITS, commit=commit, everything=True, history="known" if history else "",
-        forgotten=forgotten_texts(repo), promoted_lines=True,  # the facts of MEMORY.md have a layer of their own
-    )  # fmt: skip
-    answer = searching.search(repo, config, query, now)
+    answer = searching.search(repo, config, query._replace(forgotten=forgotten_texts(repo)), now)
     found = [_commit_hit(hit) if hit.kind else _file_hit(hit, lines(hit.path)) for hit in answer.hits]
     return Recalled(found, answer.chunks)
 
@@ -294,7 +296,7 @@ def open_memory(
                 repo, config, now, name
             ), repo  # uncommitted lines of the person's own memory count too
         commit = repo.resolve(ref or "HEAD")
-        return _commit_scope(repo, config, now, name, commit, note), repo
+        return replace(_commit_scope(repo, config, now, name, commit), note=note), repo
     except GitMemError:
         repo.close()
         raise
