@@ -58,6 +58,7 @@ PLACEHOLDERS = [
     (r"^(bash: |zsh:  |fish: )", ""),
     (r'"\$\{fpath\[1\]\}/_git-mem"', '"$HOME/_git-mem"'),
     (r"git@example\.com:me/memory\.git", "../hub.git"),
+    (r"settle PAIR\b", "settle $(pair)"),
     (r"git mem (promote|settle) --interactive", r"on-terminal git mem \1 --interactive"),
     (r"3f2a\.\.\.|FINGERPRINT", "$(fingerprint)"),
     (r"1a2b3c4|\bREV\b", "$(git log --format=%h --grep=promote -1)"),
@@ -144,6 +145,7 @@ SCRIPTS = {
     "pairs": "#!/bin/sh\nprintf '# Memory\\n\\n## Facts\\n\\n- %s\\n- %s\\n- %s\\n- %s\\n' 'The API listens on port 9090' "
     "'The API listens on port 8080' '배포는 이제 매주 목요일에 한다' '배포는 매주 화요일에 한다' > MEMORY.md\n"
     "git commit -qm pairs --no-verify MEMORY.md\n",
+    "pair": "#!/bin/sh\ngit mem settle | sed -n '1s/ .*//p'\n",
     "claude": "#!/bin/sh\necho 2.1.0\n",
     "editor": "#!/bin/sh\necho '- a line' >> \"$1\"\n",
     "systemctl": '#!/bin/sh\necho "systemctl $*"\n',

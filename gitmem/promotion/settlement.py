@@ -8,7 +8,8 @@ is deleted, no log is changed, and a pair with an answer is not asked about agai
 
 from __future__ import annotations
 
-import re
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -53,6 +54,7 @@ from gitmem.provenance.corrections import LASTING_KEYS, MessageParts, as_usage_e
 
 MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compared with all facts
 RECENT_DAYS = 14  # age of the daily logs, at most, whose lines are compared with the facts
+ID_DIGITS = 8  # hex digits of the id of a pair
 _UNCOMMITTED = 1 << 62  # time in seconds of an uncommitted line: later than any commit
 
 
@@ -81,8 +83,8 @@ class RecordedAnswer:
 def open_pairs(repo: Repository, config: Config, today: date, told: Progress = lambda *_: None) -> list[Rival]:
     """The pairs of the work tree without an answer: those that an agent proposes, then disagreements, then repetitions.
 
-    Their order, and with it their numbers, depends only on the files, their history and `today`. `told` is called with
-    the numbers of compared and of all facts. Raises GitMemError in a bare repository.
+    Their order depends only on the files, their history and `today`. `told` is called with the numbers of compared and
+    of all facts. Raises GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -184,14 +186,25 @@ def _proposed_pairs(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) ->
     return found
 
 
+def pair_id(pair: Rival) -> str:
+    """The id by which a person names a pair: ID_DIGITS hex digits of a hash of the earlier and the later statement.
+
+    The path, the text and the trail of each count, its line does not: an answer moves lines, and the other pairs keep
+    their ids. A pair whose texts, headings or order of days have changed has another id.
+    """
+    sides = [[row.path, row.fact.id, *row.fact.trail] for row in pair.earlier_first]
+    return hashlib.sha256(json.dumps(sides).encode("ascii")).hexdigest()[:ID_DIGITS]
+
+
+def pair_with_id(pairs: Iterable[Rival], ident: str) -> Rival | None:
+    """The pair with the id `ident`; None when there is none."""
+    return next((pair for pair in pairs if pair_id(pair) == ident), None)
+
+
 def pair_named(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
-    """The open pair that `given` names: by its number (from 1), or by the place (`MEMORY.md:9`) or the id of one of its
-    statements, of which six characters are enough. `other`: names the second statement, "" for any. Raises UsageError
-    when not exactly one pair matches."""
-    if re.fullmatch(r"[0-9]{1,5}", given):
-        if not 1 <= int(given) <= len(pairs):
-            raise UsageError(Message("there is no open pair {}", given), "git mem settle lists them")
-        return pairs[int(given) - 1]
+    """The open pair that `given` names by the place (`MEMORY.md:9`) or the id of one of its statements, of which six
+    characters are enough. `other`: names the second statement, "" for any. A place is right only for the files that the
+    person saw: the caller makes sure of that. Raises UsageError when not exactly one pair matches."""
     names = [name for name in (given, other) if name]
     found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in names)]
     if len(found) == 1:
@@ -310,11 +323,14 @@ def _between_facts(memory: Memory, earlier: PlacedFact, later: PlacedFact, answe
 
 
 def _entry(memory: Memory, row: PlacedFact) -> Entry:
-    """The entry of a fact, on its line or on another one. Raises Changed when the fact is gone."""
-    same = [entry for entry in memory.entries if entry.fact.id == row.fact.id]
-    if not same:
+    """The entry of a fact, on its line or on another one. Of facts with one text below several headings it is the one
+    with the trail of `row`. Raises Changed when the fact is gone."""
+    found = [entry for entry in memory.entries if entry.fact.id == row.fact.id]
+    if len(found) > 1:
+        found = [entry for entry in found if entry.fact.trail == row.fact.trail]
+    if not found:
         raise _changed(row)
-    return next((entry for entry in same if entry.fact.line == row.fact.line), same[0])
+    return next((entry for entry in found if entry.fact.line == row.fact.line), found[0])
 
 
 def _changed(row: PlacedFact) -> Changed:
@@ -414,23 +430,22 @@ class Side(NamedTuple):
     day: str
 
 
-@json_keys("[number] relation reason earlier later")
+@json_keys("id relation reason earlier later")
 class ShownPair(NamedTuple):
-    """A pair as its JSON has it. `number`: in the list, 0 for none. `relation`: `same`, `replaces`, `ends` or
-    `conflicts`.
+    """A pair as its JSON has it. `relation`: `same`, `replaces`, `ends` or `conflicts`.
 
-    JSON: `number`: what `git mem settle` takes.
+    JSON: `id`: what `git mem settle` takes; it stays while the texts, headings and days of the pair stay.
     """
 
-    number: int
+    id: str
     relation: str
     reason: str
     earlier: Side
     later: Side
 
 
-def shown_pair(pair: Rival, number: int = 0) -> ShownPair:
+def shown_pair(pair: Rival) -> ShownPair:
     """The JSON of a pair; a text that holds a secret is hidden."""
     shown = without_secrets(pair)
     earlier, later = (Side(*row) for row in shown.earlier_first)
-    return ShownPair(number, shown.kind, shown.reason, earlier, later)
+    return ShownPair(pair_id(pair), shown.kind, shown.reason, earlier, later)

@@ -12,13 +12,14 @@ from gitmem.cli.promotion_review import ask_key
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.errors import Changed, UsageError
+from gitmem.errors import UsageError
 from gitmem.gate import quoting
 from gitmem.git import undo_record
 from gitmem.git.opening import Repository
 from gitmem.json_values import json_object
 from gitmem.memory.rivals import Rival, without_secrets
 from gitmem.memory.sections import subject_steps
+from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.promotion.settlement import (
     WORDS,
@@ -26,7 +27,8 @@ from gitmem.promotion.settlement import (
     RecordedAnswer,
     ensure_person,
     open_pairs,
-    pair_named,
+    pair_id,
+    pair_with_id,
     settle,
     shown_pair,
 )
@@ -68,23 +70,24 @@ def command(
 ) -> None:  # fmt: skip
     """List the statements that may not both hold, or say which does.
 
-    Facts of MEMORY.md are held against each other and against the daily logs of the last two weeks. PAIR is a number of
-    the list, a fact's id, or its PATH:LINE. An answer is one commit; where MEMORY.md has edits that are not committed
-    it is written beside them. A pair that was answered is not asked about again; `git mem undo` takes an answer back.
+    Facts of MEMORY.md are held against each other and against the daily logs of the last two weeks. PAIR is an id of
+    the list; it stays the same when other pairs are answered. An answer is one commit; where MEMORY.md has edits that
+    are not committed it is written beside them. A pair that was answered is not asked about again; `git mem undo` takes
+    an answer back.
 
     \b
     git mem settle
-    git mem settle 2 --later
-    git mem settle MEMORY.md:5 --both --reason "two clusters"
+    git mem settle PAIR --later
+    git mem settle PAIR --both --reason "two clusters"
     git mem settle --interactive
     """
     given = {"later": later, "earlier": earlier, "both": both, "same": same}
     answers = [name for name, chosen in given.items() if chosen]
     if len(answers) > 1:
-        raise UsageError(f"--{answers[0]} and --{answers[1]} are two answers", "git mem settle 1 --later")
+        raise UsageError(f"--{answers[0]} and --{answers[1]} are two answers", "git mem settle PAIR --later")
     options = SettleOptions(pairs, next(iter(answers), None), interactive, reason, dry_run, as_json)
     if bool(options.pairs) != bool(options.answer):
-        raise UsageError("which pair, and what of it?", "git mem settle 1 --later, --earlier, --both or --same")
+        raise UsageError("which pair, and what of it?", "git mem settle PAIR --later, --earlier, --both or --same")
     if options.interactive and (options.pairs or options.as_json or options.dry_run):
         raise UsageError("--interactive goes alone")
     repo, config = open_here()
@@ -99,22 +102,24 @@ def command(
 
 
 def _list(pairs: Sequence[Rival], as_json: bool) -> None:
-    """Print the open pairs, numbered."""
+    """Print the open pairs, each with its id."""
     if as_json:
-        write_json({"pairs": [shown_pair(pair, number) for number, pair in enumerate(pairs, 1)]})
+        write_json({"pairs": [shown_pair(pair) for pair in pairs]})
         return
-    for number, pair in enumerate(pairs, 1):
-        write(_text(without_secrets(pair), str(number)))
+    for pair in pairs:
+        write(_text(pair, pair_id(pair)))
     if pairs:
-        say(f"{counted(len(pairs), 'open pair')}: git mem settle 1 --later, --earlier, --both or --same")
+        example = f"git mem settle {pair_id(pairs[0])} --later, --earlier, --both or --same"
+        say(f"{counted(len(pairs), 'open pair')}: {example}")
     else:
         say("no statements of memory wait for an answer")
 
 
-def _text(pair: Rival, number: str) -> str:
-    """A pair in three lines: its kind and reason, the earlier statement, the later one; each statement after its
-    heading."""
-    lines = [f"{number:<3} {': '.join(filter(None, (pair.kind, pair.reason)))}"]
+def _text(pair: Rival, label: str) -> str:
+    """A pair in three lines: its label, kind and reason, the earlier statement, the later one; each statement after its
+    heading. A text that holds a secret is hidden."""
+    pair = without_secrets(pair)
+    lines = [f"{label}  {': '.join(filter(None, (pair.kind, pair.reason)))}"]
     for name, row in zip(("earlier", "later"), pair.earlier_first, strict=True):
         place = f"{row.path}:{row.fact.line}"
         above = "".join(f"{step}: " for step in quoting.without_secrets(subject_steps(row.fact.trail)[-1:]))
@@ -123,24 +128,22 @@ def _text(pair: Rival, number: str) -> str:
 
 
 def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> None:
-    """Record the answer for each of the named pairs, and print it; with --dry-run only print it. A pair that an earlier
-    one of these answers settled as well is left out. Raises UsageError if an agent answers, or for a pair that is not
+    """Record the answer for each of the named pairs, and print it; with --dry-run only print it. A pair that is no
+    longer open when its turn comes is left out. Raises UsageError if an agent answers, or for a pair that is not
     open."""
     ensure_person(config)
     answer = Answer(options.answer or "")
-    named = list(dict.fromkeys(pair_named(found, given) for given in options.pairs))
+    named = [_open_pair(found, ident) for ident in dict.fromkeys(options.pairs)]
+    done: list[RecordedAnswer] = []
     if options.dry_run:
         done = [RecordedAnswer(pair, answer) for pair in named]
     else:
-        done = []
         with undo_record.together():
-            for pair in named:  # listed anew each time: an answer moves lines, and may settle another pair as well
-                pairs = open_pairs(repo, config, now().date())
-                current = next((each for each in pairs if _is_same_pair(each, pair)), None)
-                if current is not None:
-                    done.append(settle(repo, config, current, answer, now().date(), options.reason))
+            for pair in named:
+                if recorded := _record(repo, config, pair, answer, options.reason):
+                    done.append(recorded)
         if len(done) < len(named):
-            say(f"{counted(len(named) - len(done), 'pair')} settled by the answers before: git mem settle")
+            say(f"{counted(len(named) - len(done), 'pair')} no longer open as listed: git mem settle")
     if options.as_json:
         rows = [
             {**json_object(shown_pair(each.pair)), "answer": each.answer, "commit": each.commit or None}
@@ -150,15 +153,27 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
         return
     for each in done:
         write(_outcome(each, options.dry_run))
-    if not options.dry_run:
+    if done and not options.dry_run:
         say_if_detached(repo, done[-1].commit)
         if not all(each.commit for each in done):
             say("not committed, since memory has other edits that are not: git commit")
 
 
-def _is_same_pair(one: Rival, other: Rival) -> bool:
-    """Whether two pairs have the same two statements, on whatever lines."""
-    return {one.new.fact.id, one.old.fact.id} == {other.new.fact.id, other.old.fact.id}
+def _open_pair(pairs: Sequence[Rival], ident: str) -> Rival:
+    """The open pair with the id `ident`. Raises UsageError when there is none."""
+    pair = pair_with_id(pairs, ident)
+    if pair is None:
+        raise UsageError(Message("there is no open pair {}", ident), "git mem settle lists them")
+    return pair
+
+
+def _record(repo: Repository, config: Config, pair: Rival, answer: Answer, reason: str) -> RecordedAnswer | None:
+    """Record the answer for a pair that was listed before; None if the pair is no longer open as it was listed. The
+    pairs are read again, because an answer moves lines and may settle another pair as well. Raises as `settle`."""
+    current = pair_with_id(open_pairs(repo, config, now().date()), pair_id(pair))
+    if current is None:
+        return None
+    return settle(repo, config, current, answer, now().date(), reason)
 
 
 def _outcome(done: RecordedAnswer, dry_run: bool) -> str:
@@ -177,15 +192,15 @@ def _interactively(repo: Repository, config: Config, found: Sequence[Rival], rea
     if not found:
         say("no statements of memory wait for an answer")
     for number, pair in enumerate(found, 1):
-        say(_text(without_secrets(pair), f"({number}/{len(found)})").rstrip("\n"))
-        while (key := ask_key(f"({number}/{len(found)}) which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
+        where = f"({number}/{len(found)})"
+        say(_text(pair, where).rstrip("\n"))
+        while (key := ask_key(f"{where} which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
             say(HELP)
         if key == "q":
             break
         if key in KEYS:
-            try:
-                done = settle(repo, config, pair, Answer(KEYS[key]), now().date(), reason)
-            except Changed:
-                say("an earlier answer settled that one")
+            done = _record(repo, config, pair, Answer(KEYS[key]), reason)
+            if done is None:
+                say("it is no longer open as it was shown")
                 continue
             write(_outcome(done, dry_run=False))

@@ -9,14 +9,14 @@ from starlette.responses import Response
 
 from gitmem.errors import Changed
 from gitmem.gate.quoting import visible
-from gitmem.memory.rivals import MEMORY, PlacedFact, Rival
+from gitmem.memory.rivals import MEMORY, PlacedFact
 from gitmem.promotion import settlement
 from gitmem.promotion.settlement import Answer
 from gitmem.provenance.preview import Preview, commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
-from gitmem.ui.rendering import file_key, first_that_fit
+from gitmem.ui.rendering import first_that_fit
 from gitmem.ui.view import View
 
 MAX_PAIRS = 20  # on one page
@@ -49,11 +49,14 @@ def page(view: View) -> Response:
     found = review_queue.part_value(view, "alike")
     if isinstance(found, Progress):
         return work_in_progress.page(view, "alike", found)
-    rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[view.start : view.start + MAX_PAIRS]]
+    rows = [
+        (settlement.pair_id(pair), pair.kind, tuple(map(_side, pair.earlier_first)))
+        for pair in found[view.start : view.start + MAX_PAIRS]
+    ]
     shown = first_that_fit(
-        rows, lambda row: "".join(side.text[:MAX_FACT_CHARACTERS] for side in row[1]), MAX_TEXT_BYTES
+        rows, lambda row: "".join(side.text[:MAX_FACT_CHARACTERS] for side in row[2]), MAX_TEXT_BYTES
     )
-    pairs = [(kind, *view.mask(sides), *sides) for kind, sides in shown]
+    pairs = [(ident, kind, *view.mask(sides)) for ident, kind, sides in shown]
     return view.render(
         "alike.html",
         pairs=pairs,
@@ -73,8 +76,7 @@ def settle(view: View, form: dict[str, str], answer_name: str) -> Response:
     settlement.ensure_person(view.config)
     answer = Answer(answer_name)
     fields = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
-    key = (form.get("earlier"), form.get("later"))
-    pair = next((pair for pair in review_queue.part_value_now(view, "alike") if _key(pair) == key), None)
+    pair = settlement.pair_with_id(review_queue.part_value_now(view, "alike"), form.get("pair", ""))
     if pair is None:
         return _change_page(view, answer, fields, None, 409)
     plan = settlement.committed_plan(view.config, pair, answer, view.now.date(), fields["reason"])
@@ -85,12 +87,6 @@ def settle(view: View, form: dict[str, str], answer_name: str) -> Response:
     except Changed:
         return _change_page(view, answer, fields, preview(view.repo, plan), 409)
     return view.redirect("alike", done=oid)
-
-
-def _key(pair: Rival) -> tuple[str, str]:
-    """The fields `earlier` and `later` of a form for the pair."""
-    earlier, later = (f"{row.fact.id} {file_key(row.path)}" for row in pair.earlier_first)
-    return earlier, later
 
 
 def _change_page(

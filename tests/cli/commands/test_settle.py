@@ -21,7 +21,8 @@ def pairs(repo: Repo) -> list[dict[str, Any]]:
 
 
 def settle(repo: Repo, *options: str) -> dict[str, Any]:
-    rows = json.loads(repo.mem("settle", *options, "--json", env=NOW).stdout)["settled"]
+    """Answer the first open pair."""
+    rows = json.loads(repo.mem("settle", pairs(repo)[0]["id"], *options, "--json", env=NOW).stdout)["settled"]
     return dict(rows[0])
 
 
@@ -35,11 +36,12 @@ def memory(repo: Repo) -> Repo:
 
 def test_the_open_pairs_are_listed_with_places_days_and_the_reason(memory: Repo) -> None:
     (pair,) = pairs(memory)
-    assert (pair["number"], pair["relation"]) == (1, "replaces") and "8080 to 9090" in pair["reason"]
+    assert len(pair["id"]) == 8 and pair["relation"] == "replaces" and "8080 to 9090" in pair["reason"]
     assert (pair["earlier"]["text"], pair["earlier"]["line"], pair["earlier"]["day"]) == (OLD, 6, "2026-01-01")
     assert (pair["later"]["text"], pair["later"]["path"], pair["later"]["id"]) == (NEW, "MEMORY.md", fact_id(NEW))
     shown = memory.mem("settle", env=NOW)
-    assert f"earlier  MEMORY.md:6  2026-01-01  {OLD}" in shown.stdout and "git mem settle 1" in shown.stderr
+    assert f"earlier  MEMORY.md:6  2026-01-01  {OLD}" in shown.stdout and shown.stdout.startswith(pair["id"])
+    assert f"git mem settle {pair['id']} --later" in shown.stderr
 
 
 @pytest.mark.parametrize(("answer", "kept", "gone"), [("later", NEW, OLD), ("earlier", OLD, NEW)])
@@ -47,7 +49,7 @@ def test_what_no_longer_holds_goes_to_the_archive_and_the_pair_is_not_asked_agai
     memory: Repo, answer: str, kept: str, gone: str
 ) -> None:
     before = memory.read("MEMORY.md")
-    done = settle(memory, "1", f"--{answer}", "--reason", "the new host")
+    done = settle(memory, f"--{answer}", "--reason", "the new host")
     assert done["answer"] == answer and done["commit"] == memory.git("rev-parse", "HEAD").strip()
     assert f"supersedes={fact_id(gone)}" in memory.read("MEMORY.md") and gone not in memory.read("MEMORY.md")
     assert f"- {gone} <!-- mem" in memory.read("memory/archive/2026.md")
@@ -59,8 +61,69 @@ def test_what_no_longer_holds_goes_to_the_archive_and_the_pair_is_not_asked_agai
     assert memory.read("MEMORY.md") == before and len(pairs(memory)) == 1
 
 
+SERVICES = {"API": (8080, 9090), "database": (5432, 5433), "cache": (6379, 6380)}
+
+
+@pytest.fixture
+def services(repo: Repo) -> Repo:
+    """Three services whose ports changed, one pair each."""
+    for number in (0, 1):
+        for name, ports in SERVICES.items():
+            repo.mem("add", "--type", "decision", f"The {name} listens on port {ports[number]}", env=NOW)
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", "ports")
+    return repo
+
+
+def ids(repo: Repo) -> dict[str, str]:
+    """Service -> the id of its pair."""
+    return {name: pair["id"] for pair in pairs(repo) for name in SERVICES if name in pair["later"]["text"]}
+
+
+def test_an_answer_settles_the_pair_that_was_listed_with_that_id(services: Repo) -> None:
+    listed = ids(services)
+    services.mem("settle", listed["cache"], "--later", env=NOW)
+    services.mem("settle", listed["database"], "--earlier", env=NOW)
+    assert ids(services) == {"API": listed["API"]}
+    text = services.read("MEMORY.md")
+    assert [port for port in ("6379", "6380", "5432", "5433") if f"port {port}" in text] == ["6380", "5432"]
+    again = services.mem("settle", listed["cache"], "--earlier", check=False, env=NOW)
+    assert again.returncode == 2 and "there is no open pair" in again.stderr and services.read("MEMORY.md") == text
+
+
+def test_after_an_edit_the_ids_of_other_pairs_stay_and_a_changed_pair_has_another(services: Repo) -> None:
+    listed = ids(services)
+    text = services.read("MEMORY.md").replace("port 6380", "port 6381")
+    services.commit("edit", {"MEMORY.md": text.replace("## Decisions\n\n", "## Decisions\n\n- Lunch is at noon\n")})
+    now = ids(services)
+    assert (now["API"], now["database"]) == (listed["API"], listed["database"])
+    assert now["cache"] != listed["cache"]
+    assert services.mem("settle", listed["cache"], "--later", check=False, env=NOW).returncode == 2
+
+
+def test_a_pair_whose_later_statement_became_the_earlier_one_has_another_id(memory: Repo) -> None:
+    ident = pairs(memory)[0]["id"]
+    memory.commit("days", {"MEMORY.md": memory.read("MEMORY.md").replace("from=2026-01-01", "from=2026-02-20")})
+    assert pairs(memory)[0]["id"] != ident
+
+
+def test_the_same_two_texts_below_two_headings_are_two_pairs(repo: Repo) -> None:
+    section = f"- {NEW} <!-- mem from=2026-02-01 -->\n- {OLD} <!-- mem from=2026-01-01 -->\n"
+    repo.commit("x", {"MEMORY.md": f"# Memory\n\n## Berlin\n\n{section}\n## Seoul\n\n{section}"})
+    listed = {pair["later"]["trail"][-1]: pair["id"] for pair in pairs(repo)}
+    assert set(listed) == {"Berlin", "Seoul"} and listed["Berlin"] != listed["Seoul"]
+    repo.mem("settle", listed["Seoul"], "--later", env=NOW)
+    berlin = repo.read("MEMORY.md").partition("## Seoul")[0]
+    assert section in berlin and repo.read("MEMORY.md").count(OLD) == 1
+
+
+def test_several_pairs_are_settled_at_once(services: Repo) -> None:
+    done = services.mem("settle", *ids(services).values(), "--later", "--json", env=NOW)
+    assert len(json.loads(done.stdout)["settled"]) == 3 and pairs(services) == []
+
+
 def test_both_may_hold(memory: Repo) -> None:
-    settle(memory, "MEMORY.md:5", "--both")
+    settle(memory, "--both")
     assert f"beside={fact_id(OLD)}" in memory.read("MEMORY.md") and OLD in memory.read("MEMORY.md")
     assert pairs(memory) == []
     memory.git("checkout", "-q", "-b", "topic")
@@ -72,7 +135,7 @@ def test_of_two_that_say_the_same_the_one_with_a_source_is_kept(repo: Repo) -> N
     texts = [f"{OLD}.", f"{OLD} <!-- mem src=memory/2026-01-01.md#L3 importance=.7 -->"]
     repo.commit("x", {"MEMORY.md": "# Memory\n\n" + "".join(f"- {text}\n" for text in texts)})
     assert [pair["relation"] for pair in pairs(repo)] == ["same"]
-    settle(repo, "1", "--same")
+    settle(repo, "--same")
     assert repo.read("MEMORY.md") == f"# Memory\n\n- {texts[1]}\n" and pairs(repo) == []
     assert f"- {OLD}. <!-- mem same-as={fact_id(OLD)} -->" in repo.read("memory/archive/2026.md")
 
@@ -80,7 +143,7 @@ def test_of_two_that_say_the_same_the_one_with_a_source_is_kept(repo: Repo) -> N
 @pytest.mark.parametrize("answer", ["later", "earlier", "same"])
 def test_of_one_text_twice_one_is_kept_and_holds(repo: Repo, answer: str) -> None:
     repo.commit("x", {"MEMORY.md": f"# Memory\n\n- {OLD}\n- Lunch is at noon\n- {OLD}\n"})
-    settle(repo, "1", f"--{answer}")
+    settle(repo, f"--{answer}")
     assert repo.read("MEMORY.md").count(OLD) == 1 and "supersedes" not in repo.read("MEMORY.md")
     assert OLD in repo.mem("search", "which port has the orders service", env=NOW).stdout
 
@@ -93,7 +156,7 @@ def test_a_line_of_the_log_that_a_fact_says_too_is_no_pair_of_its_own(memory: Re
 def test_the_pin_of_what_is_replaced_stays_and_what_is_below_it_too(repo: Repo) -> None:
     text = f"- {NEW}\n- {OLD} <!-- mem pinned=true -->\n  - behind the proxy\n"
     repo.commit("x", {"MEMORY.md": f"# Memory\n\n{text}"})
-    settle(repo, "1", "--later")
+    settle(repo, "--later")
     assert repo.read("MEMORY.md") == (
         f"# Memory\n\n- {NEW} <!-- mem supersedes={fact_id(OLD)} pinned=true -->\n  - behind the proxy\n"
     )
@@ -109,7 +172,7 @@ def test_a_line_of_a_recent_log_takes_the_place_of_a_fact_with_its_source(memory
     )
     (pair,) = pairs(memory)
     assert (pair["later"]["path"], pair["later"]["line"]) == (LOG, 3)
-    settle(memory, "1", "--later")
+    settle(memory, "--later")
     assert f"- {NEW} <!-- mem src={LOG}#L3@" in memory.read("MEMORY.md") and pairs(memory) == []
     assert memory.read(LOG) == f"# 2026-03-01\n\n- {NEW}\n" and OLD in memory.read("memory/archive/2026.md")
     assert memory.mem("verify", env=NOW).returncode == 0
@@ -119,7 +182,7 @@ def test_a_line_of_a_recent_log_takes_the_place_of_a_fact_with_its_source(memory
 def test_a_log_is_never_changed(memory: Repo, answer: str, key: str) -> None:
     log = f"# 2026-03-01\n\n- {NEW}\n"
     memory.commit("x", {"MEMORY.md": f"# Memory\n\n## Facts\n\n- {OLD} <!-- mem from=2026-01-01 -->\n", LOG: log})
-    settle(memory, "1", f"--{answer}")
+    settle(memory, f"--{answer}")
     assert f"- {OLD} <!-- mem from=2026-01-01 {key}={fact_id(NEW)} -->" in memory.read("MEMORY.md")
     assert memory.read(LOG) == log and pairs(memory) == []
 
@@ -134,7 +197,7 @@ def test_lines_that_are_old_or_that_a_fact_cites_are_no_pair(memory: Repo) -> No
 def test_beside_edits_that_are_not_committed_the_answer_is_written_and_not_committed(memory: Repo) -> None:
     memory.write("MEMORY.md", memory.read("MEMORY.md") + "- Lunch is at noon\n")
     head = memory.git("rev-parse", "HEAD")
-    done = memory.mem("settle", "1", "--both", env=NOW)
+    done = memory.mem("settle", pairs(memory)[0]["id"], "--both", env=NOW)
     assert "not committed" in done.stderr and memory.git("rev-parse", "HEAD") == head
     assert f"beside={fact_id(OLD)}" in memory.read("MEMORY.md") and "Lunch" in memory.read("MEMORY.md")
     memory.mem("undo", env=NOW)
@@ -142,13 +205,13 @@ def test_beside_edits_that_are_not_committed_the_answer_is_written_and_not_commi
 
 
 def test_what_was_answered_is_not_asked_of_the_same_words_elsewhere(memory: Repo) -> None:
-    settle(memory, "1", "--both")
+    settle(memory, "--both")
     found = json.loads(memory.mem("add", NEW, "--json", env=NOW).stdout)
     assert [rival["relation"] for rival in found["differs"]] == ["same"] and pairs(memory) == []
 
 
 def test_what_was_replaced_is_neither_searched_nor_given_even_when_its_successor_is_forgotten(memory: Repo) -> None:
-    settle(memory, "1", "--later")
+    settle(memory, "--later")
     assert OLD not in memory.mem("search", "which port has the orders service", env=NOW).stdout
     old = memory.mem("search", "which port has the orders service", "--expired", env=NOW).stdout
     assert OLD in old and "SUPERSEDED" in old
@@ -161,7 +224,7 @@ def test_answers_about_promoted_facts_leave_their_provenance_whole(repo: Repo, a
     repo.commit("log", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- Rule: {OLD}\n- Rule: {NEW}\n"})
     repo.mem("promote", env=NOW)
     assert len(pairs(repo)) == 1
-    settle(repo, "1", f"--{answer}")
+    settle(repo, f"--{answer}")
     assert repo.mem("verify", env=NOW).returncode == 0 and pairs(repo) == []
     assert repo.mem("review", "HEAD~1..HEAD", env=NOW).returncode == 0
 
@@ -169,23 +232,24 @@ def test_answers_about_promoted_facts_leave_their_provenance_whole(repo: Repo, a
 def test_two_branches_that_answer_alike_merge(memory: Repo) -> None:
     memory.mem("install", env=NOW)
     memory.git("branch", "topic")
-    settle(memory, "1", "--later")
+    settle(memory, "--later")
     memory.git("switch", "-q", "topic")
-    settle(memory, "1", "--later", "--reason", "there")
+    settle(memory, "--later", "--reason", "there")
     memory.git("merge", "-q", "--no-edit", "main")
     assert pairs(memory) == [] and memory.read("memory/archive/2026.md").count(OLD) == 1
 
 
 def test_an_agent_settles_nothing_and_a_dry_run_writes_nothing(memory: Repo) -> None:
     before = memory.read("MEMORY.md")
-    asked = memory.mem("settle", "1", "--later", "--dry-run", env=NOW).stdout
+    ident = pairs(memory)[0]["id"]
+    asked = memory.mem("settle", ident, "--later", "--dry-run", env=NOW).stdout
     assert asked == "would settle MEMORY.md:6, MEMORY.md:5: the later one holds\n"
     memory.git("config", "--global", "mem.agent", "codex")
-    refused = memory.mem("settle", "1", "--later", check=False, env=NOW)
+    refused = memory.mem("settle", ident, "--later", check=False, env=NOW)
     assert refused.returncode == 2 and "only a person" in refused.stderr and memory.read("MEMORY.md") == before
 
 
-@pytest.mark.parametrize("given", [["7", "--both"], ["1"], ["--both"], ["MEMORY.md:99", "--both"]])
+@pytest.mark.parametrize("given", [["1", "--both"], ["0a1b2c3d"], ["--both"], ["MEMORY.md:5", "--both"]])
 def test_what_names_no_pair_or_no_answer_is_refused(memory: Repo, given: list[str]) -> None:
     assert memory.mem("settle", *given, check=False, env=NOW).returncode == 2
 
@@ -194,12 +258,12 @@ def test_what_an_agent_proposes_comes_first(memory: Repo) -> None:
     log = f"# d\n\n- Deploys are frozen in December <!-- mem origin=agent proposes={fact_id(OLD)} -->\n"
     memory.commit("x", {LOG: log})
     assert pairs(memory)[0]["reason"] == "an agent proposes it"
-    settle(memory, "1", "--earlier")
+    settle(memory, "--earlier")
     assert len(pairs(memory)) == 1
 
 
 def test_a_successor_without_a_day_amends_without_one(repo: Repo) -> None:
     repo.commit("x", {"MEMORY.md": f"# Memory\n\n- {NEW}\n- {OLD}\n"})
-    settle(repo, "1", "--later")
+    settle(repo, "--later")
     old = repo.mem("search", "which port has the orders service", "--expired", env=NOW).stdout
     assert "until :" not in old and OLD in old
