@@ -14,7 +14,7 @@ from datetime import date, datetime
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from gitmem.context import amendment_days, folder_preference, layers, packing, pieces, recall_queries
+from gitmem.context import amendment_days, folder_preference, layers, open_pairs, packing, pieces, recall_queries
 from gitmem.context.answering_parts import NO_ANSWER, WEAK_ANSWER, answering_parts
 from gitmem.context.code_marks import with_cited_code
 from gitmem.context.context_request import ContextRequest, MergeResult, Scope
@@ -145,6 +145,7 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
         withheld = [(part, why) for part, why in withheld if id(part) not in unasked]
 
     parts = _without_copies(parts, request, withheld)
+    parts = _with_open_pairs(parts, wanted, usable, request, now.date())
 
     def fitted(parts: Sequence[Part], total: int, characters: int = 0) -> packing.Selection:
         return packing.fit(parts, total, measure, whole, characters)
@@ -394,6 +395,19 @@ def _without_copies(parts: Sequence[Part], request: ContextRequest, withheld: li
         else:
             kept.append(_recounted(left, part, request))
     return kept
+
+
+def _with_open_pairs(
+    parts: Sequence[Part], offered: Sequence[Part], scopes: Sequence[Scope], request: ContextRequest, today: date
+) -> list[Part]:
+    """The parts with `open_pairs` marked and their tokens counted with the marks. `offered`: the parts of all
+    memories."""
+    sources = {scope.name: scope.pairs for scope in scopes if scope.pairs is not None and not scope.error}
+    marked = open_pairs.with_open_pairs(parts, offered, sources, today)
+    return [
+        replace(part, tokens=request.count_tokens(marks_before(part) + part.content)) if part.differs else part
+        for part in marked
+    ]
 
 
 def _recounted(part: Part, original: Part, request: ContextRequest) -> Part:

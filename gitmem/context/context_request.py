@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from gitmem.context.code_marks import CodeLookup
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, LayerLimits, Weights
 from gitmem.context.layers import Part, Recalled
+from gitmem.context.open_pairs import PairSource
 from gitmem.context.session_contents import SessionContents
 from gitmem.hosts.transcript import Transcript
 from gitmem.json_values import json_keys
@@ -28,7 +29,7 @@ class Scope:
     the front matter of MEMORY.md, set by `assemble`. `forgotten_ids`: returns the ids of texts that a person had
     forgotten. `cited_code`: returns which cited code changed. `log_patterns`: path patterns of daily logs
     (`paths.log_day`). `own_folders`: folders whose memory belongs to the whole repository
-    (`folder_scope.folder_of_path`).
+    (`folder_scope.folder_of_path`). `pairs`: for the open pairs of its statements; None for a memory without files.
 
     JSON: `loaded`: false if it could not be loaded; the others are there all the same. `error`: why. `keys`: the
     whole front matter of its MEMORY.md, with nested values.
@@ -48,6 +49,7 @@ class Scope:
     cited_code: CodeLookup = lambda _: {}
     log_patterns: tuple[str, ...] = ()
     own_folders: tuple[str, ...] = ()
+    pairs: PairSource | None = None
 
     @property
     def loaded(self) -> bool:

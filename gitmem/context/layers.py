@@ -23,6 +23,7 @@ from gitmem.memory import facts, state
 from gitmem.memory.code_state import CitedCode
 from gitmem.memory.document import Document
 from gitmem.memory.fact import fact_id
+from gitmem.memory.rivals import OtherSide
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import LapsedFacts, State
 from gitmem.memory.templates import is_unfilled
@@ -43,7 +44,7 @@ class Place(NamedTuple):
 
 @json_keys(
     "layer label path? start_line? end_line? scope trail relevance=shown_relevance tokens id sources [commit]"
-    " [code=cited_code] [reason]"
+    " [code=cited_code] [differs=other_sides] [reason]"
 )
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -57,12 +58,14 @@ class Part:
     working value. `statement_ends`: lines of a whole file after which it may be cut. `cut_to_line`: the last line of
     the text that was cut off, 0 if nothing was. `code`: (first line of a statement, the changed code that it cites).
     `code_gone`: whether all its statements cite deleted code. `reason`: why it was left out, "" for a part of the text.
+    `differs`: (first line of a statement, the statement that may not be true beside it).
 
     JSON: `path`, `start_line`, `end_line`: null for turns of a transcript, working values and commits. `trail`:
     what the whole part is about, from the outside in (name of the note, headings, parent items, head of its table);
     empty if the part is no statement of a file. `tokens`: of its text. `id`: of a `memory` part the fact's.
     `sources`: the places that a `merged` part condenses. `commit`: of a `history` part. `code`: cited code that is
-    not as it was. `reason`: why it was dropped.
+    not as it was. `differs`: statements that say otherwise, which `git mem settle` asks about. `reason`: why it was
+    dropped.
     """
 
     layer: Layer
@@ -85,6 +88,12 @@ class Part:
     code: tuple[tuple[int, tuple[CitedCode, ...]], ...] = ()
     code_gone: bool = False
     reason: str = ""
+    differs: tuple[tuple[int, OtherSide], ...] = ()
+
+    @property
+    def other_sides(self) -> list[OtherSide]:
+        """The other statements of its open pairs."""
+        return [other for _, other in self.differs]
 
     @property
     def id(self) -> str:

@@ -12,6 +12,7 @@ from gitmem.context.layers import Part
 from gitmem.context.pieces import Piece
 from gitmem.gate.quoting import END, LEAD, escaped, passage, passage_mark, shown_name, without_secrets
 from gitmem.memory.code_state import CodeState
+from gitmem.memory.rivals import OtherSide
 from gitmem.plural import counted
 
 SESSION_LAYERS = frozenset(
@@ -150,9 +151,11 @@ def _pieces(parts: Sequence[Part]) -> list[Piece]:
 
 
 def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
-    """The Markdown of pieces, with marks on those that were cut, that a later line amends, or that cite changed
-    code."""
+    """The Markdown of pieces, with marks on those that were cut, that a later line amends, that another line
+    contradicts, or that cite changed code."""
     before = {line: code_mark(said) for part in parts for line, said in part.code}
+    for line, other in (pair for part in parts for pair in part.differs):
+        before[line] = _difference_mark(other) + before.get(line, "")
     for line, day in (pair for part in parts for pair in part.until):
         before[line] = f"until {day}: " + before.get(line, "")
     there = {piece.position for piece in given}
@@ -214,6 +217,12 @@ def until_marks(part: Part) -> str:
     return "".join(f"until {day}: " for _, day in part.until)
 
 
+def _difference_mark(other: OtherSide) -> str:
+    """The mark before a statement of an open pair: `[a later line says otherwise: MEMORY.md:7, 2026-11-20] `."""
+    return f"[{other._replace(path=shown_name(other.path)).words}] "
+
+
 def marks_before(part: Part) -> str:
-    """All marks of a part, on later lines and on changed code, joined; their tokens count with its text."""
-    return until_marks(part) + "".join(code_mark(said) for _, said in part.code)
+    """All marks of a part, on later lines, open pairs and changed code, joined; their tokens count with its text."""
+    differences = "".join(_difference_mark(other) for _, other in part.differs)
+    return until_marks(part) + differences + "".join(code_mark(said) for _, said in part.code)

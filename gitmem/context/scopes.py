@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 
 from gitmem.claims.cited_code import changed_code
 from gitmem.config import Config
 from gitmem.context.context_request import Scope
 from gitmem.context.layers import Recalled, RecalledHit
+from gitmem.context.open_pairs import PairSource
 from gitmem.context.size_limits import UNCOMMITTED
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
@@ -93,8 +95,10 @@ def project_scope(
     query = _recall_query("", history and (bool(config.history_repos) or more_than_memory(known)))
     return Scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
-        commit=head, committed_lines=changed, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, head),
+        commit=head, committed_lines=changed, log_patterns=config.memory_daily,
+        forgotten_ids=lambda: forgotten_ids(repo, head),
         cited_code=lambda values: changed_code(repo, values), own_folders=_own_folders(config),
+        pairs=_pair_source(repo, config, now, name, ""),
     )  # fmt: skip
 
 
@@ -125,7 +129,31 @@ def _commit_scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
         commit=commit, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, commit),
         cited_code=lambda values: changed_code(repo, values, commit), own_folders=_own_folders(config),
+        pairs=_pair_source(repo, config, now, name, commit),
     )  # fmt: skip
+
+
+def _pair_source(repo: Repository, config: Config, now: datetime, name: str, commit: str) -> PairSource:
+    """What the open pairs of a scope need. Only the project's judgements are cached on disk: the Git directories of
+    other memories are not ours to write. `commit`: "" for the work tree."""
+    state = None
+    if name == "project":
+        state = repo.common_dir / "gitmem"
+    return PairSource(partial(_days_of_lines, repo, commit, now.date()), state, config.memory_daily)
+
+
+def _days_of_lines(repo: Repository, commit: str, today: date, path: str, lines: Sequence[int]) -> dict[int, str]:
+    """Line -> the ISO day of the commit that wrote it; `today` for an uncommitted line. {} if Git cannot tell.
+    `commit`: "" for the work tree."""
+    if not lines:
+        return {}
+    try:
+        blamed = repo.blame(path, min(lines), max(lines), commit)
+        wanted = {row.line: row.commit for row in blamed if row.line in set(lines)}
+        days = {oid: repo.commit(oid).author_date.date() for oid in set(wanted.values()) if oid.strip("0")}
+    except GitMemError:  # no commit has the file
+        return {}
+    return {line: days.get(oid, today).isoformat() for line, oid in wanted.items()}
 
 
 def _own_folders(config: Config) -> tuple[str, ...]:

@@ -41,8 +41,10 @@ MAX_JUDGED_FACTS = 6  # candidates for one statement that `relation` judges; the
 # about .05, but keeps only .66 of the replacements.
 MIN_SHARED_TERMS = 0.25  # share of the shorter text's terms
 SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment with which a person settles a pair of facts
+RECENT_DAYS = 14  # age of the daily logs, at most, whose lines are compared with the facts to ask a person
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
 MAX_CACHED_RELATIONS = 1 << 14  # pairs of statements
+MAX_CACHED_TEXTS = 1 << 12  # texts whose words are cached
 MAX_NEW_STATEMENTS = 500  # new statements of one write that are compared; an import may have many thousands
 MAX_NAMED_RIVALS = 3  # rivals that are reported for one statement
 
@@ -88,6 +90,30 @@ class Rival:
         if self.later:
             return self.old, self.new
         return self.new, self.old
+
+
+@json_keys("path line day? later")
+class OtherSide(NamedTuple):
+    """The other statement of an open pair. `day`: ISO, "" if unknown. `later`: whether it is the later of the two, None
+    if their days do not tell.
+
+    JSON: `later`: whether it is the later of the two, null if that is not known.
+    """
+
+    path: str
+    line: int
+    day: str
+    later: bool | None
+
+    @property
+    def words(self) -> str:
+        """The mark of a statement: `a later line says otherwise: MEMORY.md:7, 2026-11-20`."""
+        where = ", ".join(filter(None, (f"{self.path}:{self.line}", self.day)))
+        return f"{_WHICH[self.later]} line says otherwise: {where}"
+
+
+_WHICH = {True: "a later", False: "an earlier", None: "another"}
+Judged = Callable[[PlacedFact, PlacedFact], Rival | None]  # (a statement, a fact that memory has) -> their rival
 
 
 class KnownFacts:
@@ -139,13 +165,14 @@ class KnownFacts:
         return nlargest(MAX_JUDGED_FACTS, weights, key=lambda number: (weights[number], -number))
 
 
-def _words(text: str) -> set[str]:
+@lru_cache(MAX_CACHED_TEXTS)
+def _words(text: str) -> frozenset[str]:
     """The terms of a text without stop words; all its terms if they are all stop words."""
-    found = terms(text)
+    found = frozenset(terms(text))
     return found - STOP_WORDS or found
 
 
-def _share(one: set[str], other: set[str]) -> bool:
+def _share(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two texts share at least MIN_SHARED_TERMS of the shorter one's terms. False if one has a single term."""
     shorter = min(len(one), len(other))
     return shorter > 1 and len(one & other) >= max(1, MIN_SHARED_TERMS * shorter)
@@ -161,14 +188,18 @@ def with_days(path: str, facts: Iterable[Fact], day: str = "") -> list[PlacedFac
     return [PlacedFact(path, fact, fact_date(fact) or day) for fact in facts]
 
 
-def rivals(statements: Sequence[PlacedFact], standing: KnownFacts, told: Progress = lambda *_: None) -> list[Rival]:
+def rivals(
+    statements: Sequence[PlacedFact], standing: KnownFacts, told: Progress = lambda *_: None,
+    judged: Judged | None = None,
+) -> list[Rival]:  # fmt: skip
     """The rivals of `statements` among the `standing` facts: disagreements first, at most MAX_NAMED_RIVALS for each
     statement.
     Settled pairs are left out.
 
     `told` is called before each statement. The later of a pair is the one with the later day; the statement, if the
-    days are equal or the fact has none.
+    days are equal or the fact has none. `judged`: returns the rival of a statement and a fact in place of `rival_of`.
     """
+    judged = judged or rival_of
     found: list[Rival] = []
     seen: set[frozenset[tuple[str, int]]] = set()
     for number, new in enumerate(statements):
@@ -180,7 +211,7 @@ def rivals(statements: Sequence[PlacedFact], standing: KnownFacts, told: Progres
                 continue
             if frozenset((new.fact.id, old.fact.id)) in standing.settled or is_settled(new.fact, old.fact):
                 continue
-            rival = rival_of(new, old)
+            rival = judged(new, old)
             if rival is not None:
                 seen.add(pair)
                 found.append(rival)
@@ -294,6 +325,18 @@ def _said(row: PlacedFact, text: str) -> Said:
 def by_person(fact: Fact) -> bool:
     """Whether a person pinned a fact or wrote it by hand. A fact without `src` counts as written by hand."""
     return pinned(fact) or not fact.get("src")
+
+
+def proposed_rivals(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:
+    """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES, at
+    least four characters of the id). A pair that a person settled is left out."""
+    found = []
+    for row in lines:
+        for ident in [value for key, value in row.fact.meta if key == PROPOSES and len(value) >= 4]:
+            old = next((each for each in known if each.fact.id.startswith(ident)), None)
+            if old is not None and not is_settled(row.fact, old.fact):
+                found.append(Rival(row, old, "replaces", "an agent proposes it"))
+    return found
 
 
 def is_settled(one: Fact, other: Fact) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from gitmem.errors import ModelUnavailable
 from gitmem.messages import Message
 from gitmem.models.gguf_parameters import parameters
-from gitmem.models.judgement_cache import JudgementCache
+from gitmem.models.judgement_cache import JudgementCache, judge_key
 from gitmem.models.judging import MAX_STATEMENT_CHARACTERS, STATEMENTS_PER_REQUEST, JudgeStatements, Rubric
 from gitmem.models.language import Setting
 from gitmem.models.llama_process import CHILD, LlamaProcess, model_file, model_id
@@ -56,7 +56,7 @@ class GgufJudge:
     def _judge(self, rubric: Rubric, statements: Sequence[str]) -> Iterator[float]:
         """The log odds of each statement, in order, cut to MAX_STATEMENT_CHARACTERS. Cached ones are not asked for; new
         ones are asked for in batches and cached."""
-        cache = JudgementCache(self.setting.state, self.id, rubric)
+        cache = JudgementCache(self.setting.state, judge_key(self.id, rubric))
         cut = [statement[:MAX_STATEMENT_CHARACTERS] for statement in statements]
         is_prepared = False
         batch_size = 1  # of the first request, so that even a run of a few seconds caches a judgement

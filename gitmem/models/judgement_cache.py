@@ -1,7 +1,8 @@
-"""A cache of judgements by model, rubric and statement, so that a run that is stopped loses one batch at most.
+"""A cache of judgements by judge and statement, so that a run that is stopped loses one batch at most.
 
-The cache is the folder `gitmem/judgements/` of the Git directory: one private file for each model and rubric, and in it
-one line for each statement, with a hash of its text and a number, never the text. It can be deleted at any time.
+A judge is a model with its rubric (`judge_key`), or a rule of this package. The cache is the folder
+`gitmem/judgements/` of the Git directory: one private file for each judge, and in it one line for each statement, with
+a hash of its text and a number, never the text. It can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from gitmem.regular_file import read_regular
 
 FOLDER = "judgements"
 MAX_LINES = 40_000  # lines of a file; a longer file loses its older half
-MAX_FILES = 16  # pairs of model and rubric; the file that was not written for the longest time is deleted
+MAX_FILES = 16  # judges; the file that was not written for the longest time is deleted
 MAX_LINE_BYTES = 64
 HASH_DIGITS = 32  # hex
 
 
 class JudgementCache:
-    """The judgements of one model by one rubric. Without a state folder they are kept in memory only."""
+    """The judgements of one judge. `state`: the folder `gitmem/` of the Git directory; without it they are kept in
+    memory only. `judge`: what names the judge, with all on which its judgements depend."""
 
-    def __init__(self, state: Path | None, model: str, rubric: Rubric) -> None:
-        key = json.dumps([model, rubric.system, rubric.examples, rubric.yes, rubric.no], ensure_ascii=True)
-        self._file = state and state / FOLDER / _hash(key)
+    def __init__(self, state: Path | None, judge: str) -> None:
+        self._file = state and state / FOLDER / _hash(judge)
         self._known: dict[str, float] = {}
         if self._file:
             self._known = _read(self._file)
 
     def get(self, statement: str) -> float | None:
-        """The cached log-odds of a statement, None if there are none."""
+        """The cached number of a statement, None if there is none."""
         return self._known.get(_hash(statement))
 
     def put(self, judged: Mapping[str, float]) -> None:
-        """Cache the log-odds of statements; in memory only if the folder cannot be written. A new file removes the
+        """Cache the numbers of statements; in memory only if the folder cannot be written. A new file removes the
         oldest ones over MAX_FILES; a full file is begun anew with the newest half."""
         new = {_hash(statement): value for statement, value in judged.items()}
         self._known.update(new)
@@ -61,8 +62,13 @@ class JudgementCache:
             return
 
 
+def judge_key(model: str, rubric: Rubric) -> str:
+    """The name of a model with its rubric as a judge."""
+    return json.dumps([model, rubric.system, rubric.examples, rubric.yes, rubric.no], ensure_ascii=True)
+
+
 def _read(file: Path) -> dict[str, float]:
-    """The cached judgements: hash -> log odds; {} if the file is missing, unreadable or too large. Malformed lines are
+    """The cached judgements: hash -> number; {} if the file is missing, unreadable or too large. Malformed lines are
     left out."""
     try:
         text = read_regular(file, 2 * MAX_LINES * MAX_LINE_BYTES).decode("ascii", "replace")

@@ -10,13 +10,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes, write_atomic
 from gitmem.json_values import parse_json
+from gitmem.package_files import state_of
 from gitmem.promotion.cues import CueResult
 from gitmem.promotion.proposal import Log
 
@@ -64,21 +64,9 @@ def log_key(log: Log) -> str:
     return hashlib.sha256(f"{log.blob}\0{log.path}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-@cache
 def rules_state() -> str:
-    """A hash of name, size and time of every file on which a score depends; "" when there are no such files (a zipped
-    package), so that nothing is cached."""
-    package = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    try:
-        for folder in RULES:
-            for path in sorted((package / folder).rglob("*")):
-                if path.suffix in (".py", ".json", ".bin"):
-                    status = path.stat()
-                    digest.update(f"{path.name} {status.st_size} {status.st_mtime_ns}\n".encode())
-    except OSError:
-        return ""
-    return digest.hexdigest()
+    """A hash of every file on which a score depends; "" when nothing may be cached (`package_files.state_of`)."""
+    return state_of(*RULES)
 
 
 def _encoded(rows: Scores) -> bytes:

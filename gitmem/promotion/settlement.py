@@ -35,11 +35,12 @@ from gitmem.memory.new_statements import file_bytes, memory_bytes
 from gitmem.memory.rivals import (
     MEMORY,
     PROPOSES,
+    RECENT_DAYS,
     KnownFacts,
     PlacedFact,
     Progress,
     Rival,
-    is_settled,
+    proposed_rivals,
     rivals,
     without_secrets,
 )
@@ -53,7 +54,6 @@ from gitmem.provenance.cited_sources import cited_spans
 from gitmem.provenance.corrections import LASTING_KEYS, MessageParts, as_usage_error, gated_text, message_of
 
 MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compared with all facts
-RECENT_DAYS = 14  # age of the daily logs, at most, whose lines are compared with the facts
 ID_DIGITS = 8  # hex digits of the id of a pair
 _UNCOMMITTED = 1 << 62  # time in seconds of an uncommitted line: later than any commit
 
@@ -91,7 +91,7 @@ def open_pairs(repo: Repository, config: Config, today: date, told: Progress = l
     known = dated_facts(repo, MEMORY, work_tree_facts(repo), today)
     lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), MAX_COMPARED))
     disagreeing = [rival for rival in rivals(lines, KnownFacts(known, today)) if rival.later and not rival.repeats]
-    proposed = _proposed_pairs(lines, known)
+    proposed = proposed_rivals(lines, known)
     pairs = [*proposed, *open_fact_pairs(known, today, told), *_without(disagreeing, proposed)]
     return sorted(pairs, key=lambda rival: rival.repeats)
 
@@ -99,7 +99,7 @@ def open_pairs(repo: Repository, config: Config, today: date, told: Progress = l
 def open_fact_pairs(rows: Sequence[PlacedFact], today: date, told: Progress = lambda *_: None) -> list[Rival]:
     """The open pairs among facts, in the order of `open_pairs`. `rows`: the facts, newest first."""
     rows = [row for row in rows if not facts.expired(row.fact, today)]
-    proposed = _proposed_pairs(rows, rows)
+    proposed = proposed_rivals(rows, rows)
     return [*proposed, *_without(rivals(rows[:MAX_COMPARED], KnownFacts(rows, today), told), proposed)]
 
 
@@ -172,18 +172,6 @@ def _statements(data: bytes) -> list[Statement]:
     """The items, paragraphs and quotations of a log that have text."""
     document = read(facts.split_lines(data))
     return [each for each in document if each.form in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) and each.text]
-
-
-def _proposed_pairs(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:
-    """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES, at
-    least four characters of the id). A pair that a person settled is left out."""
-    found = []
-    for row in lines:
-        for ident in [value for key, value in row.fact.meta if key == PROPOSES and len(value) >= 4]:
-            old = next((each for each in known if each.fact.id.startswith(ident)), None)
-            if old is not None and not is_settled(row.fact, old.fact):
-                found.append(Rival(row, old, "replaces", "an agent proposes it"))
-    return found
 
 
 def pair_id(pair: Rival) -> str:

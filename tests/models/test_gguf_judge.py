@@ -17,7 +17,7 @@ from gitmem.errors import ModelUnavailable
 from gitmem.models import gguf_judge, llama_library
 from gitmem.models.gguf_judge import GgufJudge
 from gitmem.models.gguf_parameters import parameters
-from gitmem.models.judgement_cache import JudgementCache
+from gitmem.models.judgement_cache import JudgementCache, judge_key
 from gitmem.models.judging import STATEMENTS_PER_REQUEST, Rubric, open_judge
 from gitmem.models.language import OutOfBudget, Setting
 from tests.tiny_gguf import make_language_model
@@ -141,14 +141,14 @@ def test_a_file_of_judgements_is_bounded_and_survives_a_line_half_written(
 ) -> None:
     monkeypatch.setattr("gitmem.models.judgement_cache.MAX_LINES", 20)
     for number in range(100):
-        JudgementCache(tmp_path, "m", RUBRIC).put({f"statement {number}": number / 7})
+        JudgementCache(tmp_path, judge_key("m", RUBRIC)).put({f"statement {number}": number / 7})
     (kept,) = (tmp_path / "judgements").iterdir()
     assert kept.stat().st_size <= 21 * 64
     with kept.open("a") as file:
         file.write("abc\n0123 x")
-    again = JudgementCache(tmp_path, "m", RUBRIC)
+    again = JudgementCache(tmp_path, judge_key("m", RUBRIC))
     assert again.get("statement 99") == pytest.approx(99 / 7, abs=1e-3) and again.get("statement 0") is None
-    assert JudgementCache(tmp_path, "other", RUBRIC).get("statement 99") is None
+    assert JudgementCache(tmp_path, judge_key("other", RUBRIC)).get("statement 99") is None
 
 
 def test_parameters_are_counted_from_the_file_and_junk_is_refused(tiny: Path, tmp_path: Path) -> None:
