@@ -1,8 +1,8 @@
 """Sets up Git's merge driver `gitmem` in a clone and removes it, for `install` and `uninstall`.
 
 Two keys of the clone's own configuration hold the command. The attribute `merge=gitmem` names the files that it merges.
-`git mem init` writes the attribute to the tracked .gitattributes; without it, and for daily notes of other programs, a
-marked block in `info/attributes` has it.
+`git mem init` writes the attribute to the tracked .gitattributes; for files that it does not name there, and for daily
+notes of other programs, a marked block in `info/attributes` has it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.marked_block import BEGIN, BLOCK, END
@@ -24,6 +24,10 @@ SECTION = "merge.gitmem"
 DRIVER = f"{SECTION}.driver"
 FORMER = f"{SECTION}.recursive"  # of an earlier version: it left conflict markers in the base of criss-cross merges
 MEMORY = ("MEMORY.md merge=gitmem", "memory/**/*.md merge=gitmem")
+FORMER_PATTERN = "memory/*.md"  # of an earlier version: it left out the folders below memory/
+ARCHIVE = "memory/archive/2000.md"  # a file that Git must merge by our driver; it need not exist
+# A line of .gitattributes that sets or unsets a merge driver; the group is its pattern without `/` before it.
+MERGE_ROW = re.compile(r"^/?([^\s#\"]\S*)[ \t](?:.*[ \t])?[-!]?merge(?:=\S*)?(?=\s|$)", re.MULTILINE)
 
 
 def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
@@ -61,12 +65,12 @@ def driver_problem(repo: Repository, python: str) -> str:
         return ""
     known = {dict(merge_driver_settings(each))[DRIVER] for each in (python, "")}
     if value in known:
-        return _tried(repo, value)
+        return _tried(repo, value) or _attribute_problem(repo)
     runs = re.match(r"g='([^']*)';", value)
     if runs is None or value != dict(merge_driver_settings(runs[1]))[DRIVER]:
         return "it is of another version"
     if os.access(runs[1], os.X_OK):
-        return ""
+        return _attribute_problem(repo)
     return f"its Python is gone ({runs[1]}), and memory may be merged as text"
 
 
@@ -87,6 +91,16 @@ def _tried(repo: Repository, command: str) -> str:
     return "it cannot start, so that memory is merged as text"
 
 
+def _attribute_problem(repo: Repository) -> str:
+    """What is wrong if no attribute names a merge driver for the archive, so that Git merges it as text; else ""."""
+    if repo.root is None:
+        return ""
+    value = run_git(repo, ["check-attr", "-z", "merge", "--", ARCHIVE]).split("\0")[2]
+    if value != "unspecified":  # `union` or `unset` is what a person chose
+        return ""
+    return "no attribute names it for the files below memory/, so that memory/archive is merged as text"
+
+
 def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry: bool = False) -> bool:
     """Make Git merge memory by our driver. Returns whether anything was changed, or with `dry` would be.
 
@@ -101,8 +115,7 @@ def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry
     old = _attributes(repo)
     new = BLOCK.sub(b"", old)
     rows = [f"{_attribute_of(pattern)} merge=gitmem" for pattern in daily if pattern.isprintable()]
-    if not _is_tracked(repo):
-        rows = [*MEMORY, *rows]
+    rows = [*_rows_to_add(repo), *rows]
     if rows:
         if new and not new.endswith(b"\n"):
             new += b"\n"
@@ -132,14 +145,22 @@ def _setting(repo: Repository, key: str) -> str | None:
         return None
 
 
-def _is_tracked(repo: Repository) -> bool:
-    """Whether the .gitattributes of the work tree name our driver."""
+def _rows_to_add(repo: Repository) -> Sequence[str]:
+    """The rows of MEMORY for files to which the .gitattributes of the work tree gives no merge driver. Another driver
+    that it names for files below memory/ is what a person chose, and stays."""
     if repo.root is None:
-        return False
+        return MEMORY
     try:
-        return b"merge=gitmem" in read_bytes(repo.root, ".gitattributes", 1 << 20)
+        text = read_bytes(repo.root, ".gitattributes", 1 << 20).decode("utf-8", "replace")
     except (OSError, GitMemError):
-        return False
+        return MEMORY
+    patterns = {match[1] for match in MERGE_ROW.finditer(text)} - {FORMER_PATTERN}
+    rows = []
+    if "MEMORY.md" not in patterns:
+        rows.append(MEMORY[0])
+    if not any(pattern.startswith("memory/") for pattern in patterns):
+        rows.append(MEMORY[1])
+    return rows
 
 
 def _attributes(repo: Repository) -> bytes:

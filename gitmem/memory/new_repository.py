@@ -12,7 +12,7 @@ from gitmem.git.opening import discover, open_repository
 from gitmem.git.transaction import Contents, write_over
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
-from gitmem.memory.templates import ATTRIBUTES, files
+from gitmem.memory.templates import ATTRIBUTES, FOLDER_ROW, FORMER_ROW, files
 from gitmem.paths import INSTRUCTIONS, MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
@@ -83,8 +83,8 @@ def create_memory_files(
     wanted = {path: text for path, text in files(language).items() if templates or path not in INSTRUCTIONS}
     for path, text in {**wanted, "memory/.gitkeep": ""}.items():
         if (root / path).exists() or (root / path).is_symlink():
-            if path == ".gitattributes" and b"merge=gitmem" not in (old := read_bytes(root, path)):
-                noted[path], contents[path] = old, _line_ended(old) + ATTRIBUTES.encode()
+            if path == ".gitattributes" and (rows := _rows_to_add(old := read_bytes(root, path))):
+                noted[path], contents[path] = old, _line_ended(old) + rows
             else:
                 kept.append(path)
         elif path != "memory/.gitkeep" or not (root / "memory").is_dir():
@@ -128,6 +128,16 @@ def settings_now(root: Path) -> bytes | None:
         return read_bytes(root, TRACKED, MAX_MEMORY_FILE_BYTES)
     except FileNotFoundError:
         return None
+
+
+def _rows_to_add(attributes: bytes) -> bytes:
+    """The rows that a .gitattributes lacks; for one that an earlier version wrote, the row for folders below memory/.
+    b"" for none."""
+    if b"merge=gitmem" not in attributes:
+        return ATTRIBUTES.encode()
+    if FORMER_ROW.encode() in attributes and FOLDER_ROW.encode() not in attributes:
+        return FOLDER_ROW.encode()
+    return b""
 
 
 def _line_ended(data: bytes) -> bytes:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-ATTRIBUTES = """\
+FOLDER_ROW = "memory/**/*.md -text merge=gitmem\n"
+FORMER_ROW = "memory/*.md merge=gitmem\n"  # of an earlier version: the archive below memory/ merged as text
+ATTRIBUTES = f"""\
 # Memory is UTF-8 text whose line ends stay as they are; facts merge as facts (git mem install sets the driver up).
 MEMORY.md -text merge=gitmem
-memory/**/*.md -text
-memory/*.md merge=gitmem
-"""
+{FOLDER_ROW}"""
 
 ENGLISH = {
     "MEMORY.md": """\

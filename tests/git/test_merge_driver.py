@@ -120,3 +120,72 @@ def test_of_two_confirmations_the_one_whose_lines_stand_in_the_merged_code_is_ke
     assert repo.read("MEMORY.md") != theirs
     done, text = merged(repo)
     assert done == 0 and text == theirs and "20" in repo.read("src/limit.py")
+
+
+OLD = "MEMORY.md -text merge=gitmem\nmemory/**/*.md -text\nmemory/*.md merge=gitmem\n"  # written by an earlier version
+ARCHIVE = "memory/archive/2026.md"
+
+
+def archived(*facts: str) -> str:
+    return "# Archive 2026\n\n## Decisions\n\n" + "".join(f"- {fact}\n" for fact in facts)
+
+
+def two_archives(repo: Repo, base: dict[str, str], theirs: str, ours: str) -> None:
+    """Branch `side` and main each write the archive."""
+    repo.commit("begin", {"MEMORY.md": BASE, **base})
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit("theirs", {ARCHIVE: theirs})
+    repo.git("checkout", "-q", "main")
+    repo.commit("ours", {ARCHIVE: ours})
+
+
+@pytest.mark.parametrize("before", [{}, {ARCHIVE: archived("the port was 80")}])
+def test_branches_that_each_archive_a_fact_merge_after_init_and_install(repo: Repo, before: dict[str, str]) -> None:
+    repo.mem("init")
+    repo.mem("install")
+    old = ["the port was 80"] * len(before)
+    two_archives(repo, before, archived("the TTL was 60", *old), archived("the limit was 10", *old))
+    code, _ = merged(repo)
+    assert code == 0 and repo.read(ARCHIVE) == archived("the limit was 10", "the TTL was 60", *old)
+    assert not (repo.path / ".git/info/attributes").exists()
+
+
+def test_the_archive_of_a_repository_that_an_earlier_version_set_up_merges_after_install(repo: Repo) -> None:
+    two_archives(repo, {".gitattributes": OLD}, archived("the TTL was 60"), archived("the limit was 10"))
+    repo.mem("install")
+    repo.git("checkout", "-q", "-b", "again")
+    code, _ = merged(repo)
+    assert code == 0 and repo.read(ARCHIVE) == archived("the limit was 10", "the TTL was 60")
+    assert "merge driver" not in repo.mem("install").stdout
+    repo.mem("uninstall")
+    assert not (repo.path / ".git/info/attributes").exists()
+
+
+def test_doctor_says_that_the_archive_merges_as_text(repo: Repo) -> None:
+    repo.commit("begin", {"MEMORY.md": BASE, ".gitattributes": OLD})
+    repo.mem("install")
+    assert "ok     merge driver" in repo.mem("doctor", check=False).stdout
+    (repo.path / ".git/info/attributes").unlink()
+    assert "memory/archive is merged as text" in repo.mem("doctor", check=False).stdout
+    repo.mem("init")
+    assert repo.read(".gitattributes") == OLD + "memory/**/*.md -text merge=gitmem\n"
+    assert "ok     merge driver" in repo.mem("doctor", check=False).stdout
+
+
+def test_another_driver_that_a_person_named_below_memory_stays(repo: Repo) -> None:
+    repo.commit("begin", {"MEMORY.md": BASE, ".gitattributes": OLD + "/memory/archive/*.md -text merge=union\n"})
+    repo.mem("install")
+    assert repo.git("check-attr", "merge", ARCHIVE).endswith("merge: union\n")
+    assert "ok     merge driver" in repo.mem("doctor", check=False).stdout
+
+
+def test_a_fact_that_both_sides_replaced_names_both_successors_in_the_archive(repo: Repo) -> None:
+    repo.mem("init")
+    repo.mem("install")
+    fact = "the TTL was 60 <!-- mem type=decision superseded-by={} -->"
+    two_archives(repo, {}, archived(fact.format("aaaaaaaaaaaa")), archived(fact.format("bbbbbbbbbbbb")))
+    code, _ = merged(repo)
+    assert code == 0
+    assert repo.read(ARCHIVE) == archived(
+        "the TTL was 60 <!-- mem type=decision superseded-by=bbbbbbbbbbbb superseded-by=aaaaaaaaaaaa -->"
+    )

@@ -372,7 +372,7 @@ def _combine_edits(base: Sequence[str], mine: Sequence[str], yours: Sequence[str
     return list(facts.with_comment(chosen, chosen.entries[0], meta).lines)
 
 
-REPEATED_KEYS = ("src", "supersedes", "beside", "code")
+REPEATED_KEYS = ("src", "supersedes", "superseded-by", "same-as", "beside", "code")
 
 
 def _combine_comments(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
