@@ -259,14 +259,15 @@ class _Importer:
     ) -> tuple[list[ImportedLine], list[SkippedText]]:
         """(lines to import, (text, reason) of lines that memory holds already or that the gate refused), day by day.
 
-        Turns that an earlier import read are in neither list. `known`: the session has an episode. Without one, and if
-        the state names no transcript, that import was undone, and its turns are read again.
+        Turns that an earlier import or flush read are in neither list. `known`: the session has an episode. Without
+        one its turns are read again, but for a session that still runs: its import or its end was undone.
         """
         from gitmem.gate.quoting import without_secrets
 
         state = load_state(self._repo.common_dir, session.name)
         read_before: frozenset[str] = frozenset()
-        if state.transcript or known:  # else the state is left over from an import that was undone
+        runs = state.transcript and not state.ended  # by its hooks, which flush it before it has an episode
+        if known or runs:
             read_before = state.turns
         lines: list[ImportedLine] = []
         skipped: list[SkippedText] = []

@@ -17,7 +17,7 @@ from gitmem.git.repository import Repository
 from gitmem.hosts.transcript_parser import parse
 from gitmem.json_values import json_value
 from gitmem.sessions import session_import
-from gitmem.sessions.lifecycle import end_session, flush, unread_turns
+from gitmem.sessions.lifecycle import Source, end_session, flush, unread_turns
 from gitmem.sessions.past_sessions import (
     HEAD_BYTES,
     Listing,
@@ -205,6 +205,33 @@ def test_a_session_that_ended_here_is_there_already(repo: Repo, git: Repository,
     before = memory(repo)
     (outcome,) = bring(git, list_sessions([path]))
     assert (outcome.done, outcome.episode) == (ImportState.KNOWN, episode) and memory(repo) == before
+
+
+@pytest.mark.parametrize("imported_first", [True, False])
+def test_an_import_after_undo_brings_an_ended_session_back(
+    repo: Repo, git: Repository, tmp_path: Path, imported_first: bool
+) -> None:
+    path = session_file(tmp_path / "t", "s1", NOW - timedelta(hours=1), ["We decided that the crane is blue."])
+    if imported_first:
+        bring(git, list_sessions([path]))
+    end_session(git, Config(), parse(path.read_bytes()), Source("s1", file=os.fspath(path)), now=NOW)
+    before = memory(repo)
+    while repo.mem("undo", "--yes", check=False).returncode == 0:
+        assert memory(repo) != before
+    assert memory(repo) == {}
+    (outcome,) = bring(git, list_sessions([path]))
+    assert [line.text for line in outcome.lines] == ["We decided that the crane is blue."]
+    assert "crane is blue" in repo.read("memory/2026-02-05.md") and outcome.episode in memory(repo)
+
+
+def test_an_import_after_undo_of_the_episode_alone_repeats_no_line(repo: Repo, git: Repository, tmp_path: Path) -> None:
+    path = session_file(tmp_path / "t", "s1", NOW - timedelta(hours=1), ["We decided that the crane is blue."])
+    _, episode = end_session(git, Config(), parse(path.read_bytes()), Source("s1", file=os.fspath(path)), now=NOW)
+    repo.mem("undo", "--yes")
+    assert episode not in memory(repo) and "crane is blue" in repo.read("memory/2026-02-05.md")
+    (outcome,) = bring(git, list_sessions([path]))
+    assert outcome.episode == episode and not outcome.lines
+    assert repo.read("memory/2026-02-05.md").count("crane is blue") == 1
 
 
 def test_a_session_that_goes_on_after_its_import_flushes_only_what_is_new(
