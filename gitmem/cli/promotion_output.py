@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from gitmem.cli.places import place_text
 from gitmem.cli.terminal import escape
@@ -48,9 +48,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
             where = f" on {outcome.branch}"
         facts = counted(count, "fact")
         lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
-    over_limit = len(outcome.plan.refused_by(Check.LIMIT))
-    if over_limit and count:
-        lines.append(f"{over_limit} more wait for the next run: git mem promote")
+    lines += held_back(outcome)
     waiting = outcome.plan.refused_by(Check.ORIGIN)
     if waiting and not explain:
         idents = " ".join(fact_id(item.operation.text) for item in waiting[:MAX_WAITING_IDS])
@@ -60,6 +58,22 @@ def as_text(outcome: Outcome, explain: bool) -> str:
             f"{len(waiting)} from the web or a tool wait for a person, who lets one in with --accept ID: {idents}"
         )
     return escape("\n".join(lines) + "\n")
+
+
+def held_back(outcome: Outcome) -> Iterator[str]:
+    """A sentence for each limit of a run that held candidates back. They are not lost: the cursor stays before their
+    lines, and the next run reads them again."""
+    over_limit = len(outcome.plan.refused_by(Check.LIMIT))
+    if over_limit and outcome.plan.approved:
+        yield f"{over_limit} more wait for the next run: git mem promote"
+    replacing = outcome.plan.refused_by(Check.RETENTION)
+    if replacing:
+        facts = counted(len(replacing), "fact that replaces another waits", "facts that replace others wait")
+        yield f"{facts} for the next run, since {replacing[0].reason}: git mem promote"
+    full = outcome.plan.refused_by(Check.SIZE)
+    if full:
+        facts = counted(len(full), "fact waits", "facts wait")
+        yield f"{facts}, since {full[0].reason}: mem.memoryLines makes it longer"
 
 
 def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]:

@@ -6,6 +6,7 @@ from gitmem.cli.promotion_output import MAX_EXAMPLES, MAX_TEXT_CHARS, MAX_WAITIN
 from gitmem.git.objects import Span
 from gitmem.promotion.plan import Check, Refused
 from gitmem.promotion.proposal import Op, Operation
+from tests.harness import Repo
 
 
 def refused(number: int, why: Check, reason: str, text: str = "") -> Refused:
@@ -32,3 +33,23 @@ def test_a_long_text_is_cut_and_a_hidden_one_is_not_shown() -> None:
     lines = explanation([refused(1, Check.SHAPE, "too long", "x" * 9_000)], set())
     assert max(map(len, "\n".join(lines).split("\n"))) < MAX_TEXT_CHARS + 20
     assert "[not shown]" in "\n".join(explanation([refused(1, Check.GATE, "a secret", "key")], {"key"}))
+
+
+def test_facts_that_wait_for_the_next_run_are_said(repo: Repo) -> None:
+    names, now = ("alpha", "beta", "gamma", "delta", "epsilon"), {"GITMEM_NOW": "2026-11-30T12:00:00"}
+    for day, words, port in ((10, "is", 8000), (20, "is now", 9000)):
+        lines = "".join(f"- Decision: the {name} port {words} {port + n}\n" for n, name in enumerate(names))
+        repo.commit("log", {f"memory/2026-11-{day}.md": f"# 2026-11-{day}\n\n{lines}"})
+        said = repo.mem("promote", env=now).stdout
+    waits = "2 facts that replace others wait for the next run, since a run replaces at most 3 facts: git mem promote\n"
+    assert "promoted 3 facts" in said and said.endswith(waits)
+    again = repo.mem("promote", env=now).stdout
+    assert "promoted 2 facts" in again and "wait" not in again
+
+
+def test_facts_that_a_full_memory_has_no_room_for_are_said(repo: Repo) -> None:
+    facts = "".join(f"- Rule {n} of the yard <!-- mem pinned=true -->\n" for n in range(200))
+    line = "- Decision: the crane port is 8000\n"
+    repo.commit("log", {"MEMORY.md": f"# Memory\n\n{facts}", "memory/2026-11-10.md": f"# 2026-11-10\n\n{line}"})
+    said = repo.mem("promote", env={"GITMEM_NOW": "2026-11-30T12:00:00"}).stdout
+    assert "1 fact waits, since MEMORY.md is full and nothing in it can be archived: mem.memoryLines" in said
