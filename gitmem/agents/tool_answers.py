@@ -184,6 +184,8 @@ def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
         line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
         done = writing.add(repo, config, line, now=now())
     said = [f"Written: {shown_name(done.path)}:{done.line}.{_masks_sentence(done.masks)}"]
+    if done.ignored:
+        said.append("Git ignores this file: the line is not searched, and a person has to take the rule out.")
     if why:
         said.append(f"A person decides whether it replaces fact {one_line(supersedes)}: {one_line(why)}.")
     elif meta:

@@ -63,7 +63,7 @@ def ready(
         if index is not None:
             scan = index.scan(key)
             opened = OpenIndex(index, None, Freshness(), commit, notes, kept=kept)
-            if scan is not None and (seen is None or scan == seen.scan) and cut_as_set(repo, index, config):
+            if scan is not None and (seen is None or seen.is_recorded_as(scan)) and cut_as_set(repo, index, config):
                 opened.snapshot = index.snapshot(key)
                 return opened
             opened.close()

@@ -109,7 +109,7 @@ class _SearchUpdate:
 
     def _is_current(self, index: Index) -> bool:
         scan = index.scan(self.wanted.key)
-        if scan is None or (self.wanted.scan is not None and scan != self.wanted.scan.files.scan):
+        if scan is None or (self.wanted.scan is not None and not self.wanted.scan.files.is_recorded_as(scan)):
             return False
         return cut_as_set(self.repo, index, self.update.config)
 
@@ -184,7 +184,7 @@ class _SearchUpdate:
         with self.update.blob_indexer() as blob_indexer:
             if scan is None:
                 record_tree(blob_indexer, self.wanted.key, self.wanted.tree)
-            elif blob_indexer.writer.scan(scan.key) != scan.files.scan:  # if equal, another process was quicker
+            elif not scan.files.is_recorded_as(blob_indexer.writer.scan(scan.key)):  # else another was quicker
                 record(blob_indexer, scan)
 
     def _snapshot(self, index: Index | None) -> Snapshot | None:

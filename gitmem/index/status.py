@@ -209,7 +209,7 @@ def _commits(repo: Repository) -> int:
 
 def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
     """The files of the work tree that were added, removed or written since they were indexed, by size and times."""
-    if index.scan(key) == seen.scan:
+    if seen.is_recorded_as(index.scan(key)):
         return frozenset()
     # "? " marks a file that may have changed again within the clock's last tick; it counts as unchanged here.
     recorded = snapshots.file_stats(index.database, key) or {}

@@ -44,6 +44,8 @@ def record(blob_indexer: BlobIndexer, scan: Scan) -> None:
     complete = b""
     if finished and not files.changed_again:
         complete = scan.files.scan
+        if ignored:
+            complete = scan.files.scan_of_ignored
     if gone or changed or writer.scan(scan.key) != complete:
         with blob_indexer.transaction():
             files.write(gone, files.settled, complete)

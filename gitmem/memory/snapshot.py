@@ -34,17 +34,26 @@ class WorkTree:
     """The memory files of a work tree.
 
     `file_stats`: path -> FileStat. `scan`: a hash of the paths, their stat data, the layout and the ignore files; equal
-    hashes mean that nothing changed. `ignores`: the stat data of the files with ignore rules, as text.
+    hashes mean that nothing changed. `scan_of_ignored`: a hash of the same and the stat data of Git's index, for a
+    snapshot with ignored files, since Git no longer ignores a file that `git add --force` tracks. `ignores`: the stat
+    data of the files with ignore rules, as text.
     """
 
-    __slots__ = ("_files", "file_stats", "ignores", "layout", "scan")
+    __slots__ = ("_files", "file_stats", "ignores", "layout", "scan", "scan_of_ignored")
 
-    def __init__(self, file_stats: dict[str, FileStat], layout: Layout, scan: bytes, ignores: str) -> None:
+    def __init__(
+        self, file_stats: dict[str, FileStat], layout: Layout, scan: bytes, scan_of_ignored: bytes, ignores: str
+    ) -> None:
         self.file_stats = file_stats
         self.layout = layout
         self.scan = scan
+        self.scan_of_ignored = scan_of_ignored
         self.ignores = ignores
         self._files: dict[str, str] | None = None
+
+    def is_recorded_as(self, scan: bytes | None) -> bool:
+        """Whether `scan`, which the index has for a snapshot of this work tree, says that nothing changed."""
+        return scan in (self.scan, self.scan_of_ignored)
 
     @property
     def files(self) -> dict[str, str]:
@@ -125,7 +134,10 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     text = "\n".join([*files, repr(layout), ignores])
     digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
     digest.update(marshal.dumps([*files.values()], 2))
-    return WorkTree(files, layout, digest.digest(), ignores)
+    scan = digest.digest()
+    if (status := _lstat(os.fspath(repo.git_dir / "index"))) is not None:
+        digest.update(marshal.dumps(_file_stat(status), 2))
+    return WorkTree(files, layout, scan, digest.digest(), ignores)
 
 
 def sparse_memory_paths(repo: Repository, extra: tuple[str, ...]) -> list[str]:

@@ -57,17 +57,19 @@ class NewLine:
     more: Meta = ()
 
 
-@json_keys("path line text masked differs")
+@json_keys("path line text masked differs ignored")
 @dataclass(frozen=True, slots=True)
 class Added:
     """A line that was appended.
 
     `path`, `line`: its file and its first line, from 1. `text`: its text as written. `masks`: the secrets that the gate
-    masked in it. `differs`: its rivals: facts that it repeats, replaces, ends or conflicts with.
+    masked in it. `differs`: its rivals: facts that it repeats, replaces, ends or conflicts with. `ignored`: Git ignores
+    the file, so the line is not searched and `git add` leaves it out.
 
     JSON: `line`: the first line that was written. `text`: the text that was written. `masked`: how many places the
     gate masked, by rule. `differs`: the facts of MEMORY.md that the new statement repeats, replaces, ends or
-    conflicts with; all of them stay.
+    conflicts with; all of them stay. `ignored`: whether Git ignores the file: then the line is not searched, and
+    `git add` leaves it out.
     """
 
     path: str
@@ -75,6 +77,7 @@ class Added:
     text: str
     masks: tuple[Mask, ...] = ()
     differs: tuple[Rival, ...] = ()
+    ignored: bool = False
 
     @property
     def masked(self) -> dict[str, int]:
@@ -139,10 +142,11 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
 
 
 def _compared(repo: Repository, added: Added, now: datetime) -> Added:
-    """`added` with its rivals among the facts of MEMORY.md."""
+    """`added` with its rivals among the facts of MEMORY.md, and whether Git ignores its file."""
     from gitmem.memory.new_statements import rivals_at_lines
 
-    return replace(added, differs=rivals_at_lines(repo, [(added.path, added.line)], now.date()))
+    rivals = rivals_at_lines(repo, [(added.path, added.line)], now.date())
+    return replace(added, differs=rivals, ignored=bool(repo.ignored([added.path])))
 
 
 def add_and_commit(

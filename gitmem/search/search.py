@@ -18,6 +18,7 @@ from gitmem.git.repository import Repository
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
 from gitmem.json_values import json_keys
+from gitmem.memory.snapshot import read_work_tree
 from gitmem.messages import Message
 from gitmem.search import lexical, scoring
 from gitmem.search.file_reading import SearchedMemory, fact_files_of
@@ -31,6 +32,7 @@ from gitmem.search.strips import strips_to_score
 
 ALWAYS_SHOWN_HITS = 5  # hits that are shown even if none of them answers the question
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
+IGNORED = "Git ignores all memory files here, so none is searched; 'git check-ignore -v PATH' shows the rule"
 
 Opener = Callable[[str], OpenIndex]  # a commit, "" for the work tree -> its index
 
@@ -123,6 +125,15 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
         made.close()
 
 
+def _why_empty(repo: Repository, config: Config, commit: str) -> str:
+    """Why nothing is indexed: there is no memory, or Git ignores all of its files. `commit`: "" for the work tree."""
+    if not commit and repo.root is not None:
+        paths = list(read_work_tree(repo, config.memory_paths).file_stats)
+        if paths and len(repo.ignored(paths)) == len(paths):
+            return IGNORED
+    return EMPTY
+
+
 def _search_index(repo: Repository, config: Config, query: Query, today: date, made: OpenIndex) -> Answer:
     """The answer of an open index; an answer without hits if nothing is indexed."""
     fresh = made.freshness
@@ -147,7 +158,7 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, m
     hits, left_out = first_within_budget(hits, query.budget)
     notes = (*made.notes, *retrieved.notes, *left_out)
     if not hits and not made.snapshot.chunks:
-        notes += (EMPTY,)
+        notes += (_why_empty(repo, config, query.commit),)
     settings: dict[str, Any] = {}
     if query.explain:
         from gitmem.search.score_explanation import explain_score, settings_in_force

@@ -287,9 +287,17 @@ def test_files_git_ignores_are_not_indexed_until_they_are_tracked(repo: Repo, op
     repo.write(".gitignore", "memory/private*\n")
     assert find(opened, "hidden") == []
     repo.git("add", "-f", "memory/private.md")
-    repo.git("commit", "-q", "-m", "track it")
-    indexer.refresh(opened, CONFIG)
     assert find(opened, "hidden") == ["memory/private.md"]
+
+
+def test_an_index_with_ignored_files_is_current_until_a_file_is_tracked(repo: Repo, opened: Repository) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n", ".gitignore": "memory/private*\n"})
+    repo.write("memory/private.md", "- hidden\n")
+    indexer.refresh(opened, CONFIG)
+    assert not indexer.refresh(opened, CONFIG).blobs
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexer, "bring", None)
+        assert find(opened, "alpha") == ["memory/a.md"]
 
 
 def test_links_submodules_and_nested_repositories_are_not_entered(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import Any, NamedTuple
 
@@ -151,6 +152,9 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
     if others:
         say(f"note: other edits of {escape(added.path, '')} that were not committed are in that commit too")
     say_masked(added.masks)
+    if added.ignored:
+        say(f"note: Git ignores {escape(added.path, '')}, so the line is not searched, and not in the next commit")
+        say(f"hint: git add --force -- {shlex.quote(added.path)}, or take the rule out of .gitignore")
     if not options.as_json:
         say_rivals(added.differs, each=False)
     dropped = before and len(before - _searched(repo, config))

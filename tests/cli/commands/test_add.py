@@ -107,3 +107,24 @@ def test_nothing_is_written_into_a_pointer_of_git_lfs(memory: Repo) -> None:
     done = memory.mem("add", "--type", "decision", "Deploys are on Monday", check=False)
     assert done.returncode == 3 and "git lfs pull --include MEMORY.md" in done.stderr
     assert memory.read("MEMORY.md") == pointer
+
+
+def test_a_line_in_a_file_that_git_ignores_is_said_to_be_found_by_nobody(memory: Repo) -> None:
+    memory.write(".gitignore", "/memory/\n")
+    done = memory.mem("add", "The lighthouse is at Tern", env={"GITMEM_NOW": "2026-02-05T14:30:00"})
+    assert done.stdout == "memory/2026-02-05.md:5\n"
+    assert (
+        "note: Git ignores memory/2026-02-05.md, so the line is not searched, and not in the next commit" in done.stderr
+    )
+    assert "hint: git add --force -- memory/2026-02-05.md" in done.stderr
+    assert json.loads(memory.mem("add", "--json", "The boat is red").stdout)["ignored"] is True
+    memory.write(".gitignore", "")
+    assert "ignores" not in memory.mem("add", "The plane is green").stderr
+
+
+def test_a_search_where_git_ignores_all_memory_says_so(repo: Repo) -> None:
+    repo.write(".gitignore", "/*\n")
+    assert "there is no memory here yet" in repo.mem("search", "boat").stderr
+    repo.write("MEMORY.md", "# Memory\n\n- The boat is red\n")
+    said = repo.mem("search", "boat").stderr
+    assert "Git ignores all memory files here" in said and "no memory here yet" not in said
