@@ -42,7 +42,7 @@ CUES: tuple[Cue, ...] = (
     cue("계획 (대화)", 1.0, r"(?:려고|예정|계획|할\s*거|ㄹ\s*거|을\s*거|기로\s*했|고\s*싶)", "goal"),
     cue("지난 일 (대화)", 1.0, r"[았었였했갔왔됐봤샀났][어다습고는]|다녀", "timeline"),
     cue("때 (대화)", 0.6, r"지난|작년|올해|내년|어제|다음\s*(?:주|달)|\d+\s*(?:년|월|일|주|살)|매일|매주|요즘"),
-    cue("가족 (대화)", 0.7, r"엄마|아빠|어머니|아버지|누나|언니|오빠|형|동생|아내|남편|아들|딸|강아지|고양이|회사|직장|학교|집"),
+    cue("가족 (대화)", 0.7, r"(?:(?<![가-힣])|(?<=우리)|(?<=친))(?:엄마|아빠|어머니|아버지|누나|언니|오빠|형|동생|아내|남편|아들|딸|강아지|고양이|회사|직장|학교|집)"),
     cue("about you", -0.7, r"""\b(?:you|your|you're)\b"""),
     cue("a wish or thanks", -0.8, r"""\b(?:hope\ (?:you|it|so|we)|good\ luck|congrat\w*|thanks?\ (?:for|so)|appreciate\ (?:it|your|the)|let's|wanna|cheers|take\ care)\b"""),
     cue("hedged", -0.4, r"""\b(?:i\ guess|i\ think\ (?:it|that|you)|maybe|someday|probably|sounds?\ like|might)\b"""),

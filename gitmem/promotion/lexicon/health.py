@@ -14,6 +14,7 @@ _ILLNESS = r"""(?:asthma\w*|diabet\w+|epilep\w+|hypertension|high\ blood\ pressu
     |(?:\w+\ ){1,3}allerg(?:y|ies))"""
 _MEDICINE = r"""(?:insulin|warfarin|metformin|statins?|blood\ thinners?|anticoagulants?|antidepressants?|beta\ blockers?|lithium
     |levothyroxine|ibuprofen|aspirin|penicillin|\w+\ \d+\s?(?:mg|mcg|ml))"""
+_WORD = r"(?<![가-힣])"  # a Korean word begins here: 천식 is an illness, but not within the name 김천식
 # What an allergy, an illness, a medicine or a diet is stated with.
 STATES_HEALTH = re.compile(
     rf"""\b(?:is|am|are|being|'m|'s|'re|’m|’s)\s+(?:\w+ly\s+|very\s+|also\s+)?(?:allergic|vegan|vegetarian|pescatarian|c(?:o)?eliac|diabetic|asthmatic
@@ -22,8 +23,8 @@ STATES_HEALTH = re.compile(
     |\ballergic\ to\b | \ballerg(?:y|ies)\s*[:：] | \b(?:takes?|taking|injects?)\s+{_MEDICINE}
     |\b(?:can(?:no|')t|must\ not|doesn't|does\ not|don't|do\ not|never)\s+eats?\s+\w+ | \bkeeps?\ (?:kosher|halal)\b | \bcontra-?indicated\b
     |\bist\s+(?:\w+\s+)?(?:allergisch|vegan|vegetarisch|diabetiker\w*) | \bhat\s+(?:\w+\s+)?(?:asthma|diabetes|epilepsie|eine\s+\w*allergie) | \bnimmt\s+{_MEDICINE}
-    |(?:알레르기|알러지|천식|당뇨(?:병)?|고혈압|뇌전증|간질|유당\s*불내증|과민\s*반응)\S{{0,3}}\s*(?:있|앓|심하|심함|진단|환자|[:：]|때문)
-    |(?:알레르기|알러지|당뇨|천식|고혈압)\s*$
+    |(?:알레르기|알러지|{_WORD}(?:천식|당뇨(?:병)?|간질)|고혈압|뇌전증|유당\s*불내증|과민\s*반응)\S{{0,3}}\s*(?:있|앓|심하|심함|진단|환자|[:：]|때문)
+    |(?:알레르기|알러지|{_WORD}(?:당뇨|천식)|고혈압)\s*$
     |\S+(?:을|를)?\s*(?:매일\s*|하루\s*\S+\s*)?(?:복용|투약)\s*(?:중|한다|함|하고|해야|하신|하심|하는)
     |(?:채식(?:주의)?|비건|할랄|글루텐\s*프리)\S{{0,3}}\s*(?:이다|임|입니다|이고|이라|이에요|한다|함|식단|$)
     |(?:アレルギー|喘息|糖尿病|高血圧|てんかん|乳糖不耐症?)\S{{0,3}}(?:が?ある|があ[りる]|持ち|です|だ|と診断|[:：]|$)
