@@ -15,6 +15,7 @@ from dataclasses import dataclass
 THRESHOLD = 0.8  # least score of a line that is proposed; docs/promotion.md has the measurement
 VETO = -2.0  # a cue with at most this weight limits the sum of the positive weights, as in a hedged decision
 MAX_VETOED_SUM = 3.0  # that limit
+DECIDING_WEIGHT = 2.0  # least weight of a cue that states the type of its line alone
 MIN_SPECIFIC_SHARE = 0.7  # least share of the weight for `fact` with which another kind becomes the type
 MAX_CHARACTERS = 600  # characters of a line that are read: patterns stay cheap, and a longer line is no single fact
 

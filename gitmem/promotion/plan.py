@@ -431,6 +431,10 @@ class _Run:
         elif corrects and likeness(terms(text), terms(target.text)) < MIN_UPDATE_LIKENESS:
             # An update only corrects words; one that says something else counts as a loss of the old fact.
             operation = replace(operation, op=Op.SUPERSEDE)
+        if target is not None and operation.op is Op.SUPERSEDE and operation.type_guessed:
+            known = target.get("type")
+            if known in TYPES:
+                operation = replace(operation, type=known)
         meta = comment_keys(operation, log, target, new.fact.trail)
         meta = with_until(meta, self.rules.retention, self.rules.today)
         if proposes and target is None:

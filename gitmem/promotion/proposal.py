@@ -51,6 +51,7 @@ class Operation:
     pinned: bool = False
     origin: str = ""
     odds: float | None = None  # log-odds that the line is worth keeping; None when a judge may not change the operation
+    type_guessed: bool = False  # no label, comment or deciding cue states the type: a replacement keeps the old one
 
     @property
     def id(self) -> str:

@@ -17,7 +17,7 @@ from math import exp
 from gitmem.git.objects import Span
 from gitmem.memory.fact import Fact, normalise
 from gitmem.promotion import dialogue, lasting, log_lines
-from gitmem.promotion.cues import THRESHOLD, CueResult, CueSet, cue_set, match_cues
+from gitmem.promotion.cues import DECIDING_WEIGHT, THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.lexicon.health import STATES_HEALTH
 from gitmem.promotion.log_lines import Candidate
@@ -289,9 +289,19 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     importance += bonus
     return Operation(
         Op.ADD, text, (Span(log.path, line.number, last, log.blob),), kind,
+        type_guessed=not typed and not is_health and not _states_type(line, result),
         importance=_rounded(importance, is_health, 0.89), until=last_day_of(line.text, kind, log.day), reason=why,
         pinned=is_health, origin=line.origin, odds=None if typed or is_health else odds_of(score),
     )  # fmt: skip
+
+
+def _states_type(line: Candidate, result: CueResult) -> bool:
+    """Whether the label of a line states its type, or a cue of DECIDING_WEIGHT does."""
+    kind, weight = LABELS.get(line.label, ("", 0.0))
+    if kind and weight >= MIN_LABEL_WEIGHT:
+        return True
+    deciding = (item for item in _cues_of(line.languages).favouring if item.weight >= DECIDING_WEIGHT)
+    return any(item.kind == result.kind and item.name in result.cues for item in deciding)
 
 
 def _rounded(importance: float, is_health: bool, most: float) -> float:

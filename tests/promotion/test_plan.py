@@ -153,6 +153,15 @@ def test_another_value_supersedes_and_shows_both() -> None:
     assert dict(approved.meta)["tags"] == "api"
 
 
+@pytest.mark.parametrize(("guessed", "kind"), [(True, "fact"), (False, "constraint")])
+def test_a_replacement_keeps_the_type_of_the_old_fact_unless_its_line_states_one(guessed: bool, kind: str) -> None:
+    memory = f"## Facts\n\n- Rate limit is 300 requests per minute <!-- mem type=fact {CITED_OLD} -->\n".encode()
+    given = op(CHANGED, 1, type="constraint", type_guessed=guessed)
+    approved = plan(given, memory=memory, logs=[CHANGED_LOG]).approved[0]
+    assert approved.old is not None and approved.operation.type == kind
+    assert dict(approved.meta)["type"] == kind
+
+
 @pytest.mark.parametrize("comment", ["pinned=true " + CITED_OLD, "type=fact from=2026-01-01"])
 def test_what_a_person_pinned_or_wrote_is_not_replaced_by_itself(comment: str) -> None:
     memory = f"- Rate limit is 300 requests per minute <!-- mem {comment} -->\n".encode()

@@ -41,6 +41,15 @@ DID = r"""(?:fixed|looked|reviewed|refactored|merged|moved|asked|summari[sz]ed|d
     |spent|had|met|chatted|paired|debugged|investigated|played|reminded|finished|started|opened|closed|pushed|rebased
     |checked|cooked|bought|ate|slept|helped|talked|discussed|explored|used|made|took|gave|found|reproduced|upgraded
     |installed|renamed|replied|answered|delivered|scheduled|booked|created|listened|visited|attended|skimmed|noticed)"""
+# Things of security. A statement about one of them is a policy only if it says a rule (SAYS_RULE): "the VPN server is in
+# Frankfurt" says where it is.
+SECURITY = r"""(?:polic(?:y|ies)|compliance|gdpr|pii|encrypt(?:ed|ion)|mfa|2fa|sso-only|least\ privilege|audit\ log|retention|credentials?|secrets?\ (?:live|are|go|must)
+    |bastions?|vpn|root\ (?:ssh|login)|access\ (?:goes|is|to)|rotat(?:ed|es|ion)|must\ not\ appear)"""
+SAYS_RULE = r"""(?:must|shall|should|may|never|always|require[ds]?|mandatory|forbidden|prohibited|banned|not\ (?:allowed|permitted)|only|enforced?|unless|without|at\ least
+    |no\ (?:longer|more)\ than|do\ not|don't|needs?|ha(?:s|ve)\ to|approv(?:al|ed)|every|each|sso-only|least\ privilege|goes\ through|goes\ to|break-glass
+    |polic(?:y|ies)(?:\ (?:is|are|says|agreed|locked|set|for|of)\b|:)
+    |(?:is|are)\ (?:encrypted|masked|disabled|blocked|limited|restricted|logged|deleted|kept|rotated|reviewed|approved)
+    |retention(?:\ \w+){0,6}?\ (?:\d+|one|two|three|five|six|seven|ten|thirty)(?:\ \w+)?\ ?(?:d|days?|weeks?|months?|years?)|retention:\ \d+\ ?\w+)"""
 
 CUES = (
     # --- what was settled
@@ -67,11 +76,11 @@ CUES = (
     cue("needs consent", 1.8, r"""\b(?:needs?|requires?|require|without|after|only\ with|get|wait\ for)\ (?:(?:a|an|two|the|explicit|written|prior|\w+'s)\ )*(?:sign-?off|approvals?|permission|consent|confirmation|review)\b|\bask\ (?:me\ |us\ |first\ |them\ )?(?:first\ )?before\b""", "rule"),
     cue("only by", 1.2, r"""\bonly\ (?:through|via|by|with|after|from|on|if|when|over|in|between|during|at|for|once|as)\b""", "rule"),
     cue("ought", 1.0, r"""(?<!\bwe\ )(?<!\bi\ )(?<!\bmaybe\ )\b(?:should|ought\ to|is\ to\ be|are\ to\ be)\b(?!\s+(?:we|i|probably|be\ (?:fine|ok|done|good|enough)|help|work|pass|arrive|land)\b)""", "rule"),
-    cue("within", 0.9, r"""\bwithin\ (?:an?|one|\d+)\ ?(?:min|hour|day|week|sec|month|business|working|ms|s\b)\w*""", "rule"),
+    cue("within", 0.9, r"""\bwithin\ (?:an?|one|\d+)\ ?(?:min|hour|day|week|sec|month|business|working|ms|s\b)\w*|\b\d+\ ?(?:min|hour|day|week)\w*\ before\b""", "rule"),
     cue("order of steps", 0.9, r"""^(?:\w+\ ){0,5}before\ (?:\w+ing|every|each|any)\b|;\ [\w-]+\ .{3,40}\ before\ (?:every|each|any)\b""", "rule"),
     cue("rule noun", 0.8, r"""\b(?:rule|convention|guideline|naming|house\ style)s?\b""", "rule"),
     # --- limits
-    cue("limit", 1.5, r"""\b(?:no\ (?:more|longer\ than)$|limit(?:ed)?(?:\ (?:is|to|of))?|cap(?:ped|\ is)|at\ most|no\ more\ than|not\ (?:more|longer|larger|bigger)\ than|up\ to|at\ least|max(?:imum)?|min(?:imum)?|cannot\ exceed|can't\ exceed|must\ stay\ (?:under|below)|quota|ceiling|budget\ (?:is|of)|hard\ limit|floor)\b""", "constraint"),
+    cue("limit", 1.5, r"""\b(?:no\ (?:more|longer\ than)$|limit(?:ed)?(?!\ (?:edition|liability|company))(?:\ (?:is|to|of))?|cap(?:ped|\ is)|at\ most|no\ more\ than|not\ (?:more|longer|larger|bigger)\ than|up\ to(?!\ (?:date|speed|now|here|there|me|you|us|him|her|them)\b)|at\ least|(?:max|min)imum|\d\S{0,3}\ (?:\w+\ )?max|max(?=\.\ \w|\ \d|\ \w+(?:\ (?:is|of|are)\b|:))|(?<!\d\ )(?<!\d)(?<!\d-)min(?=\.\ \w|\ \d|\ \w+(?:\ (?:is|of|are)\b|:))|cannot\ exceed|can't\ exceed|must\ stay\ (?:under|below)|quota|ceiling\ (?:is|of)(?=\ \S{0,3}\d)|budget\ (?:is|of)|hard\ limit|(?:price|rate|wage|lower|reserve)\ floor|floor\ of(?=\ \S{0,3}\d))\b""", "constraint"),
     cue("only so much", 1.3, r"""\b(?:only\ (?:get|have|has|allows?|supports?|works?|runs?|accepts?)|(?:cannot|can't|can\ not|unable\ to|impossible\ to|isn't\ possible)\b(?!\ (?:reproduce|repro|tell|wait|find|remember|believe|imagine|figure|say|say|see))|does(?:n't|\ not)\ (?:support|allow|accept|work\ (?:with|on)))""", "constraint"),
     cue("contraindicated", 2.5, r"""\b(?:contra-?indicated|must\ avoid|intoleran(?:t|ce)|cannot\ (?:eat|take|have|drink)|can't\ (?:eat|take|have|drink)|do(?:es)?n't\ (?:eat|take|drink))\b""", "constraint"),
     # --- time
@@ -88,7 +97,8 @@ CUES = (
     cue("lesson", 2.0, r"""\b(?:root\ cause|turns\ out|turned\ out|lessons?(?:\ learned)?|learned\ that|the\ (?:culprit|cause|real\ (?:cause|reason|problem))\ (?:was|is)|was\ caused\ by|caused\ by|next\ time|in\ hindsight|gotcha|pitfall|note\ to\ self)\b""", "lesson"),
     cue("cause and cost", 0.9, r"""\bbecause\b.+[;,]\ |;\ .+\b(?:twice|every\ time|kept)\b""", "lesson"),
     cue("exemption", 2.0, r"""\b(?:exempt(?:ed)?(?:\ from)?|exceptions?(?:\ (?:is|for|to|:))|except\ (?:for\ )?|waived|waiver|does(?:n't|\ not)\ apply\ to|carve-?out)\b""", "exception"),
-    cue("security", 1.0, r"""\b(?:polic(?:y|ies)|compliance|gdpr|pii|encrypt(?:ed|ion)|mfa|2fa|sso-only|least\ privilege|audit\ log|retention|credentials?|secrets?\ (?:live|are|go|must)|bastions?|vpn|root\ (?:ssh|login)|access\ (?:goes|is|to)|rotat(?:ed|es|ion)|must\ not\ appear)\b""", "policy"),
+    cue("security", 1.0, rf"""^(?=.*\b{SAYS_RULE}(?!\w)).*?\b{SECURITY}\b""", "policy"),
+    cue("security", 1.0, rf"""^(?!.*\b{SAYS_RULE}(?!\w)).*?\b{SECURITY}\b"""),
     cue("aim", 1.4, r"""\b(?:goals?|target|aims?|objective|okrs?|kpi|north\ star)\b(?:\ (?:is|for|this)|:|\ .+:)""", "goal"),
     cue("promise", 1.8, r"""\b(?:promised|i\ owe|committed\ to|gave\ (?:my|our)\ word|i(?:'ll|\ will)\ .+\bby\b|we\ owe)\b""", "todo"),
     cue("worth remembering", 2.5, r"""(?:^|[.;:!]\s*)(?:remember(?:\ this|\ that)?|don't\ forget|keep\ in\ mind|note\ that|for\ the\ record|important|fyi|nb|memo)\b\s*[:,]?""", "fact"),
