@@ -266,14 +266,16 @@ def mixed(repository: Repository) -> None:
         ("initialize", client),
         ("tools/list", {}),
         ("tools/call", {"name": "memory_search", "arguments": {"query": "which port"}}),
-        ("tools/call", {"name": "no_such_tool", "arguments": {}}),
     ]
     lines = [{"jsonrpc": "2.0", "id": n, "method": name, "params": given} for n, (name, given) in enumerate(calls)]
     repository.write("mcp.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-    # The calls of one file run at the same time: a search beside `memory_add` may or may not find the new line.
+    # The calls of one file run at the same time, and are answered in any order.
     add = {"name": "memory_add", "arguments": {"text": "The API moved to port 9191"}}
-    repository.write("mcp_add.jsonl", json.dumps({**lines[2], "params": add}) + "\n")
-    repository.exclude("message.txt", "base.md", "ours.md", "theirs.md", "mcp.jsonl", "mcp_add.jsonl")
+    for file, params in (("mcp_add.jsonl", add), ("mcp_unknown.jsonl", {"name": "no_such_tool", "arguments": {}})):
+        repository.write(file, json.dumps({**lines[2], "params": params}) + "\n")
+    repository.exclude(
+        "message.txt", "base.md", "ours.md", "theirs.md", "mcp.jsonl", "mcp_add.jsonl", "mcp_unknown.jsonl"
+    )
 
 
 REPOSITORIES: dict[str, Callable[[Repository], None]] = {"english": english, "korean": korean, "mixed": mixed}
