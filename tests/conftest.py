@@ -14,12 +14,22 @@ from hypothesis import settings
 from tests import git_crypt, real_model
 from tests.harness import SOURCE, Repo
 from tests.ui.browser import chromium
+from tests.warm_process import HOOKS_IN_FORKS
 
 # The same examples on every run: what is tested does not depend on the day. `make fuzz` looks at new ones.
 # No deadline: how long an example takes says more of the machine than of us.
 settings.register_profile("repeatable", derandomize=True, print_blob=True, deadline=None)
 settings.register_profile("new", print_blob=True, deadline=None)
 settings.load_profile("repeatable")
+
+# Tests whose hooks run `git mem` in forks of a process that has imported its modules. Tests of the hooks themselves, and
+# of what an attacker may put in their way, are not among them: there Git starts each command in the usual way.
+WARM_HOOKS = (
+    "tests/claims/", "tests/cli/commands/", "tests/cli/test_cited_hook.py", "tests/cli/test_promotion", "tests/context/",
+    "tests/exchange/", "tests/gate/test_adoption_baseline.py", "tests/gate/test_imported_files.py",
+    "tests/gate/test_rotation_advice.py", "tests/gate/test_scanned_paths.py", "tests/gate/test_trial.py", "tests/memory/",
+    "tests/promotion/", "tests/provenance/", "tests/review/", "tests/test_warm_process.py", "tests/ui/",
+)  # fmt: skip
 
 
 def pytest_configure() -> None:
@@ -50,11 +60,14 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(autouse=True)
-def isolated(homes: Iterator[Path]) -> Iterator[Path]:
+def isolated(homes: Iterator[Path], request: pytest.FixtureRequest) -> Iterator[Path]:
     """A private HOME for this test; what it leaves in the environment is gone after it."""
     before = dict(os.environ)
     with pytest.MonkeyPatch.context() as patch:
-        yield isolate(next(homes), patch)
+        home = isolate(next(homes), patch)
+        if request.node.nodeid.startswith(WARM_HOOKS):
+            patch.setenv(HOOKS_IN_FORKS, "1")
+        yield home
     os.environ.clear()
     os.environ.update(before)
 

@@ -67,3 +67,35 @@ def test_a_command_that_takes_too_long_is_ended_and_its_test_fails(repo: Repo) -
     assert warm is not None
     with pytest.raises(subprocess.TimeoutExpired):
         warm.run(("status",), cwd=repo.path, environ=os.environ, input="", timeout=0.0001)
+
+
+def test_a_hook_runs_in_a_fork_and_refuses_as_in_the_usual_way(repo: Repo) -> None:
+    warm = warm_process.started()
+    assert warm is not None
+    repo.mem("install")
+    assert f"gitmem_python='{warm.python}'" in repo.read(".git/hooks/pre-commit")
+    repo.write("memory/2026-11-20.md", "- password=hunter2-Xk9Q2\n")
+    repo.git("add", "-A")
+    done = [
+        repo.run("git", "commit", "-qm", "x", check=False, env=env) for env in ({}, {"PYTHONUTF8": "1"})
+    ]  # the second is started in the usual way
+    assert done[0].returncode == 1 and "memory/2026-11-20.md:1" in done[0].stderr
+    assert (done[0].stdout, done[0].stderr) == (done[1].stdout, done[1].stderr)
+
+
+@pytest.mark.parametrize("end", ["raise SystemExit(7)", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"])
+def test_what_is_no_command_of_ours_is_run_by_the_interpreter(repo: Repo, end: str) -> None:
+    warm = warm_process.started()
+    assert warm is not None
+    code = f"import sys; print(sys.executable); sys.stdout.flush(); {end}"
+    results = [repo.run(python, "-P", "-c", code, check=False) for python in (sys.executable, str(warm.python))]
+    assert results[0].stdout == results[1].stdout and results[0].returncode == results[1].returncode != 0
+
+
+def test_a_hook_refuses_where_the_warm_process_breaks_down(repo: Repo) -> None:
+    warm = warm_process.started()
+    assert warm is not None
+    broken = repo.write("python", warm.python.read_text().replace("marshal.dumps(", "bytes("))
+    broken.chmod(0o700)
+    done = repo.run(str(broken), "-m", "gitmem", "--version", check=False)
+    assert done.returncode != 0 and done.stdout == ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
-import json
+import marshal
 import os
 import pkgutil
 import select
@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import gitmem
 from gitmem.gate.policy import Policy
@@ -44,6 +44,7 @@ TEXT = """# 배포 deploy 2026-11-20
 """
 # The interpreter reads these when it starts: a command with others than the warm process had is started in the usual way.
 READ_AT_START = ("PYTHON", "LC_", "LANG")
+HOOKS_IN_FORKS = "HOOKS_IN_FORKS"  # variable of a test whose hooks run in forks too
 STREAMS = 3  # standard input, output and error
 LOOK_SECONDS = 1.0  # interval at which the warm process looks whether its caller's process is still there
 
@@ -71,6 +72,14 @@ def started() -> WarmProcess | None:
     return WarmProcess()
 
 
+class Request(NamedTuple):
+    """A command to run."""
+
+    arguments: list[str]
+    cwd: str
+    environ: dict[str, str]
+
+
 class WarmProcess:
     """The process that forks, and the socket that requests go to."""
 
@@ -78,6 +87,8 @@ class WarmProcess:
         self._folder = tempfile.TemporaryDirectory(prefix="warm")
         self._address = str(Path(self._folder.name) / "socket")
         self._read_at_start = read_at_start(os.environ)
+        self.python = Path(self._folder.name) / "python"
+        self._write_python()
         # macOS ends a fork of a process that loaded its TLS library, unless the variable is set.
         environ = {**os.environ, "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
         self._process = subprocess.Popen([sys.executable, "-m", "tests.warm_process", self._address], env=environ)
@@ -87,6 +98,13 @@ class WarmProcess:
             if self._process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError("the warm process did not start")
             time.sleep(0.01)
+
+    def _write_python(self) -> None:
+        """Write the program that stands in for the interpreter."""
+        source = Path(__file__).with_name("warm_python.py").read_text(encoding="utf-8")
+        call = f"main({sys.executable!r}, {self._address!r}, {self._read_at_start!r}, {READ_AT_START!r})\n"
+        self.python.write_text(f"#!{sys.executable} -IS\n{source}\n\n{call}", encoding="utf-8")
+        self.python.chmod(0o700)
 
     def close(self) -> None:
         self._process.terminate()
@@ -104,11 +122,11 @@ class WarmProcess:
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             given.write(input.encode("utf-8", "surrogateescape"))
             given.seek(0)
-            request = json.dumps({"arguments": list(arguments), "cwd": str(cwd), "environ": dict(environ)})
+            request = marshal.dumps((list(arguments), str(cwd), dict(environ)))
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.connect(self._address)
                 socket.send_fds(connection, [b"r"], [given.fileno(), out.fileno(), err.fileno()])
-                connection.sendall(request.encode("utf-8", "surrogatepass"))
+                connection.sendall(request)
                 connection.shutdown(socket.SHUT_WR)
                 ended = connection.makefile("rb")
                 pid = int(ended.readline())
@@ -123,7 +141,7 @@ class WarmProcess:
             return subprocess.CompletedProcess(["git-mem", *arguments], code, text_of(out.read()), text_of(err.read()))
 
 
-def serve(address: str) -> dict[str, Any]:
+def serve(address: str) -> Request:
     """Fork a process for each request until the caller's process is gone. Returns the request, in the forked process
     alone, which runs the command then."""
     for module in pkgutil.walk_packages(gitmem.__path__, "gitmem."):
@@ -163,12 +181,18 @@ def serve(address: str) -> dict[str, Any]:
     raise SystemExit(0)
 
 
-def start_command(connection: socket.socket, waiting: dict[int, socket.socket]) -> dict[str, Any] | None:
+def start_command(connection: socket.socket, waiting: dict[int, socket.socket]) -> Request | None:
     """Read a request, fork the process that runs it, and send its id. Returns the request in the forked process, whose
     standard streams are then the request's, and None in the warm process."""
     connection.setblocking(True)
     _, streams, _, _ = socket.recv_fds(connection, 1, STREAMS)
-    request: dict[str, Any] = json.loads(connection.makefile("rb").read().decode("utf-8", "surrogatepass"))
+    sent = connection.makefile("rb").read()
+    if not sent:  # the caller was ended before it sent its request
+        connection.close()
+        for stream in streams:
+            os.close(stream)
+        return None
+    request = Request(*marshal.loads(sent))
     pid = os.fork()
     if pid == 0:
         for open_connection in (connection, *waiting.values()):
@@ -195,16 +219,22 @@ def send_exit_codes(waiting: dict[int, socket.socket]) -> None:
             connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
-def become_command(request: dict[str, Any]) -> None:
-    """Take the working directory, the environment and the arguments of a request, and run the command."""
-    os.chdir(request["cwd"])
+def become_command(request: Request, python: Path) -> None:
+    """Take the working directory, the environment and the arguments of a request, and run the command.
+
+    With HOOKS_IN_FORKS in the environment, what the command starts or writes into hook files is `python` in place of the
+    interpreter.
+    """
+    os.chdir(request.cwd)
     os.environ.clear()
-    os.environ.update(request["environ"])
+    os.environ.update(request.environ)
     time.tzset()
     find_git_settings(Path(os.environ.get("HOME", "/")))
     from gitmem import __main__ as command
 
-    sys.argv = [command.__file__, *request["arguments"]]
+    if HOOKS_IN_FORKS in os.environ:
+        sys.executable = str(python)
+    sys.argv = [command.__file__, *request.arguments]
     code: object = 0
     try:
         command.main()
@@ -239,4 +269,4 @@ def find_git_settings(home: Path) -> None:
 
 
 if __name__ == "__main__":
-    become_command(serve(sys.argv[1]))
+    become_command(serve(sys.argv[1]), Path(sys.argv[1]).with_name("python"))
