@@ -333,7 +333,9 @@ def test_a_long_file_is_read_page_by_page_and_a_link_lands_on_its_line(repo: Rep
 
 
 def test_the_longest_facts_make_no_page_that_is_too_large(repo: Repo, browse: Browse) -> None:
-    repo.commit("long", {"MEMORY.md": "# Memory\n" + "".join(f"- 사실 {n} {'기억 ' * 300}\n" for n in range(90))})
+    alike = "".join(f"- 사실 {n} {'기억 ' * 300}\n" for n in range(30))  # every two of them are compared word by word
+    others = "".join(f"- 사실 {n} {f'기억{n} ' * 300}\n" for n in range(30, 90))
+    repo.commit("long", {"MEMORY.md": f"# Memory\n{alike}{others}"})
     browser = browse(repo)
     loaded = sum(len((STATIC / name).read_bytes()) for name in ("style.css", "keyboard.js", "ui.js", "htmx.min.js"))
     for page in ("facts", "today", "facts?q=%EA%B8%B0%EC%96%B5", "file?path=MEMORY.md", "alike"):

@@ -13,7 +13,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from html import unescape
 
 import pytest
@@ -190,10 +190,11 @@ FIELD = re.compile(r'<input type="hidden" name="([a-z]+)" value="([^"]*)"')
 def test_a_server_killed_in_the_middle_of_a_change_leaves_nothing_half(memory: Repo) -> None:
     rng = random.Random(25)
     outcomes = set()
-    for number in range(KILLS):
-        before = memory.read("MEMORY.md")
-        text = re.findall(r"^- (.*?) <!--", before, re.M)[0]
-        with running(memory) as (process, address):
+    with ExitStack() as servers:
+        process, address = servers.enter_context(running(memory))
+        for number in range(KILLS):
+            before = memory.read("MEMORY.md")
+            text = re.findall(r"^- (.*?) <!--", before, re.M)[0]
             send = ready_to_commit(address, text, f"PoC phase {number} uses REST webhooks")
             thread = threading.Thread(target=send)
             thread.start()
@@ -201,17 +202,18 @@ def test_a_server_killed_in_the_middle_of_a_change_leaves_nothing_half(memory: R
             process.send_signal(signal.SIGKILL)
             process.wait()
             thread.join()
-        settle(memory)
-        head = commits(memory)
-        with running(memory, "--port", "0") as (_, again):  # the next start puts back what is to be put back
-            opened(again)
-        after = memory.read("MEMORY.md")
-        outcomes.add(after == before)
-        assert not memory.git("status", "--porcelain", "-uall"), number
-        assert commits(memory) == head and after in (
-            before,
-            before.replace(text, f"PoC phase {number} uses REST webhooks"),
-        )
+            settle(memory)
+            head = commits(memory)
+            # The next start puts back what is to be put back, and is the next to be killed.
+            process, address = servers.enter_context(running(memory, "--port", "0"))
+            opened(address)
+            after = memory.read("MEMORY.md")
+            outcomes.add(after == before)
+            assert not memory.git("status", "--porcelain", "-uall"), number
+            assert commits(memory) == head and after in (
+                before,
+                before.replace(text, f"PoC phase {number} uses REST webhooks"),
+            )
     memory.git("fsck", "--strict")
     assert outcomes == {
         True,
