@@ -335,8 +335,18 @@ def proposed_rivals(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) ->
         for ident in [value for key, value in row.fact.meta if key == PROPOSES and len(value) >= 4]:
             old = next((each for each in known if each.fact.id.startswith(ident)), None)
             if old is not None and not is_settled(row.fact, old.fact):
-                found.append(Rival(row, old, "replaces", "an agent proposes it"))
+                found.append(Rival(row, old, "replaces", _proposer(row)))
     return found
+
+
+def _proposer(row: PlacedFact) -> str:
+    """Who proposes that a statement replaces a fact, a sentence: the promotion that wrote a fact with a source, or the
+    agent whose line of a log it is. Of any other comment nobody knows."""
+    if row.fact.get("src"):
+        return "the promotion that added it proposes it"
+    if row.fact.origin == "agent":
+        return "an agent proposes it"
+    return "its comment proposes it"
 
 
 def is_settled(one: Fact, other: Fact) -> bool:

@@ -289,7 +289,7 @@ def _is_sure(pair: Rival) -> bool:
 
 def _is_worth_asking(pair: Rival) -> bool:
     """Whether the outcome names the pair. A repetition is named when both facts have the same wording. Another pair is
-    named when an agent proposes it, when it would be sure if no person had written one of its facts, or when the
+    named when its comment proposes it, when it would be sure if no person had written one of its facts, or when the
     earlier fact is about health. `git mem settle` lists the other pairs too."""
     earlier, later = pair.earlier_first
     if pair.repeats:

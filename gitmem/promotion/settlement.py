@@ -81,7 +81,7 @@ class RecordedAnswer:
 
 
 def open_pairs(repo: Repository, config: Config, today: date, told: Progress = lambda *_: None) -> list[Rival]:
-    """The pairs of the work tree without an answer: those that an agent proposes, then disagreements, then repetitions.
+    """The pairs of the work tree without an answer: proposed ones (PROPOSES), then disagreements, then repetitions.
 
     Their order depends only on the files, their history and `today`. `told` is called with the numbers of compared and
     of all facts. Raises GitMemError in a bare repository.

@@ -16,7 +16,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import log_date
-from gitmem.provenance.authorship import by_machine, shown_name
+from gitmem.provenance.authorship import actor, by_machine, shown_name
 from gitmem.provenance.cited_sources import (
     Source,
     SourceReader,
@@ -46,8 +46,10 @@ class Edit:
 
     @property
     def by(self) -> str:
-        """The author of the edit as `Name <e-mail>`."""
-        return shown_name(self.commit.author)
+        """Who made the edit: the author as `Name <e-mail>`, for an edit of the comment alone as `actor` says."""
+        if TEXT in self.changed:
+            return shown_name(self.commit.author)
+        return actor(self.commit)
 
     @property
     def machine(self) -> bool:
@@ -76,9 +78,12 @@ class Attribution:
     @property
     def words(self) -> str:
         """The sentence that every command shows for the support of the fact."""
-        if self.edit:
-            return f"{WORDS[self.support]} by {self.edit.by}"
-        return WORDS[self.support]
+        if self.edit is None:
+            return WORDS[self.support]
+        words = f"{WORDS[self.support]} by {self.edit.by}"
+        if TEXT in self.edit.changed:
+            return words
+        return f"its text is unchanged, its comment was {words}"
 
 
 class Attributor:
@@ -101,14 +106,17 @@ class Attributor:
         records = tuple(self.ledger.recorded.get(digest, ()))
         edit = self._edit(path, fact, records, line_commit)
         sources = [self.reader.read(fact, span, records) for span in self.cited_spans(fact, records)]
-        support, problem = self._support(fact, sources, edit)
+        text_edited = edit is not None and TEXT in edit.changed
+        support, problem = self._support(fact, sources, text_edited)
         shown = tuple(with_verification(source, support is Support.IN_SOURCE) for source in sources)
+        if edit:
+            support = Support.EDITED
         promoted = any(record.model(digest) for record in records)
         return Attribution(support, shown, problem, records, edit, promoted)
 
-    def _support(self, fact: Fact, sources: Sequence[Source], edit: Edit | None) -> tuple[Support, str]:
-        """(support, problem) of an attribution with these sources. An edited fact is EDITED, whatever its sources say;
-        a fact without a source that was found is NO_SOURCE."""
+    def _support(self, fact: Fact, sources: Sequence[Source], text_edited: bool) -> tuple[Support, str]:
+        """(support, problem) of an attribution with these sources. A fact whose text was edited is EDITED, whatever its
+        sources say; a fact without a source that was found is NO_SOURCE."""
         support = Support.NO_SOURCE
         problem = next((source.problem for source in sources if source.problem), "")
         found = [source for source in sources if not source.problem]
@@ -125,9 +133,9 @@ class Attributor:
                 support = Support.IN_SOURCE
             else:
                 support = Support.SHARES_WORDS
-            if contradiction or not edit:
+            if contradiction or not text_edited:
                 problem = contradiction or comparison.words or problem
-        if edit:
+        if text_edited:
             support = Support.EDITED
         return support, problem
 
@@ -217,6 +225,22 @@ class Attributor:
             )
         return None
 
+    def commit_of_link(self, path: str, ident: str, key: str, other: str) -> Commit | None:
+        """The commit whose comment of the fact `ident` first named the fact `other` with `key`. None when no commit has
+        that, and when more than MAX_STEPS commits changed the line since."""
+        at, found = self.at, None
+        for _ in range(MAX_STEPS):
+            same = (fact for fact in self.facts_in(at, path) if fact.id == ident)
+            fact = next((fact for fact in same if _names(fact, key, other)), None)
+            if fact is None:
+                return found
+            rows = self.repo.blame(path, fact.line, fact.end, at)
+            found = newest_commit(self.repo, [self.repo.commit(oid) for oid in dict.fromkeys(r.commit for r in rows)])
+            if not found.parents:
+                return found
+            at = found.parents[0]
+        return None
+
     def _promoted_fact(self, digest: str) -> Fact | None:
         """The fact with the text `digest` in the newest commit that recorded it and still has it."""
         versions = (self._version(record.commit.oid, record, digest) for record in self.ledger.recorded.get(digest, ()))
@@ -245,6 +269,11 @@ class Attributor:
             of_file = file_meta(data)
             self._facts[oid] = [with_file_keys(fact, of_file) for fact in memory_facts.parse(data).facts]
         return self._facts[oid]
+
+
+def _names(fact: Fact, key: str, ident: str) -> bool:
+    """Whether the comment of a fact names the fact `ident` with `key`."""
+    return any(name == key and value and ident.startswith(value) for name, value in fact.meta)
 
 
 def newest_commit(repo: Repository, commits: Sequence[Commit]) -> Commit:

@@ -33,6 +33,7 @@ MODELS = (
 BOTS = ("github-actions", "dependabot", "renovate", "renovate bot", "gitlab-bot")  # bot accounts without `[bot]`
 _ADDRESSES = tuple(known for known in AUTHORS if "@" in known)
 _NAMES = tuple(known for known in (*AUTHORS, *BOTS) if "@" not in known)
+SUBJECTS = ("memory: promote ", "memory: consolidate ")  # beginnings of subjects of commits in which a model decides
 MAX_MERGES = 8  # reviewed merges above a commit that `reviewed_merge` looks at
 MAX_NAMED = 50  # trailers of OTHER_AUTHORS that are read of a message, and people that are read of one trailer
 _NAME = lazy(r"\s*(?P<name>[^<]*?)\s*(?:<(?P<email>[^>]*)>.*)?")
@@ -125,6 +126,25 @@ def shown_name(person: Person) -> str:
     from gitmem.gate.withholding import name_for_model  # loads every detector
 
     return name_for_model(f"{person.name} <{person.email}>")
+
+
+def actor(commit: Commit) -> str:
+    """Who made the changes of a commit that keep every text: a promotion or consolidation, as its `Memory-Model` names
+    it, an agent, or the author as `shown_name` has it. The author of a commit is always named.
+
+    A model counts only in a commit of git mem, with its subject and in the trailers that Git sees: a squash joins the
+    trailers of several commits.
+    """
+    from gitmem.gate.withholding import name_for_model  # loads every detector
+
+    author = shown_name(commit.author)
+    program = ""
+    if commit.message.startswith(SUBJECTS):
+        program = next(iter(trailers.values(trailers.parse(commit.message), trailers.MODEL)), "")
+    doer = program or agent_of_commit(commit)
+    if not doer or doer == commit.author.name:
+        return author
+    return f"{name_for_model(doer)} in a commit of {author}"
 
 
 def _parse_person(text: str) -> Person:

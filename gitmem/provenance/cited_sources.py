@@ -35,8 +35,9 @@ MIN_MOVED_SHARE = 0.6  # share of a fact's terms that lines at HEAD must have to
 class Source:
     """Lines that a fact comes from, as they were found.
 
-    JSON: `verified`: the lines are there, the text was checked to follow from what it cites, and nobody edited it
-    since. `moved`: the recorded blob is gone; path, lines, blob and text are those found at HEAD by text.
+    JSON: `verified`: the lines are there, the text was checked to follow from what it cites, and nobody
+    edited that text since. `moved`: the recorded blob is gone; path, lines, blob and text are those found at HEAD by
+    text.
     """
 
     path: str

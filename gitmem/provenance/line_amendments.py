@@ -21,7 +21,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.files import read_memory_file
-from gitmem.search.hits import BY_HAND, LinkedLine
+from gitmem.search.hits import BY_COMMENT, LinkedLine
 from gitmem.search.search import Query, search
 
 MAX_HITS = 20  # results of the search for the text of the line
@@ -94,7 +94,7 @@ def replaced_facts(repo: Repository, path: str, idents: Sequence[str], commit: C
     if oid is None:
         return ()
     return tuple(
-        Amendment(path, fact.line, fact.line, "", fact.id, without_secrets([fact.text])[0], BY_HAND, False, parent)
+        Amendment(path, fact.line, fact.line, "", fact.id, without_secrets([fact.text])[0], BY_COMMENT, False, parent)
         for fact in memory_facts.parse(repo.read(oid)).facts
         if fact.id in idents
     )

@@ -27,7 +27,7 @@ from gitmem.paths import agent_of, kind
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest_commit
-from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers, shown_name
+from gitmem.provenance.authorship import actor, agent_of_commit, reviewed_merge, reviewers, shown_name
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import Source, cited_spans, file_meta, with_file_keys, with_verification
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -35,6 +35,7 @@ from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, records_promotion
 from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced_facts
 from gitmem.provenance.writers import writers
+from gitmem.search.hits import BY_COMMENT
 
 if TYPE_CHECKING:
     from gitmem.claims.cited_code import CitationComparison
@@ -184,7 +185,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     )  # fmt: skip
     older = [value for key, value in fact.meta if key == "supersedes"]
     answer = _with_links(repo, config, answer, replaced_facts(repo, path, older, commit), rev, now)
-    return _without_forgotten(answer, repo)
+    return _without_forgotten(_with_linkers(answer, fact, checks.attributor), repo)
 
 
 def _code(repo: Repository, fact: Fact, rev: str) -> tuple[CitationComparison, ...]:
@@ -245,6 +246,24 @@ def _with_links(
     if found.problem:
         notes = (*notes, found.problem)
     return replace(answer, links=replace(found, supersedes=older), notes=notes)
+
+
+def _with_linkers(answer: Answer, fact: Fact, attributor: Attributor) -> Answer:
+    """The answer with who made each link of a comment as the reason of the link. A link that no commit has keeps its
+    reason."""
+
+    def named(end: Amendment, later: tuple[str, str], earlier: str) -> Amendment:
+        if end.reason != BY_COMMENT:
+            return end
+        commit = attributor.commit_of_link(*later, memory_facts.SUPERSEDES, earlier)
+        if commit is None:
+            return end
+        return replace(end, reason=f"by {actor(commit)}")
+
+    links = answer.links
+    amended_by = tuple(named(end, (end.path, end.id), fact.id) for end in links.amended_by)
+    supersedes = tuple(named(end, (answer.path, fact.id), end.id) for end in links.supersedes)
+    return replace(answer, links=replace(links, amended_by=amended_by, supersedes=supersedes))
 
 
 def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:

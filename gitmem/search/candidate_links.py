@@ -13,7 +13,7 @@ from gitmem.search import amendments
 from gitmem.search.amendments import Line, Link
 from gitmem.search.candidates import Candidate, with_scores
 from gitmem.search.file_reading import FileReader
-from gitmem.search.hits import BY_HAND, LinkedLine, text_lines
+from gitmem.search.hits import BY_COMMENT, LinkedLine, text_lines
 from gitmem.search.memory_file import COMMIT
 from gitmem.search.question import Question
 
@@ -79,7 +79,7 @@ class CandidateLinks:
                         date=day,
                         id=fact_id(other.text),
                         proposed=link.proposed,
-                        reason=self.reader.forgotten(other.file).masked(link.reason) or BY_HAND,
+                        reason=self.reader.forgotten(other.file).masked(link.reason) or BY_COMMENT,
                         passage_line=member.line.first,
                     ),
                 )

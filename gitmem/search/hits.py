@@ -16,7 +16,7 @@ from gitmem.plural import line_range
 if TYPE_CHECKING:
     from gitmem.memory.code_state import CitedCode
 
-BY_HAND = "by hand"  # the reason of a link that a person made with the key `supersedes`
+BY_COMMENT = "its comment says so"  # the reason of a link that a comment makes with the key `supersedes`
 
 
 @json_keys("path start_line end_line date? id proposed reason")

@@ -389,3 +389,54 @@ def test_a_flushed_line_names_its_session_and_turn_and_is_not_by_hand(repo: Repo
         "written directly by Test; no log line is cited as its source"
         in repo.mem("why", "memory/2026-02-06.md:3").stdout
     )
+
+
+NOW = {"GITMEM_NOW": "2026-03-02T10:00:00+00:00"}
+ANN = "Test <test@example.com>"
+
+
+@pytest.fixture
+def replaced(repo: Repo) -> Repo:
+    """A promoted fact that a later promotion replaced and archived."""
+    repo.commit("one", {"memory/2026-02-05.md": "# 2026-02-05\n\n- Decision: The API listens on port 8080\n"})
+    repo.mem("promote", env=NOW)
+    log = "# 2026-02-28\n\n- Decision: The API listens on port 9090 instead of 8080\n"
+    repo.commit("two", {"memory/2026-02-28.md": log})
+    repo.mem("promote", env=NOW)
+    return repo
+
+
+def test_what_a_promotion_replaced_and_archived_is_said_to_be_its_work(replaced: Repo) -> None:
+    new = replaced.mem("why", f"MEMORY.md:{line_of(replaced, '9090')}").stdout
+    archive = "memory/archive/2026.md"
+    old = replaced.mem("why", f"{archive}:{line_of(replaced, '8080', archive)}").stdout
+    for text in (new, old, replaced.mem("verify").stdout):
+        assert f"by rules/1 in a commit of {ANN}" in text and "by hand" not in text and f"by {ANN}" not in text
+    assert "its comment was edited" in old and "NOT VERIFIED" not in old
+
+
+def test_a_fact_that_a_person_superseded_names_the_person(repo: Repo) -> None:
+    repo.commit("x", {"MEMORY.md": "# Memory\n\n- The API listens on port 8080 <!-- mem from=2026-01-05 -->\n"})
+    repo.mem("edit", "MEMORY.md:3", "The API listens on port 9090", "--supersede", "--reason", "x", env=NOW)
+    repo.mem("edit", "MEMORY.md:3", "--pin", "--reason", "y", env={**NOW, "GIT_AUTHOR_NAME": "Bob"})
+    assert f"by {ANN}" in repo.mem("why", "MEMORY.md:3").stdout
+
+
+@pytest.mark.parametrize("option", ["--over", "--pin"])
+def test_a_fact_whose_comment_alone_was_edited_has_a_verified_text(repo: Repo, option: str) -> None:
+    record_log(repo)
+    promote(repo)
+    repo.mem("edit", f"MEMORY.md:{line_of(repo, FACT)}", option, "--reason", "x", env=NOW)
+    place = f"MEMORY.md:{line_of(repo, FACT)}"
+    assert [source["verified"] for source in why(repo, place)["sources"]] == [True]
+    shown = repo.mem("why", place).stdout
+    assert f"its text is unchanged, its comment was edited after promotion by {ANN}" in shown
+    assert "NOT VERIFIED" not in shown
+
+
+def test_a_squash_does_not_make_a_person_s_edit_the_work_of_a_model(repo: Repo) -> None:
+    record_log(repo)
+    promote(repo)
+    text = repo.read("MEMORY.md").replace("<!-- mem ", "<!-- mem pinned=true ")
+    repo.commit("Pin it\n\nmemory: promote 1 fact\n\nMemory-Model: rules/1\n", {"MEMORY.md": text})
+    assert f"edited after promotion by {ANN}" in repo.mem("why", f"MEMORY.md:{line_of(repo, FACT)}").stdout

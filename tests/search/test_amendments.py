@@ -268,7 +268,7 @@ def test_why_shows_a_fact_that_was_replaced_by_hand_and_is_gone(repo: Repo) -> N
     named = f"supersedes={fact_id('Backups are kept for 30 days.')}"
     repo.commit("by hand", {"MEMORY.md": f"# Memory\n\n- Backups are kept for 90 days. <!-- mem {named} -->\n"})
     (old,) = json.loads(repo.mem("why", "MEMORY.md:3", "--json").stdout)["supersedes"]
-    assert old["text"] == "Backups are kept for 30 days." and old["reason"] == "by hand"
+    assert old["text"] == "Backups are kept for 30 days." and old["reason"] == "by Test <test@example.com>"
     assert old["commit"] == repo.git("rev-parse", "HEAD~1").strip()
     assert "no longer there since after" in repo.mem("why", "MEMORY.md:3").stdout
 

@@ -83,6 +83,8 @@ def render(answer: Answer, on: bool) -> str:
             words += f": {answer.problem}"
         elif answer.support is Support.IN_SOURCE:
             style = "good"
+        elif answer.sources and all(source.verified for source in answer.sources):
+            style = "warn"
         out += ["", f"  {paint(escape(words, ''), style, on)}"]
     for what, old, new in answer.edited:
         out.append(f"    {what} before  {escape(old, '') or 'nothing'}")

@@ -262,6 +262,15 @@ def test_what_an_agent_proposes_comes_first(memory: Repo) -> None:
     assert len(pairs(memory)) == 1
 
 
+@pytest.mark.parametrize(
+    ("meta", "words"), [("src=memory/2026-01-05.md#L3 ", "the promotion that added it"), ("", "its comment")]
+)
+def test_nobody_is_called_an_agent_who_is_none(memory: Repo, meta: str, words: str) -> None:
+    fact = f"- Deploys are frozen in December <!-- mem {meta}proposes={fact_id(OLD)} -->\n"
+    memory.commit("x", {"MEMORY.md": memory.read("MEMORY.md") + fact})
+    assert pairs(memory)[0]["reason"] == f"{words} proposes it"
+
+
 def test_a_successor_without_a_day_amends_without_one(repo: Repo) -> None:
     repo.commit("x", {"MEMORY.md": f"# Memory\n\n- {NEW}\n- {OLD}\n"})
     settle(repo, "--later")
