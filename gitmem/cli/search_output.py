@@ -182,7 +182,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         elif hit.state:
             about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")]
         about += [_amendment_note(linked) for linked in hit.amended_by[:1]]
-        about += [f"an earlier line says otherwise: {one.path}:{one.start_line}" for one in hit.differs[:1]]
+        about += [_difference_note(linked) for linked in hit.differs[:1]]
         if hit.trust == "uncommitted":
             about += [hit.trust]
         if hit.branch:
@@ -239,6 +239,12 @@ def _amendment_note(linked: LinkedLine) -> str:
     if linked.date:
         return f"until {linked.date}: amended by {where}"
     return f"amended by {where}"
+
+
+def _difference_note(linked: LinkedLine) -> str:
+    """The note on a passage that another line contradicts."""
+    where = ", ".join(filter(None, (f"{linked.path}:{linked.start_line}", linked.date)))
+    return f"{linked.otherwise}: {where}"
 
 
 MIN_SHOWN = 0.0005  # smallest part of a score that is shown with three digits

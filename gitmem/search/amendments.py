@@ -22,7 +22,6 @@ from gitmem.text.terms import terms
 
 MIN_MARKED = 0.85  # least probability that the older line no longer holds, for it to be marked
 MIN_RELATED = 0.25  # least probability that both are about one property of one thing, for the later to come first
-MIN_CONFLICT = 0.5  # least probability that the two disagree, for the later one to be marked as doubtful
 MIN_SCORE_SHARE = 0.3  # least share of the older line's score that the later line has in a link
 MIN_SHARED_WORDS = 0.2  # least share of the shorter line's words in the other line, for the two to be judged
 MIN_SHARED_WORDS_UNDATED = 0.5  # the same for two lines of which one has no day
@@ -64,15 +63,15 @@ class Link(NamedTuple):
     """The line at position `new` is later than the line at position `old`, and both are about the same property.
 
     `proposed`: whether the link counts only after a review. `replaced_probability`: that the older line no longer
-    holds. `conflict_probability`: that the two lines disagree. `reason`: for a person. `day`: of the later line, "" if
-    a person made the link.
+    holds. `asks`: whether `relation` finds that a person should be asked which of the two holds. `reason`: for a
+    person. `day`: of the later line, "" if a person made the link.
     """
 
     new: int
     old: int
     proposed: bool
     replaced_probability: float = 1.0
-    conflict_probability: float = 1.0
+    asks: bool = True
     reason: str = ""
     day: str = ""
 
@@ -83,8 +82,9 @@ class Link(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether the two lines disagree but the older one is not marked."""
-        return not self.marked and self.conflict_probability >= MIN_CONFLICT
+        """Whether both lines are marked as doubtful: a person should be asked, and the older one is not marked as
+        replaced."""
+        return not self.marked and self.asks
 
 
 def find_links(lines: Sequence[Line]) -> list[Link]:
@@ -187,14 +187,14 @@ def _judge(later: Line, earlier: Line) -> Link | None:
     differs = over + chances[Kind.CONFLICTS]
     if not judged.automatic:  # not sure enough to mark the older line
         over = min(over, MIN_MARKED - STEP)
-    turns = _SPEAKER.match(said[0].text) and _SPEAKER.match(said[1].text)
+    turns = not earlier.reviewed and _SPEAKER.match(said[0].text) and _SPEAKER.match(said[1].text)
     if beside or turns:  # items of one list and turns of a conversation rarely replace each other
         if differs >= MIN_MARKED:
-            return Link(0, 0, False, over, differs, judged.reason)
+            return Link(0, 0, False, over, judged.asks, judged.reason)
         return None
     if differs + chances[Kind.SAME] < MIN_RELATED:
         return None
-    return Link(0, 0, False, over, differs, judged.reason)
+    return Link(0, 0, False, over, judged.asks, judged.reason)
 
 
 def _is_later(one: Line, other: Line) -> bool:

@@ -27,7 +27,7 @@ class CandidateLinks:
     """The links between the candidates of one search.
 
     `amended`: the lines that replace or end a line. `amending`: the lines that it replaces or ends. `differing`: the
-    earlier lines that it contradicts.
+    earlier lines that it contradicts. `contested`: the later lines that contradict it.
     """
 
     def __init__(self, reader: FileReader, question: Question) -> None:
@@ -36,6 +36,7 @@ class CandidateLinks:
         self.amended: Links = {}
         self.amending: Links = {}
         self.differing: Links = {}
+        self.contested: Links = {}
 
     def newest_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Find the links. Returns all candidates; the score of a later statement is raised above the earlier statements
@@ -49,26 +50,27 @@ class CandidateLinks:
                 self.amending.setdefault(new.at, []).append((old, link))
             elif link.doubtful:
                 self.differing.setdefault(new.at, []).append((old, link))
+                self.contested.setdefault(old.at, []).append((new, link))
         if self.question.past or self.question.days:
             return candidates
         return with_scores(candidates, amendments.reordered_scores(lines, found))
 
     def has_link(self, one: Candidate, others: Iterable[Candidate]) -> bool:
-        """Whether a candidate amends one of the others or is amended by one."""
-        ends = {end.at for end, _ in (*self.amended.get(one.at, ()), *self.amending.get(one.at, ()))}
+        """Whether a candidate amends or contradicts one of the others, or the reverse."""
+        known = (self.amended, self.amending, self.differing, self.contested)
+        ends = {end.at for links in known for end, _ in links.get(one.at, ())}
         return any(other.at in ends for other in others)
 
     def linked_lines(self, members: Sequence[Candidate], links: Links) -> tuple[LinkedLine, ...]:
         """The lines at the other ends of the members' links, newest first; only the best line of each file.
 
-        `links`: one of `amended`, `amending` and `differing`. A line that replaces a member and has no day gets the day
-        of the link.
+        `links`: one of the four. A later line without a day gets the day of the link.
         """
         made: dict[str, LinkedLine] = {}
         for member in members:
             for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
                 day = other.iso_day
-                if links is self.amended:
+                if links is self.amended or links is self.contested:
                     day = day or link.day
                 made.setdefault(
                     other.file.path,
@@ -81,6 +83,7 @@ class CandidateLinks:
                         proposed=link.proposed,
                         reason=self.reader.forgotten(other.file).masked(link.reason) or BY_COMMENT,
                         passage_line=member.line.first,
+                        later=links is self.contested,
                     ),
                 )
         return tuple(sorted(made.values(), key=lambda linked: linked.date, reverse=True))

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 BY_COMMENT = "its comment says so"  # the reason of a link that a comment makes with the key `supersedes`
 
 
-@json_keys("path start_line end_line date? id proposed reason")
+@json_keys("path start_line end_line date? id proposed reason [later]")
 class LinkedLine(NamedTuple):
     """A line that amends a line of a passage, or that a line of a passage amends.
 
     `date`: its day, ISO, "" if unknown. `id`: the fact id of its text. `proposed`: whether the link counts only after a
-    review. `reason`: why the two are linked. `passage_line`: the linked line of the passage.
+    review. `reason`: why the two are linked. `passage_line`: the linked line of the passage. `later`: whether it is a
+    later line that contradicts the passage.
 
-    JSON: `id`: of its text.
+    JSON: `id`: of its text. `later`: only in `differs`, true for a later line.
     """
 
     path: str
@@ -37,6 +38,14 @@ class LinkedLine(NamedTuple):
     proposed: bool = False
     reason: str = ""
     passage_line: int = 0
+    later: bool = False
+
+    @property
+    def otherwise(self) -> str:
+        """The mark of a passage that it contradicts: `a later line says otherwise`."""
+        if self.later:
+            return "a later line says otherwise"
+        return "an earlier line says otherwise"
 
 
 class SourceLine(NamedTuple):
@@ -60,10 +69,11 @@ class Hit(NamedTuple):
     unknown. `trust`: "committed", "uncommitted" or "promoted". `state`: "", "expired", "superseded", "promoted", or for
     a passage that cites code "changed" or "gone"; `code`: the code that changed. `branch`: only in a search across
     branches. `commit`, `author`: only with `Query.blame`. `amended_by`, `supersedes`, `differs`: other lines that this
-    search found, newest first: lines that replace this one, lines that it replaces, and earlier lines that contradict
-    it where it is not known which is true. `trail`: its context, outermost first: the note's name, headings, parent
-    items, a table's header. `names`: the title, aliases and description of its note. `sources`: the lines that a fact
-    was promoted from, those that the search found first. `cut`: how many characters `text` lacks of its long lines
+    search found, newest first: lines that replace this one, lines that it replaces, and lines that contradict it
+    where it is not known which is true, later ones before earlier ones. `trail`: its context, outermost first: the
+    note's name, headings, parent items, a table's header. `names`: the title, aliases and description of its note.
+    `sources`: the lines that a fact was promoted from, those that the search found first. `cut`: how many
+    characters `text` lacks of its long lines
     (`results.shown`). `chunk` (id), `raw` (the line's weighted sum), `scale` (the divisor of the sum), `evidence` (one
     value for each weight) and `priors` (name, value): the parts of the score.
 
@@ -83,7 +93,7 @@ class Hit(NamedTuple):
     `repository`: of a server, or a clone of `mem.historyRepos`. `explain`: with `--explain`, see below. `sources`:
     of a fact, the lines of logs that it was promoted from; such a line is no hit of its own. `code`: cited code
     that is not as it was. `amended_by`: what replaces or ends it, newest first. `supersedes`: what it replaces.
-    `differs`: earlier lines that say otherwise.
+    `differs`: lines that say otherwise.
     """
 
     path: str
@@ -148,12 +158,17 @@ class Hit(NamedTuple):
 
     @property
     def note(self) -> str:
-        """A note for a model: changed code, state, lines that a later line replaced, and an earlier line that
-        contradicts it; "" for none."""
+        """A note for a model: changed code, state, lines that a later line replaced, and a line that contradicts it; ""
+        for none."""
         said = [one.words for one in self.code] or list(filter(None, [self.state]))
         said += [f"line {line} until {day}" for line, day in self.until]
-        said += [f"an earlier line says otherwise, {one.path} line {one.start_line}" for one in self.differs[:1]]
+        said += [f"{one.otherwise}, {one.path} line {one.start_line}{_day(one)}" for one in self.differs[:1]]
         return "; ".join(said)
+
+
+def _day(linked: LinkedLine) -> str:
+    """The day of a linked line after ` of `; "" without a day."""
+    return f" of {linked.date}" if linked.date else ""
 
 
 def with_trust(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:

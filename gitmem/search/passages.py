@@ -266,7 +266,10 @@ class Passages:
             priors=best.priors,
             amended_by=self.links.linked_lines(members, self.links.amended),
             supersedes=self.links.linked_lines(members, self.links.amending),
-            differs=self.links.linked_lines(members, self.links.differing),
+            differs=(
+                *self.links.linked_lines(members, self.links.contested),
+                *self.links.linked_lines(members, self.links.differing),
+            ),
             sources=_sources(best),
         )
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from gitmem.memory.fact import fact_id
+from gitmem.memory.relation import Said, relation
 from gitmem.search.amendments import (
-    MIN_MARKED,
-    MIN_RELATED,
     MIN_SCORE_SHARE,
     STEP,
     Line,
@@ -65,23 +64,30 @@ def amended(repo: Repo) -> Repo:
 def test_a_later_line_that_gives_the_thing_another_value_comes_before_the_earlier(old: str, new: str) -> None:
     lines = [line(old, "2026-03-02"), line(new, "2026-04-20", 0.7)]
     (link,) = find_links(lines)
-    assert (
-        (link.new, link.old, link.proposed) == (1, 0, False) and link.conflict_probability > MIN_RELATED and link.reason
-    )
+    assert (link.new, link.old, link.proposed) == (1, 0, False) and link.asks and link.reason
     scores = reordered_scores(lines, [link])
     assert scores[1] > scores[0]
 
 
-def test_a_link_marks_where_it_is_nearly_sure_and_says_that_an_earlier_line_differs_where_it_is_likely() -> None:
-    assert (
-        Link(1, 0, False, replaced_probability=0.9, conflict_probability=0.9).marked
-        and not Link(1, 0, False, replaced_probability=0.9, conflict_probability=0.9).doubtful
-    )
-    assert (
-        Link(1, 0, False, replaced_probability=0.3, conflict_probability=0.7).doubtful
-        and not Link(1, 0, False, replaced_probability=0.3, conflict_probability=0.7).marked
-    )
-    assert not Link(1, 0, False, replaced_probability=0.1, conflict_probability=0.3).doubtful
+def test_a_link_marks_where_it_is_nearly_sure_and_doubts_where_a_person_should_be_asked() -> None:
+    sure, asked = Link(1, 0, False, replaced_probability=0.9), Link(1, 0, False, replaced_probability=0.3)
+    assert (sure.marked, sure.doubtful, asked.marked, asked.doubtful) == (True, False, False, True)
+    assert not Link(1, 0, False, replaced_probability=0.1, asks=False).doubtful
+
+
+def test_a_link_doubts_only_what_settle_would_ask_about() -> None:
+    old, new = "The builder has 30 images in its cache.", "32 images were copied, in 30 minutes, to the new builder."
+    for link in find_links([line(old, "2026-05-07"), line(new, "2026-06-20", 0.9)]):
+        assert link.asks is relation(Said(old, (), "2026-05-07"), Said(new, (), "2026-06-20")).asks
+
+
+def test_a_topic_before_facts_of_memory_is_no_speaker_of_a_talk() -> None:
+    facts = [
+        line("infra: 배포는 화요일에 한다.", "2026-11-10", reviewed=True),
+        line("infra: 배포는 목요일에 한다.", "2026-11-20", 0.9, reviewed=True),
+    ]
+    (link,) = find_links(facts)
+    assert link.doubtful
 
 
 def test_turns_of_a_talk_need_more_in_common_than_statements() -> None:
@@ -89,7 +95,7 @@ def test_turns_of_a_talk_need_more_in_common_than_statements() -> None:
     stated = [line(old, "2026-05-07"), line(new, "2026-06-20", 0.9)]
     told = [line(f"Caroline: {old}", "2026-05-07"), line(f"Melanie: {new}", "2026-06-20", 0.9)]
     assert find_links(stated)
-    assert all(link.conflict_probability >= MIN_MARKED for link in find_links(told))
+    assert all(link.asks for link in find_links(told))
 
 
 def test_of_one_day_the_line_of_a_later_time_or_further_below_in_its_log_is_the_later() -> None:
@@ -376,3 +382,27 @@ def test_no_line_says_otherwise_of_another_thing_because_both_have_a_number() ->
     old = line("- Painted the hall with three rollers.", "2026-03-02")
     new = line("- the importer waits three minutes instead of five, because five annoys the staff.", "2026-04-20")
     assert find_links([old, new]) == find_links([new, old]) == []
+
+
+PEANUTS = """# Memory
+
+## Facts
+
+- Dana is no longer allergic to peanuts. <!-- mem from=2026-11-20 -->
+- Dana is allergic to peanuts. <!-- mem from=2026-11-10 -->
+"""
+
+
+def test_both_sides_of_a_doubtful_pair_say_so_with_the_others_day_and_no_passage_points_at_itself(repo: Repo) -> None:
+    repo.commit("facts", {"MEMORY.md": PEANUTS})
+    found = hits(repo, "what is Dana allergic to?")
+    sides = {
+        (hit["start_line"], hit["end_line"]): [
+            (one["start_line"], one["date"], one.get("later", False)) for one in hit["differs"]
+        ]
+        for hit in found
+    }
+    assert sides == {(5, 5): [(6, "2026-11-10", False)], (6, 6): [(5, "2026-11-20", True)]}
+    text = repo.mem("search", "what is Dana allergic to?").stdout
+    assert "an earlier line says otherwise: MEMORY.md:6, 2026-11-10" in text
+    assert "a later line says otherwise: MEMORY.md:5, 2026-11-20" in text
