@@ -112,13 +112,16 @@ def with_facts_removed_by_merge(
     and line.
 
     Git merges against all merge bases at once, so the merge also removes a fact that another base and the target have
-    but `head` has not. An edit found this way replaces the addition of the same line in `changes`.
+    but `head` has not. An edit found this way replaces the addition of the same line in `changes`. An addition that
+    another base has already is left out.
     """
     rows = list(changes)
     for base in merges.bases:
         known = {(change.old_path or change.path, change.old.id) for change in rows if change.old}
         since = fact_changes(repo, base, merges.head, layout, today)
         old = {(c.old_path or c.path, c.old.id): c for c in since if c.old and (c.new is None or c.new.id != c.old.id)}
+        changed = {(change.path, change.new.line) for change in since if change.new}
+        rows = [row for row in rows if row.op is not Op.ADDED or not row.new or (row.path, row.new.line) in changed]
         if not old:
             continue
         target_facts = facts_by_path(repo, repo.blobs(merges.target, sorted({path for path, _ in old})))

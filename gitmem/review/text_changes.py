@@ -120,12 +120,15 @@ def with_texts_removed_by_merge(
     repo: Repository, texts: Sequence[TextChange], merges: MergeBases, layout: Layout, daily: Sequence[str]
 ) -> tuple[TextChange, ...]:
     """`texts` and the lines that the merge would remove from the target by another merge base, in order of path and
-    line. The counterpart of `commit_diff.with_facts_removed_by_merge` for lines that are not facts."""
+    line; without the additions that another base has already. The counterpart of
+    `commit_diff.with_facts_removed_by_merge` for lines that are not facts."""
     rows = list(texts)
     for base in merges.bases:
         known = {(row.old_path or row.path, row.old_text) for row in rows if row.old_line}
         since = other_changes(repo, base, merges.head, layout, daily).texts
         old = {(r.old_path or r.path, r.old_text): r for r in since if r.old_line and r.text != r.old_text}
+        changed = {(row.path, row.line) for row in since}
+        rows = [row for row in rows if row.old_line or (row.path, row.line) in changed]
         if not old:
             continue
         in_target = _lines_at(repo, merges.target, sorted({path for path, _ in old}))

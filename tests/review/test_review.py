@@ -559,16 +559,19 @@ def test_equal_facts_and_single_ones_below_many_headings_stand_in_one_group(repo
     assert prose.count("12 in 12 files, one line each:") == 1 and prose.count("\n- ") == 12, prose
 
 
-def merged_each_other(repo: Repo) -> str:
-    """`main` and `topic`, each with a fact and a sentence of its own, that merged those of the other (two merge bases):
-    returns MEMORY.md as both have it. The branch is `topic`."""
+@pytest.fixture(params=["2026-02-04", "2026-02-06"])
+def merged_each_other(repo: Repo, request: pytest.FixtureRequest) -> str:
+    """`main` and `topic`, each with a fact and a sentence of its own, that merged those of the other (two merge bases;
+    a review compares with the newer one): returns MEMORY.md as both have it. The branch is `topic`."""
     start(repo)
     text = repo.read("MEMORY.md")
     memory = text + "- Ours is port 80.\n"
     topic(repo)
-    ours = repo.commit("ours", {"MEMORY.md": memory, "memory/o.md": "## Ours\n\nOurs in prose.\n"})
+    prose = "## Ours\n\nOurs in prose.\n"
+    ours = repo.commit("ours", {"MEMORY.md": memory, "memory/o.md": prose}, date=f"{request.param}T10:00:00+00:00")
     repo.git("checkout", "-q", "main")
-    theirs = repo.commit("theirs", {"memory/n.md": "- Theirs is port 90.\n\n## Theirs\n\nTheirs in prose.\n"})
+    prose = "- Theirs is port 90.\n\n## Theirs\n\nTheirs in prose.\n"
+    theirs = repo.commit("theirs", {"memory/n.md": prose}, date="2026-02-05T10:00:00+00:00")
     repo.git("merge", "-q", "-m", "x", ours)
     repo.git("checkout", "-q", "topic")
     repo.git("merge", "-q", "-m", "y", theirs)
@@ -576,8 +579,8 @@ def merged_each_other(repo: Repo) -> str:
     return memory
 
 
-def test_what_a_change_takes_out_is_told_whichever_merge_base_has_it(repo: Repo) -> None:
-    memory = merged_each_other(repo)
+def test_what_a_change_takes_out_is_told_whichever_merge_base_has_it(repo: Repo, merged_each_other: str) -> None:
+    memory = merged_each_other
     kept = memory.replace("- Ours is port 80.\n", "")
     repo.git("rm", "-q", "memory/o.md", "memory/n.md")
     repo.commit("out", {"MEMORY.md": kept})
@@ -593,8 +596,8 @@ def test_what_a_change_takes_out_is_told_whichever_merge_base_has_it(repo: Repo)
     assert {(row["op"], row["old_text"]) for row in review(repo)[1]["changes"]} == told
 
 
-def test_an_edit_of_what_another_merge_base_has_is_one_change(repo: Repo) -> None:
-    memory = merged_each_other(repo)
+def test_an_edit_of_what_another_merge_base_has_is_one_change(repo: Repo, merged_each_other: str) -> None:
+    memory = merged_each_other
     edits = {
         "MEMORY.md": memory.replace("80", "81"),
         "memory/n.md": "- Theirs is port 91.\n\n## Theirs of old\n\nTheirs in new prose.\n",
@@ -613,8 +616,8 @@ def test_an_edit_of_what_another_merge_base_has_is_one_change(repo: Repo) -> Non
     assert texts == [("changed", "## Theirs", "## Theirs of old")]
 
 
-def test_what_the_target_has_taken_out_itself_is_not_told(repo: Repo) -> None:
-    memory = merged_each_other(repo)
+def test_what_the_target_has_taken_out_itself_is_not_told(repo: Repo, merged_each_other: str) -> None:
+    memory = merged_each_other
     kept = memory.replace("- Ours is port 80.\n", "")
     for branch in ("topic", "main"):
         repo.git("checkout", "-q", branch)
