@@ -21,7 +21,7 @@ def parse_json(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
+        raise ValueError("it is nested too deep") from None
 
 
 class Key(NamedTuple):

@@ -14,6 +14,7 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.repository import Repository
 from gitmem.git.undo_record import digest
 from gitmem.git.worktree import read_bytes, write_atomic
+from gitmem.json_values import parse_json
 from gitmem.messages import Message
 
 RECORD = "gitmem-attempt.json"
@@ -45,9 +46,9 @@ def _spelled(data: bytes | None) -> str | None:
 def read_record(repo: Repository) -> tuple[str | None, list[AttemptedFile]]:
     """(HEAD before the killed run, its files). No files if the record is not ours, or was not written to its end."""
     try:
-        record = json.loads(read_bytes(repo.git_dir, RECORD, MAX_RECORD_BYTES))
+        record = parse_json(read_bytes(repo.git_dir, RECORD, MAX_RECORD_BYTES))
         return record["head"], [_file(path, row) for path, row in record["files"].items()]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, OutsideRepository):
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, OutsideRepository):
         return None, []
 
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.json_values import parse_json
 from gitmem.messages import Message
 
 MAX_ENTRIES = 20  # writes, or groups of writes, in the record
@@ -115,9 +116,9 @@ def _parent_digests(repo: Repository, commit: str, paths: Sequence[str]) -> dict
 def load(repo: Repository) -> list[Entry]:
     """The entries of the record, the oldest first; empty if the file is missing or is not ours."""
     try:
-        rows = json.loads(read_bytes(state_dir(repo.common_dir, make=False), _name(repo), MAX_FILE_BYTES + 1))
+        rows = parse_json(read_bytes(state_dir(repo.common_dir, make=False), _name(repo), MAX_FILE_BYTES + 1))
         return [_entry(row) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, GitMemError):
         return []
 
 

@@ -7,10 +7,11 @@ and each part that is read has a limit.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+
+from gitmem.json_values import parse_json
 
 MAX_BYTES = 1 << 20  # bytes of an alert
 MAX_ALERTS = 10  # alerts that are read of one delivery
@@ -64,8 +65,8 @@ def parse_alerts(data: bytes) -> list[Alert]:
     try:
         value = None
         if text.lstrip()[:1] in ("{", "["):
-            value = json.loads(text)
-    except (ValueError, RecursionError):
+            value = parse_json(text)
+    except ValueError:
         value = None
     if isinstance(value, dict | list):
         found = [_alert_of_object(one) for one in _alert_values(value)]

@@ -20,6 +20,7 @@ from gitmem.config.loading import changed
 from gitmem.config.settings import EMBEDDER_SETTINGS, SETTINGS, git_name, tunable
 from gitmem.errors import BadConfig, UsageError
 from gitmem.git.repository import Repository
+from gitmem.json_values import parse_json
 from gitmem.memory.similarity import terms
 from gitmem.messages import Message
 from gitmem.search import tuning
@@ -99,9 +100,7 @@ def read_rows(text: str) -> list[tuple[str, LabelledQuestion]]:
         if not line.strip():
             continue
         try:
-            found.append((line, _labelled(json.loads(line))))
-        except RecursionError:
-            raise UsageError(Message("line {}: it is nested too deep", number), SHAPE) from None
+            found.append((line, _labelled(parse_json(line))))
         except ValueError as error:
             if isinstance(error, json.JSONDecodeError):
                 why = f"it is no JSON ({error.msg})"

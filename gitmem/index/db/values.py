@@ -11,6 +11,7 @@ from datetime import date
 from typing import NamedTuple
 
 from gitmem.index.db.schema import BY_PATH_ONLY, IN_DEFAULT_CORPUS, LENGTH_STEP
+from gitmem.json_values import parse_json
 from gitmem.paths import Layout, in_default_corpus
 
 PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`): a file of 1 MiB has fewer words
@@ -154,7 +155,7 @@ def unpack_shape(text: str) -> Shape:
     if not text:
         return Shape()
     try:
-        headings, fences, tables, front, keys = json.loads(text)
+        headings, fences, tables, front, keys = parse_json(text)
         return Shape(
             tuple((int(a), int(b)) for a, b in headings),
             tuple((int(a), int(b)) for a, b in fences),
@@ -162,7 +163,7 @@ def unpack_shape(text: str) -> Shape:
             int(front),
             tuple((str(a), str(b)) for a, b in keys),
         )
-    except (TypeError, RecursionError) as error:
+    except TypeError as error:
         raise ValueError("not a shape") from error
 
 
