@@ -179,15 +179,20 @@ def ensure_person(config: Config) -> None:
         raise UsageError("only a person goes through candidates", "unset mem.agent, or leave --interactive out")
 
 
+def checked_reason(reason: str, config: Config) -> str:
+    """The reason of a rejection on one line, masked by the gate. Raises Refused when the gate refuses it."""
+    from gitmem.gate.redaction import refuse_or_mask_text
+
+    return refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
+
+
 def reject(repo: Repository, config: Config, operations: Sequence[Operation], reason: str) -> str:
     """Commit that the operations are rejected, without changing a file; returns the oid of the commit.
 
     Neither their texts nor their source lines are proposed again, until a `git revert` of the commit. Raises Refused
     when the gate refuses the reason, and as `commit_nothing`.
     """
-    from gitmem.gate.redaction import refuse_or_mask_text
-
-    reason = refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
+    reason = checked_reason(reason, config)
     lines, links = [f"{REJECTS}{counted(len(operations), 'proposal')}", ""], list[trailers.Link]()
     for operation in operations:
         lines.append(f"- {fact_id(operation.text)} ({operation.type})")

@@ -80,6 +80,38 @@ def test_quit_keeps_what_was_accepted_and_nothing_accepted_writes_nothing(logs: 
     assert len(texts(logs)) == 1
 
 
+def test_what_is_rejected_with_a_reason_is_never_offered_again_and_what_is_skipped_is(logs: Repo) -> None:
+    shown = answer(logs, ["y", "r", "only a joke", "n"])
+    assert "rejected 1 proposal" in shown and len(texts(logs)) == 1
+    message = logs.git("log", "-1", "--format=%B")
+    assert message.startswith("memory: reject 1 proposal") and "Memory-Reason: only a joke" in message
+    assert "Memory-Rejected: memory/2026-02-05.md" in message and "Reviewed-by: Test <test@example.com>" in message
+    assert "(1/1)" in answer(logs, ["n"])
+    oid = logs.git("rev-parse", "HEAD").strip()
+    logs.git("commit", "-q", "--allow-empty", "-m", f"Revert it\n\nThis reverts commit {oid}.")
+    assert "(1/2)" in answer(logs, ["q"])
+
+
+def test_rejections_alone_are_one_commit_for_each_reason_and_promote_nothing(logs: Repo) -> None:
+    before = logs.git("rev-list", "--count", "HEAD")
+    shown = answer(logs, ["r", "a joke", "r", "a joke", "r", "too old"])
+    assert "rejected 2 proposals" in shown and "rejected 1 proposal:" in shown and texts(logs) == []
+    assert int(logs.git("rev-list", "--count", "HEAD")) == int(before) + 2
+    assert "nothing to promote" in answer(logs, [])
+
+
+@pytest.mark.parametrize("reason", ["", "the token is ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"])
+def test_without_a_reason_or_with_a_secret_in_it_nothing_is_rejected(logs: Repo, reason: str) -> None:
+    before = logs.git("rev-parse", "HEAD")
+    answer(logs, ["r", reason, "q"])
+    assert logs.git("rev-parse", "HEAD") == before
+
+
+@pytest.mark.parametrize("option", ["--stage", "--branch=memory/x"])
+def test_where_no_commit_on_this_branch_is_made_nothing_is_rejected(logs: Repo, option: str) -> None:
+    assert "not with --stage or --branch" in answer(logs, ["r", "q"], option)
+
+
 def test_an_edited_text_is_held_to_its_source(repo: Repo) -> None:
     log = "# 2026-02-05\n\n- Decision: invoices are rounded down to 10 won, because the bank refuses fractions.\n"
     repo.commit("logs", {"memory/2026-02-05.md": log, "MEMORY.md": "# Memory\n"})

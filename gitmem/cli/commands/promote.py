@@ -55,8 +55,9 @@ class PromoteOptions(NamedTuple):
 @click.option("--stage", "mode", flag_value="stage", help="Leave MEMORY.md staged; commit nothing.")
 @click.option("--accept", multiple=True, metavar="ID", help="Let in this fact of origin web or tool; repeatable.")
 @click.option(
-    "-i", "--interactive", is_flag=True, help="Ask for each fact: y to accept, e to edit, n to skip, q to quit."
-)
+    "-i", "--interactive", is_flag=True,
+    help="Ask for each fact: y to accept, e to edit, n to skip, r to reject for good, q to quit.",
+)  # fmt: skip
 @click.option("--hook", type=HOOK_MODES, metavar="MODE", hidden=True, help="From post-commit: start detached.")
 @click.option("--background", type=HOOK_MODES, metavar="MODE", hidden=True, help="What --hook started.")
 @json_option
