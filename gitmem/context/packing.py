@@ -1,10 +1,10 @@
 """Selects the parts of a context that fit its budget of tokens. Pure.
 
-Pinned parts come first and may take the whole budget: a pinned fact goes in whole or not at all; an instruction file
-may be cut after a statement. Recent turns do not count against the budget. Then comes a MEMORY.md that goes in whole,
-then the other parts by relevance, with a share reserved for long-term memory. The summary of older turns takes the
-rest. If two parts say the same, the more relevant one is kept. Parts without room are in `dropped` and counted in
-`limits`.
+Pinned parts come first. Pinned facts may take the whole budget; a pinned fact goes in whole or not at all. Instruction
+files leave a share to the parts that answer; such a file may be cut after a statement. Recent turns do not count
+against the budget. Then comes a MEMORY.md that goes in whole, then the other parts by relevance, with a share reserved
+for long-term memory. The summary of older turns takes the rest. If two parts say the same, the more relevant one is
+kept. Parts without room are in `dropped` and counted in `limits`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from gitmem.messages import Message, joined
 MEMORY_SHARE = 0.25  # share of the budget after pinned parts that is reserved for MEMORY.md
 WHOLE_MEMORY_SHARE = 0.5  # share of the budget after pinned and included parts that a whole MEMORY.md may take
 FILES_SHARE = 0.25  # share of the budget of pinned parts that is reserved for instruction files
+OTHERS_SHARE = 0.25  # share of the budget after pinned facts that instruction files leave to all other parts
 JOINED_TOKENS = 4  # tokens of a part beside its text if its quotation has another part already
 MAX_NAMED = 3  # pinned parts without room that a message names
 MAX_BUDGET_TOKENS = 1 << 20  # more than any model reads
@@ -62,19 +63,23 @@ class Measure:
 
 
 def fit(
-    parts: Sequence[Part], total: int, measure: Measure, whole: frozenset[str] = frozenset(), characters: int = 0
-) -> Selection:
+    parts: Sequence[Part], total: int, measure: Measure, whole: frozenset[str] = frozenset(), characters: int = 0,
+    waiting_memory: Sequence[Part] = (),
+) -> Selection:  # fmt: skip
     """Select the parts that fit `total` tokens.
 
     `whole`: names of scopes whose MEMORY.md goes in whole. `characters`: the hard limit of characters if `total` was
-    lowered because of it, for messages; else 0.
+    lowered because of it, for messages; else 0. `waiting_memory`: parts that are not selected here, but for which
+    instruction files leave room.
     """
     limits = measure.limits
     done = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))
     offered = len(parts)
     parts = _within_layer_limits(parts, limits, done)
     pinned = [part for part in parts if part.layer is Layer.PINNED]
-    done.kept += _fit_pinned(pinned, total, measure, done, characters)
+    answers = [part for part in parts if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
+    answers += waiting_memory
+    done.kept += _fit_pinned(pinned, answers, total, measure, done, characters)
     remaining = _Budget(total, measure)
     for part in done.kept:
         remaining.take(part)
@@ -129,7 +134,8 @@ def whole_memories(parts: Sequence[Part], memory: Sequence[Part], total: int, me
     """
     share = measure.limits[Layer.MEMORY]
     rest = [part for part in parts if part.layer is not Layer.MEMORY]
-    must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, measure)
+    first = [part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)]
+    must = fit(first, total, measure, waiting_memory=memory)
     left = total - cost_of(must.kept, measure)
     others = [part for part in rest if part.layer not in (Layer.PINNED, Layer.INCLUDED, Layer.RECENT, Layer.SUMMARY)]
     room = max(int(WHOLE_MEMORY_SHARE * left), left - cost_of(others, measure))
@@ -184,7 +190,7 @@ class _Budget:
             cost = JOINED_TOKENS
         else:
             cost = self.measure.count(self.measure.quotation(part))
-        return cost + sum(self.measure.count(line.lead + line.text) for line in above)
+        return cost + sum(self.measure.count(line.lead + line.shown) for line in above)
 
     def cost(self, part: Part) -> int:
         """The tokens that `take` would subtract."""
@@ -227,12 +233,15 @@ def is_pinned_fact(part: Part) -> bool:
     return part.layer is Layer.PINNED and bool(part.pieces or layers.is_fact_file(part.path))
 
 
-def _fit_pinned(parts: Sequence[Part], total: int, measure: Measure, done: Selection, characters: int) -> list[Part]:
+def _fit_pinned(
+    parts: Sequence[Part], others: Sequence[Part], total: int, measure: Measure, done: Selection, characters: int
+) -> list[Part]:
     """The pinned parts that fit their budget, in the order given. The others are added to `done.dropped`, and a message
     that names them and the files that were cut to `done.limits`.
 
-    Facts come first, but FILES_SHARE is reserved for instruction files. Small files go in whole; larger files share the
-    rest equally, each cut after a statement. `characters`: as in `fit`.
+    Facts come first, but FILES_SHARE is reserved for instruction files. Files leave OTHERS_SHARE of what facts leave of
+    `total` to `others`, as far as these need it. Small files go in whole; larger files share the rest equally, each cut
+    after a statement. `characters`: as in `fit`.
     """
     budget = max(0, min(measure.limits[Layer.PINNED].tokens or total, total))
     facts = [part for part in parts if is_pinned_fact(part)]
@@ -249,6 +258,11 @@ def _fit_pinned(parts: Sequence[Part], total: int, measure: Measure, done: Selec
             remaining.take(part)
             chosen[id(part)] = part
     remaining.left += kept_back
+    after_facts = total - budget + remaining.left
+    share = int(OTHERS_SHARE * after_facts)
+    if cost_of(files, measure) > after_facts - share:
+        share = min(share, cost_of(others, measure))
+        remaining.left = min(remaining.left, after_facts - share)
     for at, part in enumerate(sorted(files, key=remaining.cost)):
         room = remaining.left // (len(files) - at)
         cut: Part | None = part

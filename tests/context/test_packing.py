@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gitmem.context.layer_limits import Layer, limits_of_layers
 from gitmem.context.layers import Part
-from gitmem.context.packing import OVER, OVER_LAYER, OVER_LAYER_LIMIT, REPEATED, Measure, Selection, fit
+from gitmem.context.packing import OVER, OVER_LAYER, OVER_LAYER_LIMIT, REPEATED, Measure, Selection, fit, whole_memories
 
 
 def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: str = "memory/a.md") -> Part:
@@ -14,8 +14,11 @@ def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: s
 
 
 def fitted(parts: list[Part], total: int = 100, *settings: str) -> Selection:
-    measure = Measure(limits_of_layers(settings), lambda text: len(text.split()), lambda _: "open close")
-    return fit(parts, total, measure)
+    return fit(parts, total, measured(*settings))
+
+
+def measured(*settings: str) -> Measure:
+    return Measure(limits_of_layers(settings), lambda text: len(text.split()), lambda _: "open close")
 
 
 def dropped(done: Selection, why: str) -> list[str]:
@@ -45,6 +48,24 @@ def test_long_term_memory_has_a_share_whatever_a_search_finds_and_gives_back_wha
     done = fitted(found + facts, 100)
     assert sum(p.layer is Layer.MEMORY for p in done.kept) == 3
     assert sum(p.layer is Layer.PROJECT for p in done.kept) == len(fitted(found, 100).kept) - 1 == 4
+
+
+def test_instruction_files_leave_a_share_to_the_parts_that_answer_and_take_back_what_these_do_not_need() -> None:
+    files = [
+        part(Layer.PINNED, "\n".join("one line of six words here" for _ in range(40)), 1.0, 1, name)
+        for name in ("SOUL.md", "AGENTS.md")
+    ]
+    answer = part(Layer.DAILY, "the answer is forty two words long " * 2, 0.3)
+    fact = part(Layer.PINNED, "allergic to penicillin", 1.0, 7, "MEMORY.md")
+    done = fitted([*files, fact, answer], 100)
+    assert answer in done.kept and fact in done.kept
+    assert sum(p.tokens for p in done.kept if p.path in ("SOUL.md", "AGENTS.md")) >= 66  # of 95: an answer takes 16
+    many = [part(Layer.DAILY, f"n{n} found text here " * 4, 0.8, 9 * n, f"n{n}.md") for n in range(20)]
+    done = fitted([*files, fact, *many], 100)
+    assert sum(p.layer is Layer.DAILY for p in done.kept) == 1  # a quarter, not more
+    assert not fitted([*files, fact, answer], 5).kept[1:]  # pinned facts may take all of it
+    whole = whole_memories([*files, fact], [part(Layer.MEMORY, "a fact", 0.2, 9, "MEMORY.md")], 100, measured())
+    assert whole == {"project"}
 
 
 def test_a_layer_keeps_its_own_limit_and_budget() -> None:
