@@ -141,6 +141,12 @@ def german_pension(value: str) -> bool:
     return sum(product // 10 + product % 10 for product in products) % 10 == int(value[11])
 
 
+def not_american_sample(digits: str) -> bool:
+    """Whether nine digits are no American social security number that manuals print; the numbers have no check
+    digit."""
+    return digits not in {"078051120", "219099999", "123456789", "111223333", "123121234", "987654321", "457555462"}
+
+
 def french(value: str) -> bool:
     """Whether fifteen characters are a French social security number (NIR): 97 less the remainder; 2A is 19, 2B is
     18."""

@@ -17,6 +17,11 @@ from gitmem.gate.detectors.prefilter import places, present
 from gitmem.lazy_patterns import lazy
 
 _REACH = 110  # characters from the word on in which its number ends
+# Between the word for a number and the number itself, without other nouns: `SSN of Mary Jones is`.
+_NAMES_IT = (
+    r"(?i:(?: security)?(?:[ -](?:no\.?|number|num))?(?: (?:of|for) (?:[a-z'.-]{1,20} ?){1,3})?[은는이가]?(?: ?(?:is|was|번호[는은]?))?[ :=#(]{0,3})"
+    r"(?<![0-9A-Za-z])"
+)
 _OF = r"[^\n0-9A-Z]{0,40}?(?<![0-9A-Za-z])"
 
 
@@ -38,7 +43,13 @@ def _row(hints: str, number: str, check: Callable[[str], bool] | None = None, be
 
 # National identity numbers with check digits (the American has none: its form and its name stand for them).
 NUMBERS = (
-    _row("ssn|social security|사회보장", r"(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?!-)"),
+    _row(
+        "ssn|social security|사회보장", r"(?!000|666|9\d\d)\d{3}(?P<join>[ -])(?!00)\d{2}(?P=join)(?!0000)\d{4}(?!-)",
+        check_digits.not_american_sample, r"[^\n0-9]{0,40}?(?<![0-9A-Za-z])",
+    ),
+    _row(
+        "ssn|social security|사회보장", r"(?!000|666|9\d\d)\d{3}(?!00)\d{2}(?!0000)\d{4}", check_digits.not_american_sample, _NAMES_IT,
+    ),
     _row("nhs n|nhs:|nhs ", r"\d{3}[ -]?\d{3}[ -]?\d{4}", check_digits.british_health),
     _row("steuer-id|steueridentifikation|steuerliche identifikation|steuernummer|idnr|tax id|tin", r"\d{2} ?\d{3} ?\d{3} ?\d{3}", check_digits.german_tax),
     _row("sozialversicherung|rentenversicherung|versicherungsnummer|svnr|pension insurance", r"\d{2} ?\d{6} ?[A-Z] ?\d{3}", check_digits.german_pension),

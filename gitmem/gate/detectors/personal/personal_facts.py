@@ -38,7 +38,7 @@ _VERB = lazy(
 )
 # Who is spoken of and what of: the second is looked for only where one of the first stands.
 _ASIAN = (
-    (("씨", "님", "환자", "군", "양"), (
+    (("씨", "님", "환자", "군", "양", "은 ", "는 ", "이 ", "가 "), (
         "우울증", "당뇨", "임신", "혈액형", "고혈압", "암 ", "암이", "간염", "조현병", "공황", "치매", "천식", "뇌전증", "유산",
     )),
     (("さん", "様", "氏", "君", "患者"), (
@@ -54,6 +54,13 @@ _CJK_PERSON = lazy(
     r"|(?<![一-龥])(?:[王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾][一-龥]{1,2}?)(?:去年|今年|上个?月|最近|已经?|被|患有?|有|得了?|确诊|怀孕)[^\n。!?]{0,12}?)"
     r"(?P<health>우울증|당뇨병?|임신|혈액형 ?(?:AB|A|B|O)형?|고혈압|[가-힣]{0,3}암(?=[ 이을로])|간염|조현병|공황\s?장애|치매|천식|뇌전증|유산|うつ病|糖尿病|妊娠|がん|癌"
     r"|統合失調症|認知症|高血圧|喘息|てんかん|血液型[^\n]{0,3}型|抑郁症?|怀孕|乙肝(?:阳性)?|高血压|肝炎|艾滋病?|哮喘|癫痫|糖尿病)"
+)
+# A name without a title is one only before words of having it: 운동은 당뇨병에 좋다 names no person.
+_KOREAN_SUBJECT = lazy(
+    r"(?<![가-힣])(?!(?:사용자|이용자|환자|고객|회원|사람|직원|누구|우리|저희|본인|참가자|대상자?|응답자|서비스|데이터|모델|앱|증상|가족|노인|어린이|여성|남성|성인|일부|대부분|경우)들?[은는이가])"
+    r"[가-힣]{2,4}[은는이가] (?:[가-힣]{1,6} ){0,2}?"
+    r"(?P<health>우울증|당뇨병?|고혈압|간염|조현병|공황\s?장애|치매|천식|뇌전증|[가-힣]{0,3}암)"
+    r"(?:[이가] ?있(?:다|음|어|습|으|고)|[을를]? ?앓|[을를으]?로? ?(?:진단|판정)[을를]? ?받|(?: ?치료)? ?약[을를]? ?(?:먹|복용)|[을를]? ?치료[를]? ?(?:받|중)| 환자[이다임])"
 )
 _CJK_FIRST = lazy(
     r"(?<![一-龥])[王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾][一-龥]{1,2}?(?P<health>怀孕)"
@@ -120,6 +127,8 @@ def _asian_health(text: str) -> Iterator[tuple[int, int]]:
             continue
         first = max(done, text.rfind("\n", max(0, at - 50), at) + 1, at - 34)
         match = _CJK_PERSON.search(text, first, at + 16)
+        if match is None:
+            match = _KOREAN_SUBJECT.search(text, first, at + 24)
         if match is None and text.startswith("怀孕", at):
             match = _CJK_FIRST.search(text, first, at + 2)
         if match is not None:

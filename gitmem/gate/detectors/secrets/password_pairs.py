@@ -23,6 +23,7 @@ _OPTION_LETTERS = "abcdefghijklmnopqrstuvwxyz_-"
 _READ_FROM_INPUT = word_list("reads from input")
 _LOGIN_HINTS = word_list("login hint")
 _LONGEST_COMMAND, _LONGEST_QUOTED, _LINES = 500, 80, 6
+MAX_LOGIN_CHARACTERS = 100  # characters before a password that are read for an e-mail address
 _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 Finds = Iterator[tuple[str, int, int]]  # (rule, start, end)
 
@@ -75,15 +76,31 @@ def _slash_pairs(text: str, low: str, digits: bytes) -> Finds:
         join = text[start - 1]
         starred = join == " " and value[-1:] == "*" and _line(text, start).count("*") == 1
         candidate = candidate._replace(end=end, join=join, starred=starred)
+        if join == " " and _is_mixed(value) and _is_mail(text, match.start()):
+            yield "user-password-pair", start, end
+            continue
         if not is_secret(candidate):
             continue
         user = patterns.user_before_slash.search(text[max(0, match.start() - 34) : match.start()])
         if user is not None:
             known = (
-                kind_of(user["user"], "server_user") != "" or patterns.login_word.search(_line(low, start)) is not None
+                kind_of(user["user"], "server_user") != ""
+                or patterns.login_word.search(_line(low, start)) is not None
+                or (_is_mail(text, match.start()) and patterns.mail_password.match(value) is not None)
             )
             if is_secret(candidate._replace(label=user["user"], known=known)):
                 yield "user-password-pair", start, end
+
+
+def _is_mail(text: str, start: int) -> bool:
+    """Whether an e-mail address stands right before the sign before an offset: `ops@corp.io:`, `ops@corp.io / `."""
+    before = text[max(0, start - MAX_LOGIN_CHARACTERS) : start]
+    return patterns.mail_before.search(before) is not None
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a value has digits and letters of both cases, mixed otherwise than in `Team2024`."""
+    return patterns.mail_mixed_password.match(value) is not None
 
 
 def _logins(text: str, low: str) -> Finds:
@@ -110,10 +127,14 @@ def _colon_pairs(text: str, digits: bytes) -> Finds:
         if digits.find(b"1", match.start("value"), match.end()) < 0:
             continue
         candidate = _in_match(Place.LOOK, text, match)
+        if _is_mixed(candidate.value) and _is_mail(text, match.start()):
+            yield "user-password-pair", candidate.start, candidate.end
+            continue
         if not is_secret(candidate) or patterns.at_host.search(text, candidate.start, candidate.end):
             continue
         user = patterns.user_before_colon.search(text[max(0, match.start() - 24) : match.start()])
-        if user and kind_of(user.group(), "server_user"):
+        by_mail = _is_mail(text, match.start()) and patterns.mail_password.match(candidate.value)
+        if by_mail or (user and kind_of(user.group(), "server_user")):
             yield "user-password-pair", candidate.start, candidate.end
 
 

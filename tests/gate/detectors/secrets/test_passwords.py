@@ -594,3 +594,23 @@ def test_verdicts_of_tests_types_and_flags_are_no_passwords(text: str) -> None:
 @pytest.mark.parametrize("text", ["admin pass: Kestrel-88!", "user: kim pass: 7yGhq2Lw", "The pass is Kestrel-88!"])
 def test_a_pass_that_is_told_is_a_password(text: str) -> None:
     assert list(load("passwords")(Text(text)))
+
+
+@pytest.mark.parametrize("value", ["Hunter2!9xk", "0FatDogs", "wq8#Lmp42z"])
+@pytest.mark.parametrize("form", ["admin@corp.io:{}", "roger@example.co / {}", "계정은 ops@corp.io / {}"])
+def test_a_password_beside_an_address_of_mail_is_found(form: str, value: str) -> None:
+    assert any(each.startswith(value) for each in found(form.format(value)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bob@corp.io / Team2024",
+        "git@github.com:Acme/Repo2024",
+        "bob@corp.io:8080",
+        "a@corp.io / b@corp.io",
+        "bob@corp.io / 2024-11-24",
+    ],
+)
+def test_what_else_stands_beside_an_address_of_mail_passes(text: str) -> None:
+    assert found(text) == []
