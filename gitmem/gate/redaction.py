@@ -67,24 +67,31 @@ class Redaction:
         return self.whole or self.characters > max(ALWAYS, size * SHARE)
 
 
-def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False) -> str:
-    """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data.
+def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False, said: Collection[str] = ()) -> str:
+    """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data. `said`: as in
+    `redaction`.
 
     A match that an exception covers stays. Line ends stay, so that line numbers do not change. NUL becomes U+FFFD.
     Raises Refused when masking single lines is not enough, and when a detector fails, since its matches would stay.
     """
-    redacted = redaction(text, path, policy, only_secrets=only_secrets)
+    redacted = redaction(text, path, policy, only_secrets=only_secrets, said=said)
     if redacted.whole:
         raise refusal_of_whole_mask(redacted)
     return redacted.text
 
 
 def redaction(
-    text: str, path: str, policy: Policy, *, only_secrets: bool = False, leave: Collection[str] = ()
+    text: str,
+    path: str,
+    policy: Policy,
+    *,
+    only_secrets: bool = False,
+    leave: Collection[str] = (),
+    said: Collection[str] = (),
 ) -> Redaction:
     """Like `redact`, but returns also what was replaced, and does not raise when masking single lines is not enough:
-    the whole text then becomes one mask (`Redaction.whole`). `leave`: rules whose matches stay. Raises Refused when a
-    detector fails."""
+    the whole text then becomes one mask (`Redaction.whole`). `leave`: rules whose matches stay. `said`: statements of a
+    person, in which a warning about an instruction stays. Raises Refused when a detector fails."""
     if only_secrets:
         policy = _of_secrets(policy)
     draft = _Draft(text.replace("\0", "\ufffd"))
@@ -92,7 +99,7 @@ def redaction(
     secret = False
     scores: Scores = {}
     for attempt in range(2 * ROUNDS):
-        inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores)
+        inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores, said)
         if not matches:
             return draft.redaction(rules, secret=secret)
         rules |= dict.fromkeys(match.rule for match in matches)
@@ -101,7 +108,7 @@ def redaction(
             draft.replace([_Span(match.start, match.end, _mask(match, draft.text), match.rule) for match in matches])
         else:
             draft.replace(_lines_of(inspection, matches))
-    inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores)
+    inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores, said)
     if not matches:
         return draft.redaction(rules, secret=secret)
     masks = (Mask(matches[0].rule, 1, len(text)),)
@@ -117,32 +124,50 @@ def _of_secrets(policy: Policy) -> Policy:
 
 
 def _to_mask(
-    text: str, path: str, policy: Policy, only_secrets: bool, leave: Collection[str], scores: Scores
+    text: str,
+    path: str,
+    policy: Policy,
+    only_secrets: bool,
+    leave: Collection[str],
+    scores: Scores,
+    said: Collection[str] = (),
 ) -> tuple[Inspection, list[Match]]:
-    """One scan for masking: (inspection, matches to mask). No match means that a scan of the text has no finding.
-    Raises Refused when a detector failed.
+    """One scan for masking: (inspection, matches to mask). No match means that a scan of the text has no finding, or
+    only those that `leave` and `said` let stay. Raises Refused when a detector failed.
 
     A scan reports every place of a secret, but other matches perhaps only once. When it has such matches, the text is
     scanned a second time for all places. `scores`: a cache that is kept from round to round, since most sentences do
     not change.
     """
     inspection = inspect(text, path, policy, most=None, scores=scores)
-    matches = _uncovered(inspection, policy, only_secrets, leave)
+    matches = _uncovered(inspection, policy, only_secrets, leave, said)
     if all(match.secret and match.rule != "encoded-secret" for match in matches):
         return inspection, matches
     exhaustive = inspect_exhaustively(inspection, policy)
-    return exhaustive, _uncovered(exhaustive, policy, only_secrets, leave) or matches
+    return exhaustive, _uncovered(exhaustive, policy, only_secrets, leave, said) or matches
 
 
-def _uncovered(inspection: Inspection, policy: Policy, only_secrets: bool, leave: Collection[str]) -> list[Match]:
-    """The matches of an inspection that no exception in force covers. `only_secrets`, `leave`: as in `redaction`.
-    Raises Refused when a detector failed."""
+def _uncovered(
+    inspection: Inspection, policy: Policy, only_secrets: bool, leave: Collection[str], said: Collection[str]
+) -> list[Match]:
+    """The matches of an inspection that no exception in force covers. `only_secrets`, `leave`, `said`: as in
+    `redaction`. Raises Refused when a detector failed."""
     path = inspection.text.path
     if inspection.failures:
         raise refusal([finding_of_failure(failure, path, policy) for failure in inspection.failures])
     matches = [m for m in inspection.matches if (m.secret or not only_secrets) and m.rule not in leave]
+    if said:
+        matches = [m for m in matches if not _is_said(m, inspection.text.raw, said)]
     excepted = {entry.rule for entry in policy.allow.entries if entry.path == path}
     return [m for m in matches if m.rule not in excepted or not _is_excepted(m, inspection, policy)]
+
+
+def _is_said(match: Match, text: str, said: Collection[str]) -> bool:
+    """Whether a match only warns of an instruction, and each of its lines is in a statement of `said`."""
+    if match.severity is not Severity.WARN or not match.rule.startswith("injection-"):
+        return False
+    lines = [" ".join(line.split()).removeprefix("- ") for line in text[match.start : match.end].split("\n")]
+    return all(any(line in statement for statement in said) for line in lines)
 
 
 def _is_excepted(match: Match, inspection: Inspection, policy: Policy) -> bool:

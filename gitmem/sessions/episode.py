@@ -24,6 +24,7 @@ from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.json_values import parse_json
+from gitmem.memory.fact import normalise
 from gitmem.models.wordpiece import words
 from gitmem.paths import Kind, kind
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -105,15 +106,23 @@ def gated_episode(
     """(path, text) of the episode of these spoken turns, masked and accepted by the gate. Only the last MAX_TURNS turns
     are used.
 
+    A person's statement that the daily log keeps stands in the episode too, even if it warns of an instruction.
+
     `existing`: path of the session's earlier episode, "" for none. `memory`: statements of memory; an agent's sentences
     that only repeat them are left out. Raises Refused if the gate refuses the masked text.
     """
     policy = Policy()
-    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in turns[-MAX_TURNS:]]
+    spoken = turns[-MAX_TURNS:]
+    said: list[str] = []
+    if config.gate != "strict":
+        said = [normalise(item.text) for item in select(spoken, UNNAMED, heading.when)[0] if item.origin == "user"]
+    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy, said=said)) for turn in spoken]
     # The name comes from the redacted text: a secret in it would be in every listing.
     name = slug(MASK.sub(" ", turn.text) for turn in clean)
     path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{name}.md"
-    return path, refuse_or_mask_text(redact(render_episode(clean, heading, memory), path, policy), path, config)
+    return path, refuse_or_mask_text(
+        redact(render_episode(clean, heading, memory), path, policy, said=said), path, config
+    )
 
 
 def path_with_hash(path: str, session: str) -> str:

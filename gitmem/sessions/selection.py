@@ -35,6 +35,7 @@ KEPT_TYPES = frozenset(
 MAX_REASON_SENTENCES = 2  # with words like "because"
 WIDE_STOPS = ("。", "！", "？")
 SENTENCE_ENDS = (".", "!", "?", ":", ";", *WIDE_STOPS)
+_ONLY_MASK = re.compile(r"\W*\[(?:redacted(?::[\w-]+)?|forgotten|password)\]\W*")  # a whole sentence that was masked
 MARKUP_STARTS = ("```", "|", "<", "#", ">")  # of a line that is markup
 
 REASON = re.compile(rf"^\W*(?:{'|'.join(each.REASON_LEAD_INS for each in LANGUAGES)})", re.I)
@@ -204,9 +205,10 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
 
 
 def _may_be_line(each: Sentence) -> bool:
-    """Whether a sentence is long and short enough for a line and does not start with markup."""
+    """Whether a sentence is long and short enough for a line, is no mask alone, and does not start with markup."""
     return (
-        len(each.own) >= MIN_SENTENCE_CHARACTERS
+        _ONLY_MASK.fullmatch(each.own) is None
+        and len(each.own) >= MIN_SENTENCE_CHARACTERS
         and len(each.text) <= MAX_SENTENCE_CHARACTERS
         and not each.text.startswith(MARKUP_STARTS)
     )
