@@ -106,17 +106,14 @@ class Attributor:
         records = tuple(self.ledger.recorded.get(digest, ()))
         edit = self._edit(path, fact, records, line_commit)
         sources = [self.reader.read(fact, span, records) for span in self.cited_spans(fact, records)]
-        text_edited = edit is not None and TEXT in edit.changed
-        support, problem = self._support(fact, sources, text_edited)
+        support, problem = self._support(fact, sources, edit)
         shown = tuple(with_verification(source, support is Support.IN_SOURCE) for source in sources)
-        if edit:
-            support = Support.EDITED
         promoted = any(record.model(digest) for record in records)
         return Attribution(support, shown, problem, records, edit, promoted)
 
-    def _support(self, fact: Fact, sources: Sequence[Source], text_edited: bool) -> tuple[Support, str]:
-        """(support, problem) of an attribution with these sources. A fact whose text was edited is EDITED, whatever its
-        sources say; a fact without a source that was found is NO_SOURCE."""
+    def _support(self, fact: Fact, sources: Sequence[Source], edit: Edit | None) -> tuple[Support, str]:
+        """(support, problem) of an attribution with these sources. An edited fact is EDITED, whatever its sources say,
+        also if only its comment was edited; a fact without a source that was found is NO_SOURCE."""
         support = Support.NO_SOURCE
         problem = next((source.problem for source in sources if source.problem), "")
         found = [source for source in sources if not source.problem]
@@ -133,9 +130,9 @@ class Attributor:
                 support = Support.IN_SOURCE
             else:
                 support = Support.SHARES_WORDS
-            if contradiction or not text_edited:
+            if contradiction or not edit:
                 problem = contradiction or comparison.words or problem
-        if text_edited:
+        if edit:
             support = Support.EDITED
         return support, problem
 

@@ -36,8 +36,8 @@ class Source:
     """Lines that a fact comes from, as they were found.
 
     JSON: `verified`: the lines are there, the text was checked to follow from what it cites, and nobody
-    edited that text since. `moved`: the recorded blob is gone; path, lines, blob and text are those found at HEAD by
-    text.
+    edited it or its comment since. `moved`: the recorded blob is gone; path, lines, blob and text are those found at
+    HEAD by text.
     """
 
     path: str

@@ -423,12 +423,14 @@ def test_a_fact_that_a_person_superseded_names_the_person(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("option", ["--over", "--pin"])
-def test_a_fact_whose_comment_alone_was_edited_has_a_verified_text(repo: Repo, option: str) -> None:
+def test_a_fact_whose_comment_alone_was_edited_is_not_called_verified_and_not_called_false(
+    repo: Repo, option: str
+) -> None:
     record_log(repo)
     promote(repo)
     repo.mem("edit", f"MEMORY.md:{line_of(repo, FACT)}", option, "--reason", "x", env=NOW)
     place = f"MEMORY.md:{line_of(repo, FACT)}"
-    assert [source["verified"] for source in why(repo, place)["sources"]] == [True]
+    assert [source["verified"] for source in why(repo, place)["sources"]] == [False]
     shown = repo.mem("why", place).stdout
     assert f"its text is unchanged, its comment was edited after promotion by {ANN}" in shown
     assert "NOT VERIFIED" not in shown

@@ -77,20 +77,21 @@ def render(answer: Answer, on: bool) -> str:
         *(("reviewer", name) for name in answer.reviewers),
     ]
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows if value]
+    comment_edited = bool(answer.edited) and all(what != "text" for what, _, _ in answer.edited)
     if answer.sources or answer.edit:
         words, style = answer.words, "bad"
         if answer.problem:
             words += f": {answer.problem}"
         elif answer.support is Support.IN_SOURCE:
             style = "good"
-        elif answer.sources and all(source.verified for source in answer.sources):
+        elif comment_edited:
             style = "warn"
         out += ["", f"  {paint(escape(words, ''), style, on)}"]
     for what, old, new in answer.edited:
         out.append(f"    {what} before  {escape(old, '') or 'nothing'}")
         out.append(f"    {what} now     {escape(new, '') or 'nothing'}")
     for source in answer.sources:
-        out += _source(source, on)
+        out += _source(source, on, comment_edited=comment_edited)
     if not answer.sources and answer.session:
         out += [
             "",
@@ -147,11 +148,14 @@ def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
     return out + [f"    {escape(text, chr(9))}" for text in end.text.split("\n")]
 
 
-def _source(source: Source, on: bool) -> list[str]:
-    """One source: its place, whether it was verified, and its lines."""
+def _source(source: Source, on: bool, *, comment_edited: bool) -> list[str]:
+    """One source: its place, whether it was verified, and its lines. `comment_edited`: the fact's comment was edited
+    after promotion, and its text was not."""
     from gitmem.memory.fact import render_span
 
     state = paint("NOT VERIFIED", "bad", on)
+    if comment_edited:
+        state = paint("not checked since the comment was edited", "warn", on)
     if source.verified:
         state = paint("verified", "good", on)
     where = f"{escape(source.path, '')}:{line_range(source.start_line, source.end_line)}"
