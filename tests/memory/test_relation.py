@@ -55,6 +55,10 @@ OTHER_THINGS = [  # what differs first says which thing: nothing here may ever b
     ("合同 5511 每月 9000 元。", "合同 5512 每月改为 7000 元。"),
 ]
 REPLACED = [
+    ("Support hours are 9:00-18:00.", "Support hours are now 8:00-20:00."),
+    ("The maintenance window is Sunday 02:00-04:00.", "The maintenance window is now Saturday 01:00-03:00."),
+    ("Backups are kept for 30 days.", "From today backups are kept for 90 days."),
+    ("고객 지원 시간은 9:00-18:00이다.", "고객 지원 시간은 이제 8:00-20:00이다."),
     ("The request timeout is 45 seconds.", "The request timeout is now 30 seconds."),
     ("Max upload size: 20 MB", "Max upload size changed from 20 MB to 50 MB"),
     ("The release day is Tuesday.", "The release day was moved from Tuesday to Thursday."),

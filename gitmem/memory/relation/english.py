@@ -9,7 +9,7 @@ from __future__ import annotations
 CUES = {
     # The new line says that something changed.
     "change": (
-        "now|instead|no longer|anymore|any more|any longer|as of|henceforth|from now on|these days|nowadays"
+        "now|instead|no longer|anymore|any more|any longer|as of|henceforth|from now on|from today|these days|nowadays"
         "|from here on|going forward|move|moved|moves|moving|relocat*|switch*|chang*|replac*|migrat*|bump*|raise"
         "|raised|lower*|reduc*|cut to|cut from|cut down|increas*|decreas*|extend*|shorten*|widen*|narrow*"
         "|postpon*|adjourn*|reschedul*|put back|put off|brought forward|pushed|become|becomes|became|renam*"

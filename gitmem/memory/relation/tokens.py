@@ -88,7 +88,8 @@ _HAN_COUNTER = rf"(?:{_COUNTERS}|号|班|级|室|栋|組|号機|号炉|床|番|�
 # Letters after a number that may be a unit; `_unit` decides.
 _LATIN_UNIT = r"[$%]|[a-z]+(?:/s)?(?![a-z])"
 _WIDE_UNIT = rf"{_LATIN_UNIT}|[^\W\d_a-z]{{1,{_LONGEST_UNIT}}}|[€£×°％℃][cf]?"
-_FIGURES = r"(?P<figures>[$€£¥+-]?\d+(?:,\d{3})+(?:\.\d+)?|[$€£¥]?[-+]?\d*\.?\d+)"
+# A sign behind a letter or a digit is the dash of a range: `9:00-18:00`.
+_FIGURES = r"(?P<figures>(?:[$€£¥]|(?<!\w)[+-])?\d+(?:,\d{3})+(?:\.\d+)?|[$€£¥]?(?:(?<!\w)[-+])?\d*\.?\d+)"
 _SMALL_POWER = r"k\b|m\b(?= (?:users|rows|dollars|euros))"
 _UNIT_BEHIND_HYPHEN = r"-(?P<unit2>day|week|month|year|hour|minute|second)s?\b"
 
