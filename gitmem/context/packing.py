@@ -155,11 +155,11 @@ def smallest_budget(select: Callable[[int], Selection], above: int) -> int:
 
     `above`: a budget into which no part fits. `select`: returns the selection for a budget.
     """
-    high = above
+    high = max(1, above)
     while not select(high).kept:
-        above, high = high, 2 * high
-        if high > MAX_BUDGET_TOKENS:
+        if high >= MAX_BUDGET_TOKENS:
             return 0
+        above, high = high, min(2 * high, MAX_BUDGET_TOKENS)
     while above + 1 < high:
         middle = (above + high) // 2
         if select(middle).kept:

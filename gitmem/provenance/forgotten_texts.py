@@ -54,7 +54,7 @@ def _load(repo: Repository) -> dict[str, Any]:
     try:
         value: dict[str, Any] = parse_json(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         _parse(value)
-        if value["version"] == VERSION and isinstance(value["memory"], list):
+        if value["version"] == VERSION and isinstance(value["memory"], list) and isinstance(value["head"], str):
             return value
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, GitMemError):

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gitmem.context.layer_limits import Layer, limits_of_layers
 from gitmem.context.layers import Part
-from gitmem.context.packing import OVER, OVER_LAYER, OVER_LAYER_LIMIT, REPEATED, Measure, Selection, fit, whole_memories
+from gitmem.context.packing import (
+    MAX_BUDGET_TOKENS,
+    OVER,
+    OVER_LAYER,
+    OVER_LAYER_LIMIT,
+    REPEATED,
+    Measure,
+    Selection,
+    fit,
+    smallest_budget,
+    whole_memories,
+)
 
 
 def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: str = "memory/a.md") -> Part:
@@ -66,6 +79,15 @@ def test_instruction_files_leave_a_share_to_the_parts_that_answer_and_take_back_
     assert not fitted([*files, fact, answer], 5).kept[1:]  # pinned facts may take all of it
     whole = whole_memories([*files, fact], [part(Layer.MEMORY, "a fact", 0.2, 9, "MEMORY.md")], 100, measured())
     assert whole == {"project"}
+
+
+@pytest.mark.parametrize(("above", "needed", "found"), [
+    (0, 1, 1), (100, 101, 101), (100, 5_000, 5_000), (100, MAX_BUDGET_TOKENS, MAX_BUDGET_TOKENS),
+    (MAX_BUDGET_TOKENS - 2, MAX_BUDGET_TOKENS - 1, MAX_BUDGET_TOKENS - 1), (100, MAX_BUDGET_TOKENS + 1, 0),
+])  # fmt: skip
+def test_the_smallest_budget_is_found_up_to_the_largest_one(above: int, needed: int, found: int) -> None:
+    fact = part(Layer.PINNED, "a fact", 1.0, 1, "MEMORY.md")
+    assert smallest_budget(lambda total: Selection(kept=[fact] if total >= needed else []), above) == found
 
 
 def test_a_layer_keeps_its_own_limit_and_budget() -> None:

@@ -100,6 +100,15 @@ def test_what_is_kept_of_it_is_hashes_for_one_head(repo: Repo) -> None:
     there.close()
 
 
+@pytest.mark.parametrize("text", ["{}", "[", '{"version": 1, "memory": [], "ids": [], "taken": [], "forms": {}}'])
+def test_a_damaged_cache_is_made_anew(repo: Repo, text: str) -> None:
+    forgotten_memory(repo)
+    opened = open_repository(repo.path, {})
+    found = forgotten_texts(opened)
+    (repo.path / ".git/gitmem" / FILE).write_text(text)
+    assert forgotten_texts(opened) == found and found.ids
+
+
 def test_the_branch_of_another_forgets_nothing_here(repo: Repo) -> None:
     record_log(repo, text=f"# 2026-02-05\n\n- {WORDS}\n")
     repo.commit("fact", {"MEMORY.md": f"# Memory\n\n## Decisions\n\n- {WORDS}\n"})
