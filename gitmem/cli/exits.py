@@ -54,6 +54,10 @@ def run_command(run: Callable[[], int | None], command: str = "git mem") -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it stays open until the process ends
         return 128 + 13
     except OSError as error:
+        if error.errno == errno.ENOENT and _is_folder_gone():
+            say("git mem: the current folder is gone: it was removed or renamed")
+            say("hint: cd to a folder that is there")
+            return Exit.CANNOT_RUN
         if error.errno not in EXTERNAL_ERRORS:
             return _bug(error)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - writing the rest of the buffer would fail again
@@ -66,6 +70,15 @@ def run_command(run: Callable[[], int | None], command: str = "git mem") -> int:
         return Exit.CANNOT_RUN
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
         return _bug(error)
+
+
+def _is_folder_gone() -> bool:
+    """Whether the folder in which this process was started no longer exists."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _quoted(path: str) -> str:

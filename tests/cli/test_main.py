@@ -11,7 +11,7 @@ import pytest
 
 from gitmem.cli import main
 from gitmem.cli.command_registry import COMMANDS, MEANT
-from tests.harness import Repo
+from tests.harness import SOURCE, Repo
 
 
 def test_a_typo_gets_the_nearest_command_and_exit_2(repo: Repo) -> None:
@@ -36,6 +36,22 @@ def test_outside_a_repository_commands_exit_3_and_say_what_to_type(tmp_path: Pat
     place = Repo(tmp_path / "plain", init=False)
     done = place.mem("search", "x", check=False, env={"GIT_CEILING_DIRECTORIES": str(tmp_path)})
     assert done.returncode == 3 and done.stderr.count("\n") == 2 and "git mem init" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["status", "search crane", "add hello", "hook pre-commit"])
+def test_a_current_folder_that_is_gone_is_said_and_no_bug(tmp_path: Path, words: str) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, [sys.executable, '-m', 'gitmem', *sys.argv[1:]])"
+    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words.split()], cwd=gone, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 3 and done.stdout == ""
+    assert (
+        done.stderr
+        == "git mem: the current folder is gone: it was removed or renamed\nhint: cd to a folder that is there\n"
+    )
 
 
 def test_outside_a_repository_config_shows_the_settings_of_the_person(tmp_path: Path) -> None:
