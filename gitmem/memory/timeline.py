@@ -6,6 +6,7 @@ Never writes.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ def sections(data: bytes) -> Iterator[Section]:
     Lines above the first such heading are a section without time and topic; titles (`# `) are left out of it. A section
     with neither a heading's text nor lines is left out.
     """
-    lines = blob_lines(data)
+    lines = blob_lines(data.removeprefix(BOM_UTF8))  # an editor on Windows begins a file with it
     starts = [n for n, line in enumerate(lines, 1) if line.startswith("## ")]
     for first, after in zip([0, *starts], [*starts, len(lines) + 1], strict=True):
         body = lines[first : after - 1]

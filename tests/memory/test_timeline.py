@@ -62,3 +62,11 @@ def test_an_agent_whose_name_is_typed_decomposed_is_the_same_agent(repo: Repo) -
     decomposed = unicodedata.normalize("NFD", "클로드")
     (mine,) = days(repo, "--agent", decomposed)
     assert [log["agent"] for log in mine["logs"]] == ["클로드"]
+
+
+def test_the_mark_with_which_windows_begins_a_file_is_no_text(repo: Repo) -> None:
+    repo.write("memory/2026-02-05.md", "\ufeff# 2026-02-05\n\n- The crane is blue\n")
+    repo.write("memory/2026-02-06.md", "\ufeff## 09:00 - standup\n\n- The mast is oak\n")
+    said = repo.mem("log").stdout
+    assert "ufeff" not in said and "\ufeff" not in said and "# 2026" not in said
+    assert "09:00 standup" in said and "The crane is blue" in said
