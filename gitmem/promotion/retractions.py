@@ -191,8 +191,11 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
                 ):
                     result[then][index] = replace(old, retracted=where)
                     retracted_by[_claim_key(old)] = (number, row)
+        row_of: dict[str, int] = {}  # `retracted` of the lines that a line of this log retracts -> row of that line
+        for row, item in enumerate(notes):
+            row_of.setdefault(_on_line(item), row)
         for item in notes:
-            retractor = next((n for n, other in enumerate(notes) if item.retracted == _on_line(other)), None)
+            retractor = row_of.get(item.retracted)
             if retractor is not None:
                 retracted_by[_claim_key(item)] = (number, retractor)
         for row, item in enumerate(result[number]):
