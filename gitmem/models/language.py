@@ -92,13 +92,15 @@ class LanguageModel(Protocol):
 class Setting:
     """The surroundings that the entry point passes to a model. `environ`: environment variables. `state`: the folder of
     cached replies and of the egress log, None if there is none. `redact(text, path)`: returns the text as the gate
-    masks it. `progress`: called with a text about the progress of a run."""
+    masks it. `progress`: called with a text about the progress of a run. `reading`: called by the rules with the
+    numbers of lines that they have scored, and of all lines; equal numbers say that they are done."""
 
     config: Config
     environ: Mapping[str, str]
     state: Path | None
     redact: Callable[[str, str], str]
     progress: Callable[[str], None] = lambda words: None
+    reading: Callable[[int, int], None] = lambda done, count: None
 
 
 def open_language_model(name: str, setting: Setting) -> LanguageModel:

@@ -31,7 +31,7 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
         from gitmem.promotion.rules_model import RulesModel
         from gitmem.promotion.score_cache import ScoreCache
 
-        return RulesModel(scores=ScoreCache(setting.state))
+        return RulesModel(scores=ScoreCache(setting.state), progress=setting.reading)
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
 
     if name.partition(":")[0] not in LANGUAGE_MODELS or name.endswith(":"):
@@ -43,7 +43,7 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
         from gitmem.promotion.judged_rules import JudgedRules
         from gitmem.promotion.rules_model import RulesModel
 
-        return JudgedRules(RulesModel(), open_judge(name, setting), setting)
+        return JudgedRules(RulesModel(progress=setting.reading), open_judge(name, setting), setting)
     from gitmem.promotion.prompt import LanguagePromoter
 
     return LanguagePromoter(open_language_model(name, setting), setting, words)
@@ -66,12 +66,15 @@ def promotion_model(
     today: date,
     environ: Mapping[str, str],
     progress: Callable[[str], None] | None = None,
+    reading: Callable[[int, int], None] | None = None,
 ) -> tuple[Model, Policy]:
-    """(model of the setting `mem.model`, policy of the gate for the work tree). `progress`: called with sentences about
-    the progress of a run. Raises as `open_model`."""
+    """(model of the setting `mem.model`, policy of the gate for the work tree). `progress`, `reading`: report the
+    progress of a run, as in `Setting`. Raises as `open_model`."""
     setting, policy = model_setting(repo, config, today, environ)
     if progress:
         setting = replace(setting, progress=progress)
+    if reading:
+        setting = replace(setting, reading=reading)
     return open_model(config.model, setting), policy
 
 

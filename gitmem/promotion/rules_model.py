@@ -57,6 +57,7 @@ _REASON = re.compile(
 # The end of a text in the past tense, in which a day without a year is a past one.
 _PAST = re.compile(r"[았었였했됐렸졌](?:다|음|습니다|어요)[.。\s]*$|为止[.。\s]*$|為止[.。\s]*$")
 _UNTIL = re.compile(r"(?:until|till|through|by|before)\b", re.I)  # may be part of the mention of a weekday
+PROGRESS_STEP = 200  # lines between two reports of progress
 PARALLEL_LINES = 6000  # lines from which scoring them in two processes is faster
 KIND_WEIGHT, SCORE_WEIGHT = 0.5, 0.4  # parts of the importance that come from the kind and from the score
 MIN_LABEL_WEIGHT = 1.5  # weight from which a label decides the kind of its line
@@ -72,7 +73,8 @@ class RulesModel:
 
     `spoken`: the lines are spoken turns; they are scored by cues alone, since the weights were learned from logs.
     `known`: a cache of read logs, which the caller keeps between calls; after a call it has the logs of that call.
-    `scores`: a cache of scores on disk. `progress`: called with (number of read logs, number of new logs).
+    `scores`: a cache of scores on disk. `progress`: called with (number of scored lines, number of lines of the new
+    logs); the two are equal in the last call of a proposal.
     """
 
     id = "rules/1"
@@ -105,6 +107,8 @@ class RulesModel:
                 operations += _dialogue_operations(log, candidates)
             else:
                 operations += _log_operations(log, lines, days, existing)
+        count = sum(map(len, scored))
+        self._progress(count, count)
         return Proposal(tuple(operations))
 
     def _read(self, logs: Sequence[Log]) -> ReadLogs:
@@ -118,11 +122,16 @@ class RulesModel:
         unscored = [line for lines, results in zip(notes, cached, strict=True) if results is None for line in lines]
         fresh = iter(map(cues_of_line, unscored) if self._spoken else score_all(unscored))
         scored: list[tuple[Log, Sequence[CueResult]]] = []
-        for number, (log, of_log, lines, results) in enumerate(zip(new, candidates, notes, cached, strict=True)):
-            self._progress(number, len(new))
+        done, count = 0, sum(map(len, notes))
+        for log, of_log, lines, results in zip(new, candidates, notes, cached, strict=True):
             if results is None:
-                results = [next(fresh) for _ in lines]
+                results = []
+                for at in range(len(lines)):
+                    if at % PROGRESS_STEP == 0:
+                        self._progress(done + at, count)
+                    results.append(next(fresh))
                 scored.append((log, results))
+            done += len(lines)
             known[log.path, log.blob] = (of_log, mark_retracted(list(map(ScoredLine, lines, results))))
         self._scores.put(scored)
         read = {(log.path, log.blob): known[log.path, log.blob] for log in logs}

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+from gitmem.config import Config
+from gitmem.git.opening import open_repository
 from gitmem.promotion import rules_model, score_cache
 from gitmem.promotion.log_lines import Candidate
+from gitmem.promotion.model_registry import promotion_model
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.rules_model import RulesModel
 from gitmem.promotion.score_cache import FILE, ScoreCache
+from tests.harness import Repo
 
 SECRET = "AKIA" + "Z7QK3M2PXW5LR8TD"
 
@@ -92,7 +97,19 @@ def test_the_last_logs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert kept.get(old, 120) is None and kept.get(new, 120) is not None and kept.get(new, 119) is None
 
 
-def test_how_far_it_is_is_told_log_by_log() -> None:
+def test_how_far_it_is_is_told_in_lines_until_all_are_read() -> None:
     told: list[tuple[int, int]] = []
-    RulesModel(progress=lambda done, whole: told.append((done, whole))).propose(logs(5), [])
-    assert told == [(0, 2), (1, 2)]
+    RulesModel(progress=lambda done, whole: told.append((done, whole))).propose(logs(250), [])
+    assert told == [(0, 500), (200, 500), (250, 500), (450, 500), (500, 500)]
+
+
+def test_a_command_tells_how_many_lines_the_rules_have_read(repo: Repo) -> None:
+    repo.commit("logs", {"memory/2026-02-05.md": "# 2026-02-05\n\n- Decision: the crane is blue\n"})
+    told: list[tuple[int, int]] = []
+    opened = open_repository(repo.path, os.environ)
+    model, _ = promotion_model(
+        opened, Config(), date(2026, 2, 6), os.environ, reading=lambda done, count: told.append((done, count))
+    )
+    opened.close()
+    model.propose(logs(1), [])
+    assert told[0] == (0, 2) and told[-1] == (2, 2)

@@ -12,7 +12,7 @@ from gitmem.cli.options import branch_option, json_option, open_here, say_if_det
 from gitmem.cli.promotion_hook import run, start
 from gitmem.cli.promotion_output import as_text
 from gitmem.cli.promotion_review import promote_interactively
-from gitmem.cli.terminal import page, say, say_progress, write, write_json
+from gitmem.cli.terminal import ProgressLine, page, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
@@ -107,7 +107,15 @@ def _promote(options: PromoteOptions) -> int:
         accept=options.accept,
     )
 
-    model, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
+    line = ProgressLine()
+
+    def reading(done: int, count: int) -> None:
+        if done < count:
+            line.say(f"reading the logs: {done} of {count} lines")
+        else:
+            line.clear()
+
+    model, policy = promotion_model(repo, config, now().date(), os.environ, say_progress, reading)
     if options.interactive:
         reviewed, refused = promote_interactively(repo, config, model, policy, request)
         if reviewed is not None:
