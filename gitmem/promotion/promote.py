@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from gitmem.config import Config
@@ -43,14 +43,14 @@ from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory
 from gitmem.memory.new_statements import rivals_between
-from gitmem.memory.rivals import Rival
+from gitmem.memory.rivals import RECENT_DAYS, PlacedFact, Rival, rivals_in_memory, without_secrets
 from gitmem.messages import Message
 from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
-from gitmem.promotion.plan import RETRIED_CHECKS, Approved, Plan, Rules, decide, max_losses
-from gitmem.promotion.proposal import Model, Op, Proposal
-from gitmem.promotion.settlement import dated_facts
+from gitmem.promotion.plan import RETRIED_CHECKS, Approved, Check, Plan, Rules, decide, max_losses
+from gitmem.promotion.proposal import Log, Model, Op, Proposal
+from gitmem.promotion.settlement import dated_facts, statement_facts
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
 from gitmem.provenance.ledger import PROMOTES, read_ledger
@@ -94,9 +94,10 @@ class Outcome:
     """The result of a promotion, or of its plan.
 
     JSON: `facts`: the facts that are promoted. `skipped`: the operations that are not applied. `differs`: facts that
-    the new ones repeat, replace, end or conflict with. `archived`: facts that moved to the archive. `cursor`: the
-    commit up to which logs count as read, null for none. `lines_read`: how many new lines were read. `why_nothing`: why
-    there are no facts. `notes`: what a model or a file lacked.
+    the new ones repeat, replace, end or conflict with, and facts that a line which stays in its log may replace, end or
+    contradict. `archived`: facts that moved to the archive. `cursor`: the commit up to which logs count as read, null
+    for none. `lines_read`: how many new lines were read. `why_nothing`: why there are no facts. `notes`: what a model
+    or a file lacked.
     """
 
     plan: Plan
@@ -110,7 +111,7 @@ class Outcome:
     branch: str = ""
     lines: int = 0  # new lines that were read
     why_nothing: str = ""  # why no fact is promoted, a sentence
-    differs: tuple[Rival, ...] = ()  # facts that the new ones repeat, replace, end or conflict with; all stay
+    differs: tuple[Rival, ...] = ()  # all these facts stay
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -263,13 +264,22 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
         plan, run.model.id, read_to if unfinished else head, request.mode, skipped=reading.skipped,
         notes=proposal.notes, lines=reading.lines, branch=request.branch if request.mode is Mode.BRANCH else "",
     )  # fmt: skip
-    if not plan.approved:
-        return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
-    if request.plan_only and request.mode is Mode.NOTHING:
+    plan_only = request.plan_only and request.mode is Mode.NOTHING
+    if plan_only and plan.approved:
         return PromotionPlan((), outcome)
+    today = run.now.date()
+    days: dict[str, str] = {}
+    if reading.logs and not plan_only:
+        days = _commit_days(place, memory, today)
+    if not plan.approved:
+        left = _rivals_left_in_logs(reading.logs, plan, memory.data(), today, days)
+        return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan), differs=left))
     steps = tuple(_steps(run, tip, memory, plan))
-    days = _commit_days(place, memory, run.now.date())
-    differs = rivals_between(memory.data(), steps[-1].contents[MEMORY], run.now.date(), days)
+    after = steps[-1].contents[MEMORY]
+    differs = (
+        *rivals_between(memory.data(), after, today, days),
+        *_rivals_left_in_logs(reading.logs, plan, after, today, days),
+    )
     archived_facts = tuple(moved for step in steps for moved in step.moved)
     return PromotionPlan(steps, replace(outcome, archived=archived_facts, differs=differs))
 
@@ -281,6 +291,28 @@ def _commit_days(place: Repository, memory: Memory, today: date) -> dict[str, st
     if not undated or place.root is None:
         return {}
     return {row.fact.id: row.day for row in dated_facts(place, MEMORY, undated, today)}
+
+
+def _rivals_left_in_logs(
+    read: Sequence[Log], plan: Plan, memory: bytes, today: date, days: Mapping[str, str]
+) -> tuple[Rival, ...]:
+    """The rivals of the lines that the model skipped: facts of `memory` that they may replace, end or contradict, as
+    `git mem settle` lists them. Lines of logs older than RECENT_DAYS, which it does not read, are left out. `days`: the
+    result of `_commit_days`."""
+    by_place = {(log.path, log.blob): log for log in read if log.day >= today - timedelta(days=RECENT_DAYS)}
+    skipped: dict[tuple[str, str], set[int]] = {}
+    for item in plan.refused_by(Check.MODEL):
+        for span in item.operation.sources:
+            if (span.path, span.blob) in by_place:
+                skipped.setdefault((span.path, span.blob), set()).add(span.start_line)
+    lines = [
+        PlacedFact(path, fact, by_place[path, blob].day.isoformat())
+        for (path, blob), numbers in skipped.items()
+        for fact in statement_facts(by_place[path, blob].lines)
+        if not numbers.isdisjoint(range(fact.line, fact.end + 1))
+    ]
+    found = rivals_in_memory(lines, memory, today, days)
+    return tuple(without_secrets(rival) for rival in found if not rival.repeats)
 
 
 def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:

@@ -8,7 +8,7 @@ lines, never new words. The `reason` of each operation names the cues for a prop
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -17,6 +17,7 @@ from math import exp
 from gitmem.git.objects import Span
 from gitmem.memory.fact import Fact, normalise
 from gitmem.promotion import dialogue, lasting, log_lines
+from gitmem.promotion.amending_lines import Place, amending_lines
 from gitmem.promotion.cues import DECIDING_WEIGHT, THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.lexicon.health import STATES_HEALTH
@@ -100,13 +101,16 @@ class RulesModel:
         read = self._read(logs)
         scored = mark_retracted_in_earlier_logs(logs, [read[log.path, log.blob][1] for log in logs])
         days = _days_of_topics(zip(logs, scored, strict=True))
+        amending: set[Place] = set()
+        if not self._spoken:
+            amending = amending_lines(logs, scored, existing)
         operations: list[Operation] = []
         for log, lines in zip(logs, scored, strict=True):
             candidates, _ = read[log.path, log.blob]
             if any(line.speaker for line in candidates):
                 operations += _dialogue_operations(log, candidates)
             else:
-                operations += _log_operations(log, lines, days, existing)
+                operations += _log_operations(log, lines, days, existing, amending)
         count = sum(map(len, scored))
         self._progress(count, count)
         return Proposal(tuple(operations))
@@ -200,10 +204,15 @@ def _cues_of(languages: tuple[str, ...]) -> CueSet:
 
 
 def _log_operations(
-    log: Log, scored: Sequence[ScoredLine], days: dict[str, set[date]], existing: Sequence[Fact]
+    log: Log,
+    scored: Sequence[ScoredLine],
+    days: dict[str, set[date]],
+    existing: Sequence[Fact],
+    amending: Container[Place],
 ) -> Iterable[Operation]:
     """The operations for the new lines of a log. A kept line takes the next line with it when that gives its reason. An
-    addition that retracts a fact of `existing` becomes SUPERSEDE, unless the comment of its line states a type."""
+    addition that retracts a fact of `existing` becomes SUPERSEDE, unless the comment of its line states a type.
+    `amending`: the result of `amending_lines`."""
     reason_index = -1  # of the line that gives the reason of the one before it
     for index, item in enumerate(scored):
         line = item.line
@@ -215,7 +224,7 @@ def _log_operations(
             reason = scored[reason_index].line
         if log.new.isdisjoint(range(line.number, line.end + 1)):
             continue
-        operation = _operation(log, item, reason, days)
+        operation = _operation(log, item, reason, days, amends=(log.path, line.number, line.text) in amending)
         if operation.op is Op.ADD and not line.typed and (target := retracted_fact(item, existing)):
             operation = replace(operation, op=Op.SUPERSEDE, target=target)
         yield operation
@@ -244,11 +253,14 @@ def _numberless_key(text: str) -> str:
     return "line " + _NUMBER.sub("0", text.casefold())
 
 
-def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]]) -> Operation:
+def _operation(
+    log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]], *, amends: bool
+) -> Operation:
     """The operation for one scored line: ADD, or SKIP with the reason. A retracted line is always skipped. Any other
     line about health is proposed and pinned. A line whose comment states a type is proposed, unless it is retracted.
 
-    `reason`: the next line when it gives the reason of this one. `days`: the result of `_days_of_topics`.
+    `reason`: the next line when it gives the reason of this one. `days`: the result of `_days_of_topics`. `amends`: the
+    line changes what memory holds, so that it is proposed.
     """
     line, result = item.line, item.result
 
@@ -265,7 +277,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     if line.typed in IMPORTANCE:
         typed = line.typed
     is_health = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
-    if typed or is_health:
+    if typed or is_health or amends:
         score = max(score, THRESHOLD)
     kind = typed or result.kind or "fact"
     text = line.with_topic(" ".join(line.text.split()))
@@ -291,7 +303,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
         importance += 0.03
     bonus = min(0.04, 0.01 * sum(map(recurs, content_words(line.text))))
-    why = ", ".join(result.cues[:3]) or _reason_without_cues(typed, is_health)
+    why = ", ".join(result.cues[:3]) or _reason_without_cues(typed, is_health, amends=amends)
     if has_recurring_value:
         bonus += 0.06
         why += f"; said on {RECURRING_DAYS} days or more"
@@ -300,7 +312,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         Op.ADD, text, (Span(log.path, line.number, last, log.blob),), kind,
         type_guessed=not typed and not is_health and not _states_type(line, result),
         importance=_rounded(importance, is_health, 0.89), until=last_day_of(line.text, kind, log.day), reason=why,
-        pinned=is_health, origin=line.origin, odds=None if typed or is_health else odds_of(score),
+        pinned=is_health, origin=line.origin, odds=None if typed or is_health or amends else odds_of(score),
     )  # fmt: skip
 
 
@@ -330,12 +342,14 @@ def importance_of(kind: str, odds: float) -> float:
     return KIND_WEIGHT * IMPORTANCE.get(kind, 0.5) + SCORE_WEIGHT / (1 + exp(-odds))
 
 
-def _reason_without_cues(typed: str, is_health: bool) -> str:
+def _reason_without_cues(typed: str, is_health: bool, *, amends: bool = False) -> str:
     """The reason for proposing a line that matches no cue."""
     if typed:
         return "its own comment says its type"
     if is_health:
         return "health"
+    if amends:
+        return "it changes what memory holds"
     return "like lines that last"
 
 

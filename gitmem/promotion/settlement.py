@@ -160,17 +160,21 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
         if not first <= day <= today:
             continue
         ranges = [(span.start_line, span.end_line) for span in spans if span.path == path]
-        for statement in reversed(_statements(file_bytes(repo, path))):
-            fact = fact_of(statement)
+        for fact in reversed(statement_facts(facts.split_lines(file_bytes(repo, path)))):
             if fact.id in seen or any(start <= fact.end and fact.line <= end for start, end in ranges):
                 continue
             seen.add(fact.id)
             yield PlacedFact(path, fact, day.isoformat())
 
 
-def _statements(data: bytes) -> list[Statement]:
+def statement_facts(lines: Sequence[str]) -> list[Fact]:
+    """The statements of a log that are compared with facts, each as the fact that it would be. `lines`: of the log."""
+    return [fact_of(statement) for statement in _statements(lines)]
+
+
+def _statements(lines: Sequence[str]) -> list[Statement]:
     """The items, paragraphs and quotations of a log that have text."""
-    document = read(facts.split_lines(data))
+    document = read(lines)
     return [each for each in document if each.form in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) and each.text]
 
 
@@ -383,7 +387,7 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
         case _:
             assert_never(answer)
     data = reading.read(later.path) or b""
-    line = next((each for each in _statements(data) if fact_id(each.text) == later.fact.id), None)
+    line = next((each for each in _statements(facts.split_lines(data)) if fact_id(each.text) == later.fact.id), None)
     if line is None:
         raise _changed(later)
     text = line.text

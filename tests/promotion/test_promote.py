@@ -449,3 +449,43 @@ def test_promotion_and_settle_judge_a_pair_alike_whatever_day_the_fact_was_writt
     assert [pair["relation"] for pair in pairs] == [found["differs"][0]["relation"]]
     context = repo.mem("context", "which port has the gateway?", env=NOW)
     assert "port 7100" in context.stdout
+
+
+def promoted_standup(repo: Repo, comment: str = "") -> None:
+    repo.commit("first", {"memory/2026-02-05.md": "# 2026-02-05\n\n- Decision: the standup is at 09:30.\n"})
+    promote(repo)
+    if comment:
+        repo.commit("by hand", {"MEMORY.md": repo.read("MEMORY.md").replace(" -->", f" {comment} -->")})
+    repo.commit(
+        "second", {"memory/2026-02-06.md": "# 2026-02-06\n\n- The standup is now at 10:30.\n- Lunch was late.\n"}
+    )
+
+
+def test_a_line_that_alone_would_be_skipped_replaces_the_fact_that_it_surely_amends(repo: Repo) -> None:
+    promoted_standup(repo)
+    (fact,) = promote(repo)["facts"]
+    assert (fact["op"], fact["text"]) == ("supersede", "The standup is now at 10:30.")
+    assert texts(repo) == ["The standup is now at 10:30."] and texts(repo, "memory/archive/2026.md")
+
+
+def test_a_line_that_may_amend_a_fact_that_a_person_guards_is_named_for_settle(repo: Repo) -> None:
+    promoted_standup(repo, "pinned=true")
+    done = promote(repo)
+    assert done["facts"] == [] and [pair["relation"] for pair in done["differs"]] == ["replaces"]
+    said = repo.mem("promote", "--since", "2026-02-01", "--dry-run", env=NOW).stdout
+    assert "memory/2026-02-06.md:3 differs from MEMORY.md:5 'the standup is at 09:30.': git mem settle" in said
+    assert "2026-02-06.md:3" in repo.mem("settle", env=NOW).stdout
+
+
+def test_a_line_that_amends_a_line_of_the_same_run_is_promoted_in_its_place(repo: Repo) -> None:
+    days = {"05": "Decision: the standup is at 09:30.", "06": "The standup is now at 10:30."}
+    repo.commit("logs", {f"memory/2026-02-{day}.md": f"# 2026-02-{day}\n\n- {text}\n" for day, text in days.items()})
+    assert [fact["text"] for fact in promote(repo)["facts"]] == [days["06"]]
+
+
+def test_a_line_of_which_a_person_said_that_the_fact_still_holds_stays_in_its_log(repo: Repo) -> None:
+    promoted_standup(repo)
+    (pair,) = json.loads(repo.mem("settle", "--json", env=NOW).stdout)["pairs"]
+    repo.mem("settle", pair["id"], "--earlier", env=NOW)
+    done = promote(repo)
+    assert done["facts"] == [] and done["differs"] == [] and texts(repo) == ["the standup is at 09:30."]
