@@ -10,7 +10,7 @@ import re
 
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
-from gitmem.text.english import NOT_NAMES
+from gitmem.text.english import MONTHS, NOT_NAMES, WEEKDAYS
 from gitmem.text.heading_words import GENERIC_WORDS, is_generic_heading
 from gitmem.text.names import is_identifier, name_words
 
@@ -26,6 +26,26 @@ _REPORTS = re.compile(
     r"|todo|pending|actions?|timeline|phase|milestone|steps?|ideas?|questions?|suggestions?|proposed|research"
     r"|erledigt|nächste|offene\s+punkte|erstellte?|stand|nästa|skapade?)\b"
     r"|상태|진행|시도|다음|완료|현황|進捗|次回|予定|状況|ステータス|完了|实施|状态|进展|下一步|待办|完成",
+    re.I,
+)
+# Words that say whose or which log it is, beside the word for a log: `Dev Log`, `개발 일지`.
+_KIND_OF_LOG = re.compile(
+    r"\b(?:dev(?:elopment)?|engineering|personal|project|team|agent|coding)\s+(?=(?:log|journal|diary|notes?)\b)"
+    r"|(?:개발|업무|프로젝트|팀|개인)\s*(?=(?:일지|일기|로그|노트|기록))",
+    re.I,
+)
+# Words of a date in a title; its numbers are no words anyway.
+_MONTH_NAMES = "|".join((*MONTHS, *(f"{name[:3]}t?" for name in MONTHS)))
+_DATE_WORDS = re.compile(
+    rf"\b(?:{_MONTH_NAMES}|{'|'.join(name[:3] for name in WEEKDAYS)})\b\.?|(?<=\d)(?:st|nd|rd|th)\b"
+    r"|(?<=\d)\s*(?:년|월|일|주차?)(?![가-힣])|[월화수목금토일]요일|[(（][월화수목금토일月火水木金土日][)）]"
+    r"|(?<=\d)\s*[年月日号號周週]|[月火水木金土日]曜日?|(?:星期|周|週)[一二三四五六日天]|第(?=\s*\d)",
+    re.I,
+)
+# A numbered step or problem: the number orders the log, and what stands behind it is what was done.
+_NUMBERED_STEP = re.compile(
+    r"(?:step|phase|stage|problem|issue|bug|fix|task)\s*[#№]?\s*\d+[a-z]?\b(?=\W*$|\s*[-–—:.)])"
+    r"|\d+\s*(?:단계|번째)(?=\W*$|\s*[-–—:：.)])|(?:단계|문제|이슈|버그)\s*\d+\b|(?:手順|ステップ|段階|問題|步骤|阶段|问题)\s*\d+|第\s*\d+\s*[步阶段]",
     re.I,
 )
 _MARKS = re.compile(r"^(?:\[[ xX]\]\s*)?[^\w\[(「『【<`\"'“‘@#$&]+|^\d{1,3}[.)]\s+")
@@ -74,10 +94,12 @@ def reports_work(statement: Statement) -> bool:
 
 
 def _as_topic(text: str) -> str:
-    """A heading or an item as a topic; "" when it names no thing, is too long or is a sentence."""
+    """A heading or an item as a topic; "" when it names no thing, is a numbered step, is too long or is a sentence."""
     bare = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
     bare = _TRAILING.sub("", _MARKS.sub("", bare.strip())).strip()
-    if is_generic_heading(bare) or len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
+    if is_generic_heading(_DATE_WORDS.sub(" ", _KIND_OF_LOG.sub("", bare))) or _NUMBERED_STEP.match(bare):
+        return ""
+    if len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
         return ""
     return bare
 

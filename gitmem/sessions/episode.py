@@ -35,7 +35,7 @@ from gitmem.sessions.echoes import NO_STATEMENTS, MemoryStatements, acknowledges
 from gitmem.sessions.latest_statements import current_statements
 from gitmem.sessions.rolling_summary import RollingSummary, SummaryLine, add_turns, best_lines
 from gitmem.sessions.rolling_summary import sentences as sentences_of
-from gitmem.sessions.selection import select
+from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import session_hash
 from gitmem.sessions.written_ids import stored_names, written_session
 
@@ -115,7 +115,7 @@ def gated_episode(
     spoken = turns[-MAX_TURNS:]
     said: list[str] = []
     if config.gate != "strict":
-        said = [normalise(item.text) for item in select(spoken, UNNAMED, heading.when)[0] if item.origin == "user"]
+        said = [normalise(text) for item in select(spoken, UNNAMED, heading.when)[0] for text in _own_words(item)]
     clean = [replace(turn, text=redact(turn.text, UNNAMED, policy, said=said)) for turn in spoken]
     # The name comes from the redacted text: a secret in it would be in every listing.
     name = slug(MASK.sub(" ", turn.text) for turn in clean)
@@ -123,6 +123,16 @@ def gated_episode(
     return path, refuse_or_mask_text(
         redact(render_episode(clean, heading, memory), path, policy, said=said), path, config
     )
+
+
+def _own_words(item: Selected) -> list[str]:
+    """The texts of a selection that the person said: all of it, or its core beside sentences of an agent; [] for what
+    may be pasted and for an agent's core."""
+    if item.origin == "user":
+        return [item.text]
+    if item.origin == "agent" and item.turn.role is Role.USER:
+        return [item.core]
+    return []
 
 
 def path_with_hash(path: str, session: str) -> str:

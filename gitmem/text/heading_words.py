@@ -26,21 +26,21 @@ _ENGLISH = """file files created modified check checks blocker blockers notifica
     takeaways task tasks term the things this thoughts thursday to today todo todos tomorrow topic topics tuesday
     up update updates wednesday week weekly what who why with work worked yesterday friday cause root solution fix
     decide closing opening made checkpoint flush tonight overnight distill bugs bug change saved wrap am pm utc et
-    mt pt kst jst cet"""
+    mt pt kst jst cet journal diary logbook worklog devlog"""
 _KOREAN = """영향 맥락 액션 리스크 이상징후 데이터 비고 링크 태그 출처 우선순위 담당 제약 정책 마감 기한 예외 약속
     결정 결정사항 사항 결정된 결론 규칙 원칙 메모 기록 노트 일지 일기 로그 오늘 어제 내일 오전 오후 아침 점심 저녁
     밤 회의 회의록 미팅 스탠드업 세션 작업 업무 할 일 한 할일 진행 진행사항 상황 현황 완료 완료된 예정 계획 다음
     단계 주요 핵심 중요 내용 요약 정리 논의 논의사항 대화 배운 점 배운점 교훈 이슈 문제 문제점 해결 원인 변경
     변경사항 수정 수정사항 참고 참고사항 기타 정보 사실 선호 목표 확인 결과 공유 아이템 이유 배경 및 의 와 과
-    결정한 것 배운 한것 새 새로운 추가 추가된"""
+    결정한 것 배운 한것 새 새로운 추가 추가된 데일리 저널 일보 주보 주간 업무일지 개발일지 작업일지"""
 _JAPANESE = """決定 決定事項 決まったこと 結論 規則 ルール メモ 記録 ノート 日誌 日記 ログ 今日 昨日 明日 午前
     午後 朝 昼 夜 会議 議事録 打ち合わせ 作業 作業内容 やること やったこと 予定 計画 次 次の ステップ 主な 重要
     内容 要約 まとめ 議論 学び 学んだこと 教訓 課題 問題 解決 原因 変更 変更点 修正 参考 その他 情報 事実 好み
     目標 確認 結果 共有 タスク 進捗 状況 完了 背景 理由 セッション
-    今日の動き 動き その他の活動 活動 その他設定 設定 対策実施 重要な決定 の な"""
+    今日の動き 動き その他の活動 活動 その他設定 設定 対策実施 重要な決定 の な 日報 週報 作業日誌 業務日誌 開発日誌"""
 _CHINESE = """决定 决定事项 结论 规则 笔记 记录 日志 日记 今天 昨天 明天 上午 下午 早上 中午 晚上 会议 会议纪要
     工作 待办 计划 下一步 主要 总结 讨论 经验 教训 问题 解决 变更 修改 其他 信息 事实 偏好 目标 确认 结果 进展
-    状态 完成"""
+    状态 完成 日报 周报 月报 工作日志 开发日志"""
 _GERMAN = """entscheidung entscheidungen notizen notiz heute gestern morgen vormittag nachmittag abend sitzung
     besprechung aufgaben offen offene erledigt regeln regel erkenntnisse nächste schritte zusammenfassung gelernt
     stand ziele ziel und der die das für von"""
