@@ -177,6 +177,8 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         about = list(filter(None, [hit.topic or hit.subject]))
         if hit.date and hit.date not in hit.heading + hit.path:
             about += [hit.date]
+        if hit.origin_words:
+            about += [hit.origin_words]
         if hit.code:
             about += [said.words for said in hit.code]
         elif hit.state:

@@ -22,6 +22,7 @@ from gitmem.context.layer_limits import Count, Layer
 from gitmem.context.layers import Part, Recalled, RecalledHit
 from gitmem.context.recall_queries import Question
 from gitmem.context.rendering import MEMORY_TAGS, lead_line, marks_before, render_group
+from gitmem.context.said_marks import with_said_marks
 from gitmem.context.session_contents import (
     KnownStatements,
     SessionContents,
@@ -351,7 +352,7 @@ def _parts_of_scope(
     parts += layers.log_parts(logs, scope.read, lapsed, shares[Layer.DAILY].part_tokens, count, scope.name)
     parts, hidden = folder_preference.prefer_nearest(parts, scope.read, request.subject_folders, scope.own_folders)
     left_out.dropped.extend(hidden)
-    return with_cited_code(parts, scope.cited_code), chunks
+    return with_said_marks(with_cited_code(parts, scope.cited_code), scope.read), chunks
 
 
 def _known_statements(scopes: Sequence[Scope], contents: SessionContents) -> KnownStatements:

@@ -58,7 +58,8 @@ class Part:
     working value. `statement_ends`: lines of a whole file after which it may be cut. `cut_to_line`: the last line of
     the text that was cut off, 0 if nothing was. `code`: (first line of a statement, the changed code that it cites).
     `code_gone`: whether all its statements cite deleted code. `reason`: why it was left out, "" for a part of the text.
-    `differs`: (first line of a statement, the statement that may not be true beside it).
+    `differs`: (first line of a statement, the statement that may not be true beside it). `said`: (first line of a
+    statement, a mark of its origin and day: `said_marks`).
 
     JSON: `path`, `start_line`, `end_line`: null for turns of a transcript, working values and commits. `trail`:
     what the whole part is about, from the outside in (name of the note, headings, parent items, head of its table);
@@ -89,6 +90,7 @@ class Part:
     code_gone: bool = False
     reason: str = ""
     differs: tuple[tuple[int, OtherSide], ...] = ()
+    said: tuple[tuple[int, str], ...] = ()
 
     @property
     def other_sides(self) -> list[OtherSide]:

@@ -152,10 +152,12 @@ def _pieces(parts: Sequence[Part]) -> list[Piece]:
 
 def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
     """The Markdown of pieces, with marks on those that were cut, that a later line amends, that another line
-    contradicts, or that cite changed code."""
+    contradicts, that cite changed code, or that need their origin or day."""
     before = {line: code_mark(said) for part in parts for line, said in part.code}
     for line, other in (pair for part in parts for pair in part.differs):
         before[line] = _difference_mark(other) + before.get(line, "")
+    for line, mark in (pair for part in parts for pair in part.said):
+        before[line] = f"[{mark}] " + before.get(line, "")
     for line, day in (pair for part in parts for pair in part.until):
         before[line] = f"until {day}: " + before.get(line, "")
     there = {piece.position for piece in given}
@@ -223,6 +225,7 @@ def _difference_mark(other: OtherSide) -> str:
 
 
 def marks_before(part: Part) -> str:
-    """All marks of a part, on later lines, open pairs and changed code, joined; their tokens count with its text."""
+    """All marks of a part, joined; their tokens count with its text."""
     differences = "".join(_difference_mark(other) for _, other in part.differs)
-    return until_marks(part) + differences + "".join(code_mark(said) for _, said in part.code)
+    said = "".join(f"[{mark}] " for _, mark in part.said)
+    return until_marks(part) + said + differences + "".join(code_mark(cited) for _, cited in part.code)

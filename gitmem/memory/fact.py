@@ -32,7 +32,8 @@ TYPES = (
     "policy", "exception", "lesson", "note", "episode-digest",
 )  # fmt: skip
 ORIGINS = ("user", "agent", "tool", "web")  # from the most to the least trusted
-UNSEEN_ORIGINS = ("tool", "web")  # a line of these origins becomes a fact only after a person has seen it
+FOREIGN_ORIGINS = {"tool": "from a tool", "web": "from the web"}  # origin -> the mark of its text for a reader
+UNSEEN_ORIGINS = tuple(FOREIGN_ORIGINS)  # a line of these origins becomes a fact only after a person has seen it
 _ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
+from gitmem.memory.fact import FOREIGN_ORIGINS
 from gitmem.plural import line_range
 
 if TYPE_CHECKING:
@@ -149,6 +150,11 @@ class Hit(NamedTuple):
         return "\n".join([self.text, *(source.text for source in self.sources if source.text)])
 
     @property
+    def origin_words(self) -> str:
+        """Its origin for a reader if that is a tool or the web, else ""."""
+        return FOREIGN_ORIGINS.get(self.origin, "")
+
+    @property
     def until(self) -> tuple[tuple[int, str], ...]:
         """(line number, ISO day of the later line) for each of its lines that a later line replaces or ends, in order;
         without proposals."""
@@ -158,9 +164,10 @@ class Hit(NamedTuple):
 
     @property
     def note(self) -> str:
-        """A note for a model: changed code, state, lines that a later line replaced, and a line that contradicts it; ""
-        for none."""
-        said = [one.words for one in self.code] or list(filter(None, [self.state]))
+        """A note for a model: an origin in a tool or the web, changed code, state, lines that a later line replaced,
+        and a line that contradicts it; "" for none."""
+        said = [self.origin_words] if self.origin_words else []
+        said += [one.words for one in self.code] or list(filter(None, [self.state]))
         said += [f"line {line} until {day}" for line, day in self.until]
         said += [f"{one.otherwise}, {one.path} line {one.start_line}{_day(one)}" for one in self.differs[:1]]
         return "; ".join(said)

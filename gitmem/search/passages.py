@@ -223,9 +223,9 @@ class Passages:
         return known._replace(score=max(known.score, candidate.score))
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
-        """The hit of consecutive candidates. Its text (secret parts masked), `id`, lines, code and links are those of
-        all members, the other fields those of `best`; an empty `state` becomes "changed" if code that any member cites
-        has changed."""
+        """The hit of consecutive candidates. Its text (secret parts masked), `id`, lines, code, worst origin and links
+        are those of all members, the other fields those of `best`; an empty `state` becomes "changed" if code that any
+        member cites has changed."""
         file, meta = best.file, best.meta
         first, last = members[0].line.first, members[-1].line.last
         text = file.visible_text(first, last)
@@ -253,7 +253,9 @@ class Passages:
             date=best.iso_day,
             type=best.first("type"),
             tags=best.tags,
-            origin=worst_origin(*file.front.get("origin", ()), *meta.get("origin", ())),
+            origin=worst_origin(
+                *file.front.get("origin", ()), *(value for each in members for value in each.meta.get("origin", ()))
+            ),
             trust=trust,
             blob=file.oid,
             id=fact_id(text),

@@ -37,6 +37,8 @@ TIMES_BACK = {
     ("month", 0): ("这个月", "本月"), ("week", 2): ("上上周", "上上週", "上上星期"),
     ("week", 1): ("上周", "上週", "上星期", "上个星期"), ("week", 0): ("这周", "本周", "這週"),
 }  # fmt: skip
+# Names of times to come, counted from the day on which they are said (a regular expression), beside the names of days.
+TIMES_AHEAD = r"下[个個]?(?:周|週|月|星期|季度)|[这這本][个個]?(?:周|週|月|季度)|明年|后年|後年|今年"
 # Number words.
 COUNTS = "一二三四五六七八九十两"
 # Units of time after a number.

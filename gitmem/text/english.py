@@ -87,6 +87,11 @@ NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "twenty": 20,
 }  # fmt: skip
+# Names of times to come, counted from the day on which they are said (a regular expression), beside the names of days.
+TIMES_AHEAD = (
+    r"\b(?:next|this|coming|upcoming|following)\s+(?:weekend|week|month|quarter|year|spring|summer|autumn|fall|winter"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|\b(?:starting|from|as\s+of|effective)\s+now\b"
+)
 # Words that stand for a number before a unit of time: `a week ago`.
 ARTICLES = {"a": 1, "an": 1, "a couple of": 2}
 # Regular expressions: DENIAL negates a text, NO_DENIAL only looks like it, BESIDE_DENIAL is part of the phrase.

@@ -42,6 +42,8 @@ TIMES_BACK = {
     ("month", 1): ("先月",), ("month", 0): ("今月",), ("week", 2): ("先々週",), ("week", 1): ("先週",),
     ("week", 0): ("今週",),
 }  # fmt: skip
+# Names of times to come, counted from the day on which they are said (a regular expression), beside the names of days.
+TIMES_AHEAD = r"再?来(?:週|月|年|期)|次の(?:週|月|四半期)|今(?:週|月|年度?|期)|翌(?:週|月|日)"
 # Units of time after a number.
 TIME_UNITS = {
     "分": "minute", "時間": "hour", "日": "day", "週間": "week", "か月": "month", "ヶ月": "month", "年": "year",

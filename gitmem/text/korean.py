@@ -79,6 +79,8 @@ TIMES_BACK = {
     ("week", 2): ("지지난주", "지지난 주", "저저번주", "저저번 주"),
     ("week", 1): ("지난주", "지난 주", "저번주", "저번 주"), ("week", 0): ("이번주", "이번 주"),
 }  # fmt: skip
+# Names of times to come, counted from the day on which they are said (a regular expression), beside the names of days.
+TIMES_AHEAD = r"(?:다음|이번)\s*(?:주|달|분기|해|학기|[월화수목금토일]요일)|다다음\s*[주달]|내달|이달|내년|내후년|올해"
 NUMBERS = {"하나": 1, "둘": 2, "셋": 3, "두": 2, "세": 3, "네": 4, "다섯": 5, "한": 1}
 # Number words before a unit of time: `한 시간`, `석 달`, `일 년`.
 COUNTS = {

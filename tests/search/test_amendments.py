@@ -406,3 +406,11 @@ def test_both_sides_of_a_doubtful_pair_say_so_with_the_others_day_and_no_passage
     text = repo.mem("search", "what is Dana allergic to?").stdout
     assert "an earlier line says otherwise: MEMORY.md:6, 2026-11-10" in text
     assert "a later line says otherwise: MEMORY.md:5, 2026-11-20" in text
+
+
+def test_a_passage_with_a_line_from_the_web_says_so(repo: Repo) -> None:
+    lines = "- The nightly job runs at three.\n- The nightly job copies invoices. <!-- mem origin=web -->\n"
+    repo.commit("log", {"memory/2026-03-02.md": log("2026-03-02", *lines.splitlines())})
+    (found,) = hits(repo, "when does the nightly job run?")
+    assert (found["start_line"], found["end_line"], found["origin"]) == (5, 6, "web")
+    assert "from the web" in repo.mem("search", "when does the nightly job run?").stdout
