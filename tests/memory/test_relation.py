@@ -18,6 +18,13 @@ from gitmem.memory.relation.tokens import NUMBER, Token, tokens
 from tests.harness import SOURCE
 
 
+def test_the_period_of_a_rate_is_no_length_of_time() -> None:
+    old = "Rate limit for the public API is now 500 requests per minute."
+    assert relation(old, "the API request timeout is now 60 seconds.").kind is Kind.OTHER
+    changed = relation("The limit is 100 requests per minute.", "The limit is now 100 requests per hour.")
+    assert changed.asks and changed.kind is Kind.REPLACES
+
+
 @pytest.mark.parametrize(
     ("words", "values"),
     [

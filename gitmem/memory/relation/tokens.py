@@ -523,8 +523,11 @@ def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Tok
 
 
 def _period(match: re.Match[str], raw: str, before: Token | None) -> Token:
-    """The number token, in seconds, of a period such as `a week`; a fortnight if the unit is unknown."""
+    """The number token, in seconds, of a period such as `a week`; a fortnight if the unit is unknown. The period of a
+    rate (`per minute`) is no length of time."""
     seconds = float(SECONDS.get(match[0].split()[-1], 1_209_600))
+    if match[0].startswith("per "):
+        return Token(raw, f"per {seconds:.6g}", NUMBER, *match.span(), "per", seconds)
     return Token(raw, f"{seconds:.6g}", NUMBER, *match.span(), "time", seconds)
 
 
