@@ -507,3 +507,21 @@ def test_numerals_by_powers_and_place_by_place(text: str, number: int) -> None:
 def test_the_end_of_a_part_is_never_acted_on_for_the_rest() -> None:
     found = relation(Said("Python 3.8과 3.9를 지원한다."), Said("Python 3.8 지원 종료."))
     assert found.kind is Kind.ENDS and found.asks and not found.automatic
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (Said("32 photos imported", ("images",)), Said("Images: 30 (15.19GB)", ("Photo import",))),
+        (Said("Images: 30 (15.19GB)", ("Photo import",)), Said("32 photos imported", ("Images",))),
+        (Said("32 photos imported", ("Docker",)), Said("Docker Images: 30 (15.19GB)", ("Photo import",))),
+    ],
+)
+def test_trails_alone_do_not_make_two_statements_one_matter(earlier: Said, later: Said) -> None:
+    earlier, later = earlier._replace(day="2026-11-01"), later._replace(day="2026-11-20")
+    assert relation(earlier, later).kind is Kind.OTHER and not relation(earlier, later).asks
+
+
+def test_a_text_of_values_alone_is_about_what_its_trail_names() -> None:
+    earlier, later = Said("The port is 8080.", ("API",), "2026-11-01"), Said("9090", ("API port",), "2026-11-20")
+    assert relation(earlier, later).reason != "they have nothing in common"

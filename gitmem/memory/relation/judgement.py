@@ -132,7 +132,7 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
         return _TOO_LONG
     one, other = _claims(one, other)
     old, new = _with_trails(one, other)
-    if nothing_shared(read(old), read(new)):
+    if nothing_shared(read(old), read(new)) or _only_trails_share(one.text, other.text):
         return _UNRELATED
     found = _judged(one, other, old, new)
     main_old, main_new = main_clauses(old), main_clauses(new)
@@ -232,6 +232,17 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
 def nothing_shared(one: Reading, other: Reading) -> bool:
     """Whether two texts of one language have no value, word or pair of letters in common; they need no comparison."""
     return one.language == other.language and one.parts.isdisjoint(other.parts) and bool(one.parts and other.parts)
+
+
+def _only_trails_share(text: str, other: str) -> bool:
+    """Whether two texts with words of their own have nothing in common, so that only their trails name a common word.
+
+    "32 photos imported" below "Images" does not speak of "Images: 30 (15.19GB)" below "Photo import". A text of values
+    alone ("9090" below "Port") is about what its trail names.
+    """
+    own, others = read(text), read(other)
+    worded = all(any(token.kind not in VALUES for token in each.content) for each in (own, others))
+    return worded and nothing_shared(own, others)
 
 
 def _no_shared_subject(pair: Alignment) -> bool:
