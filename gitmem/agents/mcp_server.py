@@ -161,7 +161,8 @@ def listed_files(pool: RepositoryPool) -> list[dict[str, Any]]:
 
 
 def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
-    """The result of `resources/read`: the text of a memory file, quoted. Raises ProtocolError."""
+    """The result of `resources/read`: the text of a memory file, quoted. Raises ProtocolError if `uri` is missing or
+    does not begin with SCHEME, or if the file cannot be read."""
     from urllib.parse import unquote
 
     from gitmem.memory.show import read
@@ -180,7 +181,11 @@ def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def _prompt(params: Params) -> dict[str, Any]:
-    """The result of `prompts/get`: a prompt as a message of the person. Raises ProtocolError."""
+    """The result of `prompts/get`: a prompt as a message of the person. The argument `range` is main..HEAD if it is
+    missing.
+
+    Raises ProtocolError if there is no prompt of that name, if the arguments are no object, or if `range` is no text.
+    """
     name, given = text_argument(params, "name"), params.get("arguments") or {}
     known = next((prompt for prompt in PROMPTS if prompt["name"] == name), None)
     if known is None or not isinstance(given, dict):

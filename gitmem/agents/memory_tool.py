@@ -81,7 +81,12 @@ def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *,
 
 
 def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_only: bool) -> str:
-    """Run one command and return the text of its answer. Raises _Failure, GitMemError, OSError and UnicodeError."""
+    """Run one command and return the text of its answer, not escaped yet. A command that writes changes files of the
+    work tree and commits nothing.
+
+    Raises _Failure for an unknown command, in a bare repository, for a write when `read_only`, and as the command
+    itself does; GitMemError, OSError and UnicodeError.
+    """
     if repo.root is None:
         raise _Failure("the repository is bare and has no memory files")
     tool = _Tool(repo, repo.root, config)
