@@ -189,8 +189,12 @@ class Memory:
     ) -> Insight:
         """`git mem insight`: put what a pipeline found about `entity` first below "Insights" in MEMORY.md.
 
-        There is one insight for an entity and day. Nothing is committed; a dry run writes nothing. Raises Incomplete
-        for missing data (`?`, 0.00, unknown, a field without a value), named in its `missing`; UsageError, Refused.
+        If the entity has an insight of today, it is kept and nothing is written; `reason` says so. Above MAX_INSIGHTS
+        insights the oldest move to the archive. Nothing is committed; a dry run writes nothing.
+
+        Raises Incomplete for missing data (`?`, 0.00, unknown, a field without a value), named in its `missing`;
+        UsageError for an entity with a bracket or of more than 80 characters, for comment marks, and for code in
+        `cites` that cannot be cited; Refused if the gate finds a secret; GitMemError in a bare repository; Locked.
         """
         from gitmem.claims.anchoring import citation_pairs
         from gitmem.memory import insights
