@@ -145,7 +145,9 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
 
 
 def show_documents(plan: DocumentImport, options: DocumentOptions) -> None:
-    """Print what was imported, or would be; files that were left out or masked are named on standard error."""
+    """Print what was imported, or would be: one line of counts, before it every file if the run is verbose or dry, and
+    after a real import that wrote files NEXT_STEP. Files that were left out or masked, and notes, go to standard
+    error."""
     verb = verb_of(options.dry_run)
     if options.verbose or options.dry_run:
         for file in plan.files:

@@ -96,7 +96,8 @@ def register(
 def _show_all(
     done: Sequence[Registration], names: Sequence[str], setup: Setup, *, dry_run: bool, as_json: bool
 ) -> None:
-    """Print the changes for each host.
+    """Print the changes for each host; problems go to standard error. Without a result nothing is printed, or with
+    `as_json` an object with empty `agents`. `names`: the hosts as the person typed them.
 
     For a single result the JSON is the host's object, unless FOUND was named; else an object whose `agents` lists them.
     """

@@ -107,9 +107,12 @@ def command(**given: Any) -> int:
 
 
 def _make(options: EvalOptions) -> int:
-    """Write questions about the facts of this memory, and add questions for facts that have none yet.
+    """Write a file of questions: those about other facts stay, and each fact of MEMORY.md that is not expired and has
+    no secret gets one, from a template or from `options.model`, unless it has one. Returns 0.
 
-    Raises GitMemError without a fact, or if the person did not save the questions in the editor.
+    The file is `options.qrels`, or without it QUESTIONS in the Git directory. The editor opens with --edit, and on a
+    terminal unless --no-edit is given. Raises GitMemError without a fact, or if the person did not save the questions
+    in the editor.
     """
     repo, config = open_here()
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS

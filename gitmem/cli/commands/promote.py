@@ -25,7 +25,12 @@ HOOK_MODES = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # m
 
 
 class PromoteOptions(NamedTuple):
-    """The options of one promotion, as `git mem promote -h` has them, and the two that only hooks give."""
+    """The options of one promotion, as `git mem promote -h` has them, and the two that only hooks give. None or ""
+    means that the option was not given.
+
+    `limit`: `--max`. `mode`: "commit", "commit-per-fact" or "stage". `hook`, `background`: a mode of HOOK_MODES; only
+    hooks of Git give them.
+    """
 
     since: str
     dry_run: bool

@@ -149,8 +149,10 @@ def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
 
 
 def _source(source: Source, on: bool, *, comment_edited: bool) -> list[str]:
-    """One source: its place, whether it was verified, and its lines. `comment_edited`: the fact's comment was edited
-    after promotion, and its text was not."""
+    """The lines to print for one source, in this order: an empty line; its place, blob and state; if it was moved, its
+    recorded place; its problem, if it has one; its text with line numbers. The state says whether the source was
+    verified. `on`: colour the lines. `comment_edited`: the fact's comment was edited after promotion, and its text was
+    not."""
     from gitmem.memory.fact import render_span
 
     state = paint("NOT VERIFIED", "bad", on)
