@@ -386,9 +386,11 @@ def _matches_without_folder(subject: str, glob: str) -> bool:
 
 
 def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "project") -> list[Part]:
-    """One part for each skill file with a trigger that the prompt contains; none for an empty prompt.
+    """One part for each skill file with a trigger that the prompt contains, by path; none for an empty prompt, and none
+    for a file without text after its front matter.
 
-    Triggers are the values of the front matter key `triggers`; for a SKILL.md without this key, its `name`.
+    Triggers are the values of the front matter key `triggers`; for a SKILL.md without this key, its `name`, with spaces
+    for its hyphens. Case is ignored. An ASCII trigger must begin a word of the prompt.
     """
     parts = []
     asked = prompt.casefold()

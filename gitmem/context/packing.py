@@ -357,7 +357,9 @@ def _fill(parts: Sequence[Part], remaining: _Budget, done: Selection, reserved: 
 
 
 def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
-    """The part without statements whose lines other parts of the same file contain; None if no statement is left."""
+    """The part without each statement whose first line is in another part of the same file and scope; None if no
+    statement is left. A part that loses nothing, or that has no statements, is returned as it is. `tokens` is not
+    counted again."""
     if not part.pieces:
         return part
     given = {
