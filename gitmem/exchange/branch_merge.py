@@ -180,9 +180,11 @@ def merge_of(
 
 
 def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[str, str], number: int) -> MergedFile:
-    """Merge a file that both sides changed, fact by fact. `oids`: ours, theirs. `number`: of its first conflict.
+    """Merge a file that both sides changed, fact by fact.
 
-    Raises GitMemError if one side removed the file, or if it is too large or holds marks of a conflict.
+    `base`: the merge base, a commit that may lack the file. `oids`: the blobs of ours and theirs, "" for a side that
+    removed the file. `number`: of its first conflict. Raises GitMemError if one side removed the file, or if it is too
+    large or holds marks of a conflict.
     """
     if not all(oids):
         raise GitMemError(Message("one side removed '{}' and the other changed it", path), "settle that with git merge")

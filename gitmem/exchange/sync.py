@@ -368,7 +368,9 @@ def _network_environ(repo: Repository, remote: Remote) -> dict[str, str]:
 def _ensure_not_rewritten(repo: Repository, remote: Remote, head: str, theirs: str) -> None:
     """Raise GitMemError if the remote's branch lost commits that it had and that are here: a merge would restore them.
 
-    Compares all former tips of the remote's branch that this clone knows.
+    Compares the former tips of the remote's branch that this clone knows: that of the last sync, the tracking branch,
+    and the newest MAX_FORMER_TIPS entries of its reflog. `head`: the commit here, "" for none: then there is nothing to
+    compare. `theirs`: the remote's tip, "" if the branch is gone.
     """
     name = f"{remote.name}/{remote.branch}"
     if not head:
@@ -389,7 +391,8 @@ def _ensure_not_rewritten(repo: Repository, remote: Remote, head: str, theirs: s
 
 
 def _former_tips(repo: Repository, remote: Remote) -> list[str]:
-    """The former tips of the remote's branch that this clone has seen and whose commits it has, the newest first."""
+    """The former tips of the remote's branch that this clone has seen and whose commits it has: the tip of the last
+    sync, the tracking branch, then at most MAX_FORMER_TIPS entries of its reflog, the newest first; each once."""
     tips = [dict(repo.refs(SYNCED)).get(f"{SYNCED}{remote.key}", ""), _tracked(repo, remote)]
     with suppress(GitFailed):  # no such branch, or no reflog
         shown = ["reflog", "show", f"--max-count={MAX_FORMER_TIPS}", "--format=%H"]
@@ -417,7 +420,12 @@ def _count(repo: Repository, tip: str, beyond: str) -> int:
 
 
 def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs: str, today: date) -> Merge:
-    """The merge that both ends shall have, scanned by the gate. Raises Refused, _Conflict and GitFailed."""
+    """The commit that both ends shall have: `head` or `theirs` if it contains the other, else a merge of the two. ""
+    stands for a side without commits. The gate scans the commits that come here and those that go there.
+
+    Raises Refused if the gate refuses one, _Conflict if Git cannot merge a file that is not memory, GitFailed if the
+    merge fails otherwise.
+    """
     if not theirs or (head and repo.is_ancestor(theirs, head)):
         merge = Merge(head)
     elif not head or repo.is_ancestor(head, theirs):
