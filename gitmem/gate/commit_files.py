@@ -160,9 +160,10 @@ def files_with_tags_and_notes(repo: Repository, revs: Sequence[str], policy: Pol
 class CommitChange:
     """The parts of one commit that the gate checks, chosen by paths and modes alone.
 
-    `wanted`: blobs to scan. `attributes`: its .gitattributes files. `links`: symbolic links in place of files that
-    agents read. `added`: paths of new files to scan. `rewrites`: changes and deletions of daily logs and MEMORY.md.
-    `settings`: changes of .gitmem.toml. `findings`: findings that need no text.
+    `commit`: its oid. `wanted`: blobs to scan. `attributes`: its .gitattributes files. `links`: symbolic links in place
+    of files that agents read. `added`: paths of new files to scan. `rewrites`: changes and deletions of daily logs and
+    MEMORY.md, without files that the commit moves unchanged to another memory path. `settings`: changes of
+    .gitmem.toml. `findings`: findings that need no text.
     """
 
     commit: str

@@ -64,8 +64,9 @@ class Source:
 
     `blobs`: an iterator reads them while they are scanned. `findings`: findings about the change as a whole, without
     fingerprints. `before`: the files before the change, so that the baseline accepts nothing that the change adds; None
-    when no change is scanned or nothing was there before. `ids`: returns the oids of all commits (`Policy.ids`); called
-    only when a value may be one.
+    when no change is scanned or nothing was there before: then the baseline alone decides. `ids`: returns the oids of
+    the newest `ranges.MAX_COMMIT_IDS` commits (`Policy.ids`), and is called only when a value may be one; None: no
+    value is compared with the ids of commits.
     """
 
     blobs: Iterable[Blob]
@@ -164,11 +165,14 @@ def inspect(
     most: int | None = MAX_MATCHES,
     scores: dict[tuple[str, str, str], float] | None = None,
 ) -> Inspection:
-    """Run the policy's detectors on a text, as if it were the file at `path`. A secret inside another secret is
-    dropped.
+    """Run the policy's detectors on a text, as if it were the file at `path`.
 
-    `exhaustive`, `most` and `scores`: as in `Text`. Masking passes `exhaustive`, because it must find every place. A
-    text with NUL bytes is scanned a second time without them.
+    A secret inside another secret of at least its severity is dropped. So is a random-looking value that is an oid in
+    `policy.ids`, or the first seven or more digits of one. An error in a detector is never raised: it is in `failures`
+    of the result.
+
+    `exhaustive`, `most` and `scores`: as in `Text`; `most` counts the matches of each detector. Masking passes
+    `exhaustive`, because it must find every place. A text with NUL bytes is scanned a second time without them.
     """
     scope = _scope_of(path, policy)
     subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most, scores=scores)

@@ -48,9 +48,11 @@ def baseline_rows(path: str, versions: Iterable[bytes], policy: Policy) -> set[B
 
 def findings_before(findings: Iterable[Finding], before: FilesBefore, policy: Policy) -> list[Finding]:
     """The findings that their file had before the change at least as often as now; those of one path, rule and
-    fingerprint stand together.
+    fingerprint stand together. If the file had several versions before (the parents of a merge), the one with the most
+    such findings counts.
 
-    Findings in commit messages, in file names and about the change as a whole are never among them.
+    Findings in commit messages, in file names, about a file as a whole and about the change as a whole are never among
+    them.
     """
     groups: dict[BaselineRow, list[Finding]] = defaultdict(list)
     for finding in findings:

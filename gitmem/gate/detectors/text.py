@@ -60,8 +60,10 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The reason why a rule judges `raw[start:end]` as it does: named values, such as a score and its threshold.
+    `start`, `end`: offsets in characters, half-open.
 
-    The values quote nothing of the text. A detector also gives evidence for text that it judged and let pass.
+    The values quote nothing of the text. A detector also gives evidence for text that it judged and let pass: evidence
+    alone does not say whether the text was flagged.
     """
 
     rule: str

@@ -98,7 +98,8 @@ def chinese_id(value: str) -> bool:
 
 
 def my_number(digits: str) -> bool:
-    """Whether twelve digits are a Japanese individual number (weights 2..7 from the right)."""
+    """Whether `digits` is a Japanese individual number: twelve digits, the last of which is the check digit of the
+    others (weights 2..7 from the right). False for any other string, and for fewer than three different digits."""
     if len(digits) != 12 or not digits.isdigit() or len(set(digits)) < 3:
         return False
     rest = sum(int(d) * ((place % 6) + 2) for place, d in enumerate(reversed(digits[:11]))) % 11
