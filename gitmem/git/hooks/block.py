@@ -59,7 +59,11 @@ def shim(hook: str, python: str = "", promote: str = "") -> str:
 
 
 def script(name: str, hook: str = "", python: str = "", promote: str = "") -> str:
-    """A script of scripts/ with its placeholders (`@hook@`) filled in and without its comments."""
+    """A script of scripts/ with its placeholders (`@hook@`) filled in and without the lines that begin with `#`.
+
+    `name`: the file's name without `.sh`. `hook`: put in as it is. `python`, `promote`: each is quoted here as one word
+    of the shell.
+    """
     values = {
         "hook": hook, "python": _quoted(python), "promote": _quoted(promote), "begin": BEGIN, "end": END,
         "pathspecs": _all_quoted(PATHSPECS), "importers": _all_quoted(IMPORTERS), "import": IMPORT,
