@@ -154,7 +154,8 @@ def _unpacked(packed: bytes) -> bytes:
 
 def _rewrite_settings(host: Host, path: str, text: str, setup: Setup) -> str:
     """The `rewrite` of OpenClaw's settings: our server, which OpenClaw starts in its own folder unless `cwd` names
-    another, and our plugin as the memory plugin. Raises GitMemError."""
+    another, and our plugin as the memory plugin. Raises GitMemError for a text that cannot be changed here, and as
+    `_set_plugin`."""
     value = load_json(path, text, BY_HAND)
     mcp, plugins = _table(value, "mcp", path), _table(value, "plugins", path)
     more: dict[str, Any] = {}
@@ -167,8 +168,12 @@ def _rewrite_settings(host: Host, path: str, text: str, setup: Setup) -> str:
 
 def _set_plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
     """Make our plugin the memory plugin: add it to the list of plugins that may load, if there is one, and let it see
-    prompts and messages; or remove it from all three. Changes `plugins`. Raises GitMemError if another plugin is the
-    memory plugin."""
+    prompts and messages; or remove it from all three. Changes `plugins`.
+
+    Keys that our entry has already keep their values. OpenClaw's default memory plugin, memory-core, is replaced.
+    `path`: the settings file, for messages. Raises GitMemError if a third plugin is the memory plugin, or if `slots` or
+    `entries` is no object.
+    """
     slots, entries = _table(plugins, "slots", path), _table(plugins, "entries", path)
     allowed = plugins.get("allow")
     if isinstance(allowed, list):
