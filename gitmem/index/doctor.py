@@ -234,7 +234,9 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
 
 
 def _close(a: tuple[bytes, bytes], b: tuple[bytes, bytes]) -> bool:
-    """Whether two vectors are equal except for the last digit: another machine may add sums in another order."""
+    """Whether two vectors, each (sign bits, int8 numbers), are equal up to rounding: another machine may add sums in
+    another order. No number may differ by more than 2, and at most one sign in 32 may differ. Vectors of different
+    lengths are not equal."""
     if a == b:
         return True
     if len(a[1]) != len(b[1]) or len(a[0]) != len(b[0]):

@@ -33,8 +33,9 @@ class Snapshot(NamedTuple):
 class Place(NamedTuple):
     """One place of a chunk: lines `start` to `end` of blob `oid` at `path`.
 
-    `heading`: the line of its heading, 0 for none. `ordinal`: the chunk's number in the blob. `corpus`: False for a
-    file that is searched only if `--path` names it.
+    `chunk`: the chunk's id in the index. `heading`: the line of its heading, 0 for none. `ordinal`: the chunk's number
+    in the blob, from 0. `corpus`: False for a file that is searched only if `--path` names it. In the index of commits
+    `path` is "" and `oid` is the commit.
     """
 
     chunk: int
