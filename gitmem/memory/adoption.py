@@ -210,8 +210,8 @@ def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()
 def folder_name(folder: str) -> str:
     """The normalised path of a folder that is to be memory, from the top of its repository.
 
-    Raises UsageError if it is not below the top, is hidden, is `memory` itself, or has a backslash, a character of a
-    glob or an unprintable character.
+    Raises UsageError if the folder is not below the top, if its first part begins with a dot (later parts may), if it
+    is `memory` itself, or if it has a backslash, a character of a glob or an unprintable character.
     """
     name = posixpath.normpath(folder.strip("/"))
     odd = folder.startswith("/") or name in (".", "memory") or name.startswith(".") or "\\" in name

@@ -171,8 +171,12 @@ def add_and_commit(
 def plan_of_committed_addition(
     repo: Repository, config: Config, new_line: NewLine, message_of: Callable[[str], str], *, now: datetime
 ) -> Callable[[Reading], CommitDraft[tuple[Added, bool]]]:
-    """The plan of `add_and_commit`, for a commit or a preview. Its result is (added line, whether the file has other
-    edits that are not committed). Raises as `plan_of_addition` does."""
+    """The plan of `add_and_commit`, for a commit or a preview. The plan's result is (added line, whether the file has
+    other edits that are not committed). If the line is there already, its draft has no files.
+
+    Raises at once as `add` does, except Locked. The plan itself raises only if the file would become too large or
+    cannot be read.
+    """
     plan_of = plan_of_addition(repo, config, new_line, now=now)
 
     def plan(reading: Reading) -> CommitDraft[tuple[Added, bool]]:
