@@ -33,7 +33,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Turns the numbers of a model into evidence, in one language. `area`: area under the curve of the examples."""
+    """Turns the numbers of a model into evidence, in one language.
+
+    `area`: area under the curve of the examples. `slope`, `offset`: the line from a number to log-odds. The evidence is
+    at most MAX_LOG_ODDS either way, and 0 if `area` is below MIN_AREA.
+    """
 
     area: float
     slope: float

@@ -30,14 +30,14 @@ MAX_EXISTING = 60  # facts of MEMORY.md that a request shows
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One statement that the model may cite."""
+    """One new statement of a daily log. The model cites it by its label."""
 
     label: str  # its name in the request, "" before it has one
     log: Log
     line: int  # first line
-    text: str
+    text: str  # cut at 2,000 characters
     last: int = 0  # last line, 0 for one line alone
-    about: str = ""  # its trail
+    about: str = ""  # its trail, cut at MAX_ABOUT_CHARS
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,12 @@ def _language(text: str) -> str:
 
 
 def _topic(text: str, language: str) -> str:
-    """The topic of a sentence: its words before the verb or particle, else its first half, both with a limit."""
+    """The topic of a sentence, by language. English: at most MAX_TOPIC_WORDS words before the first verb. Korean: 2 to
+    40 characters before the first particle; Japanese: 2 to 30.
+
+    Without a verb or particle it is the first half: in English and Korean of the words, at most MAX_TOPIC_WORDS; in
+    Japanese of the characters, at most 12; in Chinese always of the characters, at most 10.
+    """
     if language == "zh":
         return text[: max(2, min(10, len(text) // 2))]
     if language == "ko" and (match := _PARTICLE.match(text)):
