@@ -80,8 +80,9 @@ class Checks:
             yield Problem("source-cut", words)
 
     def _cut_sentence(self, fact: Fact, attribution: Attribution) -> str:
-        """Why the fact has only half a sentence of one of its sources; "" when it has not. Sources that were moved or
-        not found are not compared."""
+        """Why the fact has only half a sentence of one of its sources: the half in the cited lines, while the sentence
+        goes on below them or begins above them. "" if no sentence is cut. Sources that were moved or not found are not
+        compared."""
         lines_by_blob: dict[str, set[int]] = {}
         for source in attribution.sources:
             if not source.problem and not source.moved:

@@ -271,7 +271,8 @@ def forget(repo: Repository, config: Config, path: str, line: int, reason: str, 
 
 
 def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
-    """The plan of `forget`. The plan raises as `fact_at`, and Refused when the gate refuses the reason."""
+    """The plan of `forget`: it removes the fact at `path`:`line` and the facts that are indented below it. The plan
+    raises as `fact_at`, and Refused when the gate refuses the reason."""
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)

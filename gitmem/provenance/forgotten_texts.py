@@ -62,7 +62,8 @@ def _load(repo: Repository) -> dict[str, Any]:
 
 
 def _parse(value: dict[str, Any]) -> Forgotten:
-    """The forgotten texts in the JSON of the cache."""
+    """The forgotten texts in the JSON of the cache. Raises KeyError, TypeError, ValueError or AttributeError for JSON
+    of another shape."""
     forms = {
         str(beginning): frozenset((int(length), str(digest)) for length, digest in rows)
         for beginning, rows in value["forms"].items()

@@ -176,7 +176,12 @@ class _LedgerBuilder:
                 self.maps.sources.setdefault(link.sha256, []).append(link.source)
 
     def _is_undone(self, commit: Commit, rows: Sequence[trailers.Trailer], sources: Sequence[trailers.Link]) -> bool:
-        """Whether a later undo removes every text that this promotion added. An undo counts once for each text."""
+        """Whether a later undo removes every text that this promotion added. False for a commit that adds no text or is
+        no promotion by a model.
+
+        An undo counts once for each text: when the answer is True, these texts are added to `self.matched`. So `add`
+        calls this once for each commit.
+        """
         if not sources or not trailers.values(rows, trailers.MODEL) or not commit.message.startswith(PROMOTES):
             return False
         for undo in self.undos:

@@ -25,8 +25,12 @@ _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[0-9]{1,7})(?:-L?(?P<last>[
 
 def source_keys(repo: Repository, config: Config, place: str) -> Meta:
     """The keys for `place`, such as `memory/2026-02-05.md:5-7`, `src/auth.py:10-24` or `src/auth.py#Session.open`; ()
-    for "". Raises UsageError when the file or the lines do not exist or a memory file has uncommitted edits,
-    GitMemError when the file is no readable text."""
+    for "".
+
+    Raises UsageError for a place without lines or a symbol, for lines, a symbol or a file that does not exist, for code
+    that Git does not track or whose name is that of a file of secrets, and for a memory file with uncommitted edits.
+    Raises GitMemError when the file is no readable text.
+    """
     place = place.strip()
     if not place:
         return ()
