@@ -16,8 +16,9 @@ def rerank_answer(
 ) -> Answer:
     """The answer with its first `mem.rerankHits` hits ordered by a reranking model; their score is the model's.
 
-    The other hits follow with score 0. At most `limit` hits within `budget` tokens are kept. `spec`: the name of the
-    model. Raises ModelUnavailable.
+    The other hits follow with score 0. At most `limit` hits within `budget` tokens are kept; `budget` 0 is no limit. A
+    hit that alone has more tokens is left out, and a note of the answer names it. `spec`: `gguf:<path>`. Raises
+    UsageError for another spec, ModelUnavailable as `rerank` does.
     """
     from gitmem.models.reranker import rerank
     from gitmem.search.hits import first_within_budget
