@@ -35,7 +35,8 @@ UNREACHABLE = "is PostgreSQL running, and is the address of the database right?"
 
 
 class Database:
-    """A pool of connections of the server's role."""
+    """A pool of connections, opened at once and closed by `close`. Their role is that of the address; `ensure_safe`
+    checks it. The methods raise IndexUnusable if no connection is free or the database does not answer."""
 
     def __init__(self, url: str, *, most: int = 8, wait: float = CONNECTION_SECONDS) -> None:
         """`most`: maximum connections. `wait`: seconds to wait for one. Raises IndexUnusable if no connection can be

@@ -401,7 +401,8 @@ def vector_columns(signs: bytes, numbers: bytes) -> tuple[str | None, str | None
 
 
 def unpacked(parts: Iterable[bytes]) -> list[int]:
-    """The occurrences of a word in several segments (`postings.Posting.rows`), ascending."""
+    """The occurrences of a word in several segments (`postings.Posting.rows`), as the numbers of
+    `IndexReader.occurrences`, ascending; [] without segments."""
     numbers = array("q")
     for part in parts:
         numbers.frombytes(part)
