@@ -125,7 +125,11 @@ def is_promoted(document: Document) -> bool:
 
 def digest(episodes: list[_Episode]) -> str:
     """The text of a digest, one line: number of sessions, days, topics, and at most MAX_DECISIONS decisions, the newest
-    first, as far as they fit into MAX_DIGEST_CHARS. `episodes`: at least one, the oldest first."""
+    first. `episodes`: at least one, the oldest first.
+
+    A decision that would bring the text above MAX_DIGEST_CHARS is skipped, and shorter ones may follow. The words and
+    marks between the decisions are not counted.
+    """
     days = episodes[0].day.isoformat()
     if episodes[0].day != episodes[-1].day:
         days = f"{days} to {episodes[-1].day.isoformat()}"
@@ -143,8 +147,12 @@ def digest(episodes: list[_Episode]) -> str:
 
 
 def _digest_topics(episodes: list[_Episode]) -> list[str]:
-    """The topics of all episodes, in at most MAX_TOPIC_CHARS: the first topic of each episode, then the second of each,
-    so that a search for some topic finds every episode."""
+    """The topics of all episodes: the first topic of each episode, then the second of each, so that a search for some
+    topic finds every episode.
+
+    Topics that differ only in case are one, as first written. Joined by ", " they have at most MAX_TOPIC_CHARS: a topic
+    that would exceed this is skipped, and shorter ones may follow. Beyond the limit an episode may have no topic here.
+    """
     by_episode = [topics(_topic_lines(episode.document)) for episode in episodes]
     chosen: dict[str, str] = {}
     for row in zip_longest(*by_episode):

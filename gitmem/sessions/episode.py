@@ -257,7 +257,8 @@ def list_episodes(root: Path) -> Iterator[EpisodeFile]:
 
 
 def _title(text: str) -> str:
-    """The first line of the section "Summary", "" if there is none or it is SMALL_TALK."""
+    """The text of the first item (`- `) of the section "Summary"; "" if there is no such section, or if it begins with
+    anything else or with SMALL_TALK."""
     _, _, summary = text.partition("\n## Summary\n")
     first = next((line for line in summary.split("\n") if line.strip()), "")
     if first.startswith("- ") and first != SMALL_TALK:

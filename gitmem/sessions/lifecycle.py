@@ -178,7 +178,8 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     code = OpenedFiles(repo, transcript.turns)
 
     def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
-        """Write the items; returns those that the gate refused, each with its message."""
+        """Append the items to the logs of their days, and add what was written to `kept` and `masks`. Returns, in
+        order, the items that the gate or the limit of a line's length refused, each with its message."""
         entries = [_entry(item, source.session, code) for item in items]
         if entries:
             written = writing.append_to_logs(repo, config, entries, now=now, agent=agent, topic="session")

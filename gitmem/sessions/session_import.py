@@ -258,9 +258,14 @@ class _Importer:
         self, session: PastSession, turns: Sequence[Turn], *, known: bool
     ) -> tuple[list[ImportedLine], list[SkippedText]]:
         """(lines to import, (text, reason) of lines that memory holds already or that the gate refused), day by day.
+        The statements to import are added to those that memory is known to hold.
 
-        Turns that an earlier import or flush read are in neither list. `known`: the session has an episode. Without
-        one its turns are read again, but for a session that still runs: its import or its end was undone.
+        If the gate refuses a text and passes only its core sentence, the sentence is in the first list and the refusal
+        in the second. A text that memory holds only after a secret in it is masked is in neither; so are turns that an
+        earlier import or flush read.
+
+        `known`: the session has an episode. Without one its turns are read again, but for a session that still runs:
+        its import or its end was undone.
         """
         from gitmem.gate.quoting import without_secrets
 

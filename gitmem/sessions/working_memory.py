@@ -36,7 +36,11 @@ DEFAULT_HOURS = 24.0
 @dataclass(frozen=True, slots=True)
 class Owner:
     """The owner of a value, or the reader of values. `session`: name of the session, "" for the project. `agent`: name
-    of the agent, "" for every agent."""
+    of the agent, "" for every agent.
+
+    A reader sees the values of its own session and agent, and those whose session or agent is "". A reader with "" sees
+    only values with "".
+    """
 
     session: str = ""
     agent: str = ""
@@ -63,8 +67,12 @@ class SessionValue(TypedDict):
 
 
 def owner_of(session: str, agent: str) -> Owner:
-    """The owner with both names normalised. Raises UsageError for an invalid name: a session's has at most
-    MAX_SESSION_NAME characters and no control character."""
+    """The owner with both names in Unicode's NFC and the session's without spaces around it. Names that differ in case
+    are different owners.
+
+    Raises UsageError for a session's name of more than MAX_SESSION_NAME characters or with a control or invisible
+    character (Unicode category C), and for an agent's name as `agent_name` does.
+    """
     name = unicodedata.normalize("NFC", session).strip()
     if len(name) > MAX_SESSION_NAME or any(unicodedata.category(character)[0] == "C" for character in name):
         raise UsageError(
