@@ -190,8 +190,8 @@ class View:
         return FactList(rows)
 
     def statements(self, path: str) -> Sequence[PresentFact]:
-        """The statements of a memory file without forgotten ones; those of logs and notes too. Raises MissingFile,
-        OutsideRepository."""
+        """The statements of a memory file, also of a log or note, without forgotten ones. Raises MissingFile if there
+        is no such file or it is not memory, OutsideRepository, GitMemError for a file above MAX_MEMORY_FILE_BYTES."""
         if path not in self._statements:
             rows = statements_of(self.repo, self.config, path, self.snapshot.commit)
             listed = {row.fact.line: row for row in self.facts.rows if row.path == path}
