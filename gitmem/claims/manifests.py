@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from gitmem.claims.claim import Claim
-from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NEAR, NOWHERE, Resolution, base_folders
+from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NEAR, NOWHERE, Resolution, base_folders, named_folders
 from gitmem.claims.tree import Tree, joined
 from gitmem.json_values import parse_json
 
@@ -109,9 +109,12 @@ class Manifests:
     def _nearest(self, claim: Claim, document: str, defined: Mapping[str, Definitions]) -> Resolution:
         """Look up a name in the files beside the document and above it, then in all others.
 
-        `defined`: path -> definitions. If a file beside or above the document may define further names, the result is
-        unknown.
+        `defined`: path -> definitions. The result is unknown if a file beside or above the document may define further
+        names, and if the command runs in a folder that the tree does not have: a submodule, another repository.
         """
+        named = named_folders(claim, document)
+        if named and self.tree.folders.isdisjoint(named):
+            return Resolution(NOWHERE, unknown=True)
         name = claim.token
         by_folder: dict[str, list[tuple[str, Definitions]]] = {}
         for path, one in defined.items():

@@ -66,13 +66,22 @@ def resolve(claim: Claim, document: str, tree: Tree) -> Resolution:
 
 def base_folders(claim: Claim, document: str) -> list[str]:
     """The folders to which a path in the document may be relative, the likeliest first."""
-    own = document.rpartition("/")[0]
-    above = [own]
+    return [*named_folders(claim, document), *_folders_above(document)]
+
+
+def named_folders(claim: Claim, document: str) -> list[str]:
+    """The folders that the folder of a claim (`cd web`, `--prefix web`) may mean, the likeliest first; [] for a claim
+    without one."""
+    if not claim.folder or ":" in claim.folder or claim.folder == "*":
+        return []
+    return [where for place in _folders_above(document) if (where := joined(place, claim.folder))]
+
+
+def _folders_above(document: str) -> list[str]:
+    """The folder of a file and the folders above it, "" for the root last."""
+    above = [document.rpartition("/")[0]]
     while above[-1]:
         above.append(above[-1].rpartition("/")[0])
-    if claim.folder and ":" not in claim.folder and claim.folder != "*":
-        inside = [where for place in above if (where := joined(place, claim.folder))]
-        return [*inside, *above]
     return above
 
 

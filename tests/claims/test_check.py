@@ -87,6 +87,14 @@ def test_a_script_that_no_manifest_defines_is_gone(repo: Repo) -> None:
     assert sure(repo) == [("CLAUDE.md", 2, "npm run sand")]
 
 
+@pytest.mark.parametrize("line", ["cd web && npm run build", "npm --prefix web run build"])
+def test_a_script_of_a_folder_that_is_not_here_is_not_judged_by_another_package(repo: Repo, line: str) -> None:
+    repo.commit("o", {"package.json": '{"scripts": {"paint": "x"}}', "CLAUDE.md": f"- `{line}`\n"})
+    assert sure(repo) == []
+    repo.commit("web", {"web/package.json": '{"scripts": {"serve": "x"}}'})
+    assert [row[:2] for row in sure(repo)] == [("CLAUDE.md", 1)]
+
+
 def test_a_makefile_that_computes_its_targets_says_nothing(repo: Repo) -> None:
     repo.commit("o", {"Makefile": "$(foreach x,a b,$(eval $(x):))\n", "CLAUDE.md": "Run `make sand`.\n"})
     assert found(repo) == []
