@@ -19,6 +19,7 @@ from gitmem.git.commit import ensure_can_commit, merging
 from gitmem.git.merge_file import merge_text
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange
+from gitmem.git.signing import run_commit
 from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.worktree import write_atomic
 from gitmem.git.write import run_git
@@ -315,7 +316,7 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
             run_git(temporary, ["add", "--", *contents])
         rows = [f"- {encode(row.path)}: conflict {row.number + 1} settled" for row in shown.conflicts]
         message = "\n".join([shown.message, "", *rows]) + "\n"
-        run_git(temporary, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], stdin=message)
+        run_commit(temporary, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], stdin=message)
         made = temporary.head()
         assert made is not None
         expected = outcome(repo, shown, contents)

@@ -31,6 +31,7 @@ from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.ranges import shallow
 from gitmem.git.revision import CommitRange
+from gitmem.git.signing import run_commit
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.git.write import run_git, stage_entries
 from gitmem.json_values import json_keys
@@ -479,7 +480,7 @@ def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: s
     with detached_worktree(repo, head) as temporary:
         subject = f"memory: merge {remote.name}/{remote.branch}"
         try:
-            run_git(temporary, ["merge", "--quiet", "--no-edit", "--no-ff", *PLAIN, "-m", subject, theirs], env=env)
+            run_commit(temporary, ["merge", "--quiet", "--no-edit", "--no-ff", *PLAIN, "-m", subject, theirs], env=env)
             return Merge(temporary.resolve("HEAD"))
         except GitFailed:
             stages = _unmerged(temporary)
@@ -492,13 +493,13 @@ def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: s
         names = _file_names(settled)
         _stage(temporary, {path: sides[1] for path, sides in settled.items()})
         message = f"{subject}\n\nIts text stands where both sides changed the same: {names}."
-        run_git(temporary, commit_command, stdin=message, env=env)
+        run_commit(temporary, commit_command, stdin=message, env=env)
         commit = temporary.resolve("HEAD")
         _stage(temporary, {path: sides[0] for path, sides in settled.items()})
         message = f"memory: our side of what {remote.name}/{remote.branch} changed too\n\nIn {names}."
         ours = ""
         if temporary.staged_changes():
-            run_git(temporary, commit_command, stdin=message, env=env)
+            run_commit(temporary, commit_command, stdin=message, env=env)
             ours = temporary.resolve("HEAD")
     return Merge(commit, tuple(settled), ours)
 

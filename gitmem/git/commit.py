@@ -16,6 +16,7 @@ from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.objects import is_git_crypt_filter
 from gitmem.git.repository import Repository
 from gitmem.git.scratch_files import scratch_folder
+from gitmem.git.signing import run_commit
 from gitmem.git.worktree import SCRATCH_PREFIX
 from gitmem.git.write import nul_ended, run_git
 from gitmem.messages import Message
@@ -115,7 +116,7 @@ def _run_commit(
         else:
             args += ["--allow-empty"]
         # The oid is read from Git's output, because HEAD may name another commit by now.
-        committed = _COMMITTED.match(run_git(repo, args, stdin=message, env=env))
+        committed = _COMMITTED.match(run_commit(repo, args, stdin=message, env=env))
     if committed is None:
         return repo.resolve("HEAD")
     return repo.resolve(committed[1])

@@ -43,6 +43,7 @@ PATTERNS = (
 LITERAL = ("--literal-pathspecs", *PATTERNS)
 SMALL_WINDOWS = ("-c", "core.packedGitLimit=256m", "-c", "core.packedGitWindowSize=16m")  # git fits into MAX_MEMORY
 MAX_MEMORY = 2 << 30  # bytes that git may take for a list of files
+NO_GIT = ("git is not installed or not on PATH", "install Git 2.36 or newer")  # message and hint of an error
 PIECE_BYTES = 1 << 18  # read at once of a long output
 MAX_STDERR_BYTES = 4096  # kept of a process's error output
 
@@ -78,7 +79,7 @@ class Git(NamedTuple):
                 self.command(args), stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=self.env
             )
         except FileNotFoundError:
-            raise GitMemError("git is not installed or not on PATH", "install Git 2.36 or newer") from None
+            raise GitMemError(*NO_GIT) from None
 
     def result(self, args: Sequence[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """The output and the exit code of a git command."""

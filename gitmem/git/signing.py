@@ -5,8 +5,8 @@ ssh-agent) remembers, fails at once if there is none, and a signing program that
 as usual, and a log record names the program that waits, for a person who sees no question.
 
 Git reports nowhere that it is signing and sets no time limit, and only gpg has an option against asking. So Git runs
-the signing programs through scripts that this module writes to a temporary folder. Only a command that makes commits
-needs this module: `gitmem.git.write` imports it for such a command.
+the signing programs through scripts that this module writes to a temporary folder. `run_commit` runs a git command that
+makes commits; a hook of ours makes none, so it does not import this module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,9 @@ from typing import NamedTuple
 from gitmem import system
 from gitmem.errors import GitFailed, NotSigned
 from gitmem.git.git_config import settings_as_variables
+from gitmem.git.repository import Repository
+from gitmem.git.write import write_environment, write_folder
+from gitmem.git.write_process import finish_git
 from gitmem.messages import Message
 from gitmem.system import temporary_folder
 
@@ -132,6 +135,27 @@ class Signing(NamedTuple):
         return NotSigned(NO_PASSPHRASE, f"{HINT}\n{error.message}")
 
 
+def run_commit(
+    repo: Repository, args: Sequence[str], *, stdin: str | None = None, env: Mapping[str, str] | None = None
+) -> str:
+    """Run a git command that makes commits in `repo`, `commit` or `merge`, and return its output.
+
+    `stdin`: the standard input. `env`: more variables of the environment. Raises GitFailed, with git's first error
+    line, if git fails or cannot be started; NotSigned if the commit cannot be signed and nobody is at a terminal.
+    """
+    folder, environ = write_folder(repo), write_environment(repo, env)
+    with prepare_signing(folder, environ) as signing:
+        if signing is None:
+            return finish_git(folder, args, environ, stdin)
+        try:
+            return finish_git(
+                folder, args, {**environ, **signing.environ}, stdin,
+                own_session=not signing.at_terminal, communicate=signing.communicate,
+            )  # fmt: skip
+        except GitFailed as error:
+            raise signing.error_of(error) from None
+
+
 @contextmanager
 def prepare_signing(folder: str, environ: Mapping[str, str]) -> Iterator[Signing | None]:
     """How Git signs commits in `folder`; None if it signs none. The scripts exist within the `with` block.
@@ -181,9 +205,13 @@ def script_text(name: str, command: str, running: Path, watched: int | None) -> 
 
 
 def _setting(folder: str, environ: Mapping[str, str], name: str, kind: str = "--type=path") -> str:
-    """A setting of Git; "" if it is not set or its value is not of that kind (Git itself reports that)."""
+    """A setting of Git; "" if it is not set. Also "" for a value of another kind, or if git cannot be started: the git
+    command that is to be signed reports that."""
     command = ["git", "-C", folder, "config", kind, "--get", name]
-    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
+    try:
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
+    except OSError:
+        return ""
     if result.returncode != 0:
         return ""
     return os.fsdecode(result.stdout).rstrip("\n")

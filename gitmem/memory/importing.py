@@ -27,6 +27,7 @@ from gitmem.gate.redaction import Mask, refuse_or_mask
 from gitmem.gate.scan import scan
 from gitmem.git.commit import ensure_can_commit
 from gitmem.git.opening import Repository, discover, open_repository
+from gitmem.git.signing import run_commit
 from gitmem.git.transaction import Position, ensure_position, position, replaced, writer
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import run_git
@@ -486,7 +487,7 @@ def _with_history(repo: Repository, source: Path, paths: Collection[str], before
                 ensure_position(repo, before)
             run_git(repo, ["add", "--", *paths])
             message = f"memory: import {counted(len(paths), 'file')} with their history"
-            run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], stdin=message + "\n")
+            run_commit(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], stdin=message + "\n")
         except BaseException as error:
             if repo.head() == begun:  # otherwise it was interrupted after the commit, which stays
                 if before.head:  # `merge --abort` removes staged files, with the lines that somebody added meanwhile

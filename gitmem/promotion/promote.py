@@ -23,6 +23,7 @@ from gitmem.git.commit import ensure_can_commit
 from gitmem.git.git_index import is_committed
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
+from gitmem.git.signing import run_commit
 from gitmem.git.transaction import (  # fmt: skip
     TRIES,
     Contents,
@@ -583,7 +584,7 @@ def reviewer(repo: Repository) -> str:
 def bring_up_to_date(there: Repository, head: str, name: str) -> None:
     """Merge `head` into the branch `name`, which `there` has checked out. Raises GitMemError when they conflict."""
     try:
-        run_git(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
+        run_commit(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
     except GitMemError as error:
         raise GitMemError(
             Message("'{}' conflicts with the current branch", name),

@@ -14,6 +14,7 @@ from gitmem.git import merge_driver
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange
+from gitmem.git.signing import run_commit
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
@@ -176,7 +177,7 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
     with branch_worktree(repo, branch) as there:
         try:
             message = f"memory: merge the base branch into {branch}"
-            run_git(there, ["merge", "--quiet", "--no-edit", "-m", message, base])
+            run_commit(there, ["merge", "--quiet", "--no-edit", "-m", message, base])
         except GitFailed:
             files = run_git(there, ["diff", "--name-only", "--diff-filter=U"]).splitlines()
             if not files:  # not a conflict: a hook refused, or Git has no identity to commit with
