@@ -212,23 +212,19 @@ def _open_index(repo: Repository, config: Config, query: Query, opener: Opener) 
 def _search_branches(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
     """The best hits of the query's branches, by score.
 
-    A passage (path and id) of several branches is shown once, for the branch with its highest score; at equal scores
-    for the branch named first.
+    A passage (path and id) of several branches is shown once, with its highest score, for the first of its branches.
     """
     answers = []
     for name, commit in query.branches:
         answer = _search_one(repo, config, query._replace(branches=(), commit=commit), now, opener)
         answers.append((name, answer))
-    seen: set[tuple[str, str]] = set()
-    hits: list[Hit] = []
-    ranked = sorted(
-        ((hit, name, order) for order, (name, answer) in enumerate(answers) for hit in answer.hits),
-        key=lambda item: (-item[0].score, item[2]),
-    )
-    for hit, name, _ in ranked:
-        if (hit.path, hit.id) not in seen:
-            seen.add((hit.path, hit.id))
-            hits.append(hit._replace(branch=name))
+    best: dict[tuple[str, str], Hit] = {}
+    for name, answer in answers:
+        for hit in answer.hits:
+            known = best.setdefault((hit.path, hit.id), hit._replace(branch=name))
+            if hit.score > known.score:
+                best[hit.path, hit.id] = hit._replace(branch=known.branch)
+    hits = sorted(best.values(), key=lambda hit: -hit.score)
     if answers:
         first = answers[0][1]
     else:

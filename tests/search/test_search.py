@@ -122,6 +122,16 @@ def test_a_fact_of_an_unmerged_branch_is_seen_there_only(memory: Repo) -> None:
     assert "zebra" in hit["text"] and hit["branch"] == "feature"
 
 
+def test_a_passage_of_several_branches_is_of_the_current_one(repo: Repo) -> None:
+    repo.commit("lamp", {"memory/lamp.md": "# Lamp\n\n- The lamp is cleaned on Mondays.\n"})
+    repo.git("checkout", "-q", "-b", "feature")
+    repo.commit("crane", {"memory/crane.md": "# Crane\n\n- The crane is blue.\n"})
+    for branch in ("main", "feature"):
+        repo.git("checkout", "-q", branch)
+        (hit, *_) = found(repo, "lamp cleaned", "--all-branches")
+        assert (hit["branch"], hit["path"]) == (branch, "memory/lamp.md")
+
+
 FACTS = """# Memory
 
 ## Policies
