@@ -16,7 +16,7 @@ from gitmem.index import db
 from gitmem.index.db import inspection, snapshots
 from gitmem.index.db.connection import HISTORY
 from gitmem.index.db.reader import Index
-from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
+from gitmem.index.db.values import IGNORED, LARGE, UNREADABLE
 from gitmem.index.index_file import directory
 from gitmem.memory.document import decode
 from gitmem.memory.snapshot import WorkTree, read_work_tree, sparse_memory_paths, tree_files, work_tree_key

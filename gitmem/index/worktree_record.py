@@ -12,8 +12,7 @@ from typing import NamedTuple
 from gitmem.git.worktree import read_files
 from gitmem.index.blob_indexer import BlobIndexer
 from gitmem.index.db import snapshots
-from gitmem.index.db.schema import IGNORED, LARGE, UNREADABLE
-from gitmem.index.db.values import EntryRow, SnapshotRow, corpus_of
+from gitmem.index.db.values import IGNORED, LARGE, UNREADABLE, EntryRow, SnapshotRow, corpus_of
 from gitmem.memory.snapshot import WorkTree, racy
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitmem.index.db.schema import LENGTH_STEP
-from gitmem.index.db.values import PLACE_BITS
+from gitmem.index.db.values import LENGTH_STEP, PLACE_BITS
 from gitmem.search.question import Question
 from gitmem.search.scoring import TermPositions, idf
 from gitmem.search.weights import Ranking

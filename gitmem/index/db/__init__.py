@@ -32,8 +32,7 @@ from __future__ import annotations
 
 from gitmem.index.db.connection import FILE, open_index, open_writer, remove
 from gitmem.index.db.reader import Index
-from gitmem.index.db.schema import LENGTH_STEP
-from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, Place, Shape, Snapshot
+from gitmem.index.db.values import LENGTH_STEP, BlobRow, ChunkRow, EntryRow, Place, Shape, Snapshot
 
 __all__ = [
     "FILE",

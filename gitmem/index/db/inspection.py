@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.index.db.reader import detects_damage
-from gitmem.index.db.schema import EMBEDDER_SHIFT, IN_FORCE
 from gitmem.index.db.sqlite import Database
-from gitmem.index.db.values import unpack_path
+from gitmem.index.db.values import EMBEDDER_SHIFT, IN_FORCE, unpack_path
 
 
 class Counts(NamedTuple):
@@ -24,7 +23,7 @@ class FileProblems(NamedTuple):
     """A file that is not fully indexed.
 
     `secrets`: number of lines with a secret. `problems`: number of problems of its encoding and front matter.
-    `skipped`: why it has no chunks, "" if it has. `corpus`: below 0 for a file that is not indexed (`schema`).
+    `skipped`: why it has no chunks, "" if it has. `corpus`: below 0 for a file that is not indexed (`values`).
     """
 
     path: str

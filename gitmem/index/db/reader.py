@@ -18,9 +18,12 @@ import apsw
 
 from gitmem.errors import IndexDamaged
 from gitmem.index.db import sign_scan
-from gitmem.index.db.schema import EMBEDDER_SHIFT, IN_DEFAULT_CORPUS, IN_FORCE, LENGTH_STEP, REBUILD
+from gitmem.index.db.schema import REBUILD
 from gitmem.index.db.sqlite import Database, drop_copy, load_vector_functions, translated
 from gitmem.index.db.values import (
+    IN_DEFAULT_CORPUS,
+    IN_FORCE,
+    LENGTH_STEP,
     PLACE_BITS,
     Place,
     Shape,
@@ -31,6 +34,7 @@ from gitmem.index.db.values import (
     unpack_days,
     unpack_path,
     unpack_shape,
+    vector_id,
 )
 from gitmem.index.line_records import Packed, unpack
 from gitmem.messages import Message
@@ -388,7 +392,7 @@ class Index:
         if not self._compares_vectors:
             load_vector_functions(self.database)
             self._compares_vectors = True
-        return int(row[0]) << EMBEDDER_SHIFT
+        return vector_id(int(row[0]), 0)
 
     def _nearest_by_signs(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
         """The `count` chunks of `norms` whose signs differ least from `signs`, and those as near as the last.

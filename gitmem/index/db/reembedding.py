@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from gitmem.index.db.schema import CACHE_ONLY, EMBEDDER_SHIFT, IN_FORCE
 from gitmem.index.db.sqlite import Database
+from gitmem.index.db.values import CACHE_ONLY, IN_FORCE, vector_id
 
 
-def blobs_without_vectors(database: Database, number: int) -> list[str]:
-    """The oids of the blobs with a chunk that has no vector of the embedder `number`."""
+def blobs_without_vectors(database: Database, embedder_id: int) -> list[str]:
+    """The oids of the blobs with a chunk that has no vector of this embedder."""
     rows = database.rows(
         """
         SELECT DISTINCT blob.oid
         FROM chunk JOIN place ON place.chunk = chunk.id JOIN blob ON blob.id = place.blob
         WHERE chunk.id + ? NOT IN (SELECT id FROM code)
         """,
-        number << EMBEDDER_SHIFT,
+        vector_id(embedder_id, 0),
     )
     return [oid.hex() for (oid,) in rows]
 
@@ -28,7 +28,7 @@ def chunks_of_blob(database: Database, oid: str) -> list[int]:
     return [chunk for (chunk,) in rows]
 
 
-def put_in_force(database: Database, number: int) -> None:
+def put_in_force(database: Database, embedder_id: int) -> None:
     """Make searches compare this embedder's vectors. Those of others stay as a cache until `index --prune`."""
     database.execute(f"UPDATE embedder SET in_force = {CACHE_ONLY} WHERE in_force = {IN_FORCE}")
-    database.execute(f"UPDATE embedder SET in_force = {IN_FORCE} WHERE id = ?", number)
+    database.execute(f"UPDATE embedder SET in_force = {IN_FORCE} WHERE id = ?", embedder_id)

@@ -8,8 +8,11 @@ from zlib import crc32
 
 import apsw
 
-from gitmem.index.db.schema import CACHE_ONLY, EMBEDDER_SHIFT, NO_WORDS
 from gitmem.index.db.sqlite import Database
+from gitmem.index.db.values import CACHE_ONLY, EMBEDDER_SHIFT
+
+# `chunk.length` of a chunk without a row in `words`: from `forget_blobs` until `Writer.add_blobs` adds its text again.
+NO_WORDS = -1
 
 
 def forget_blobs(database: Database) -> None:

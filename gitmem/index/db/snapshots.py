@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gitmem.errors import IndexDamaged
 from gitmem.index.db.reader import detects_damage, norms_of_blobs
-from gitmem.index.db.schema import ALL_WORDS_STORED, IN_DEFAULT_CORPUS, REBUILD
+from gitmem.index.db.schema import REBUILD
 from gitmem.index.db.sqlite import Database
-from gitmem.index.db.values import EntryRow, SnapshotRow, norm, pack_path, unpack_path
+from gitmem.index.db.values import IN_DEFAULT_CORPUS, EntryRow, SnapshotRow, norm, pack_path, unpack_path
 from gitmem.index.db.writer import blob_ids
 from gitmem.paths import file_name_words
 from gitmem.text.terms import terms
 
+ALL_WORDS_STORED = ""  # `name.term` that marks a path whose words are all stored
 MAX_ADJUSTED_FILES = 2000  # in one change of a snapshot; above it all norms are computed again
 
 

@@ -10,10 +10,21 @@ from array import array
 from datetime import date
 from typing import NamedTuple
 
-from gitmem.index.db.schema import BY_PATH_ONLY, IN_DEFAULT_CORPUS, LENGTH_STEP
 from gitmem.json_values import parse_json
 from gitmem.paths import Layout, in_default_corpus
 
+# `embedder.in_force`
+IN_FORCE = 1  # searches compare the embedder's vectors; at most one embedder
+INCOMPLETE = 0  # some chunks have no vector of the embedder
+CACHE_ONLY = -1  # vectors of a replaced embedder, until `index --prune`
+
+# `entry.corpus`
+IN_DEFAULT_CORPUS = 1
+BY_PATH_ONLY = 0  # searched only if --path names the file
+IGNORED, LARGE, UNREADABLE = -1, -2, -3  # why a file in the work tree is not indexed
+
+LENGTH_STEP = 4  # words of a chunk that one step of its norm stands for; a norm is one byte, so up to 254 steps
+EMBEDDER_SHIFT = 40  # bits of a vector's id below the id of its embedder: room for 10^12 chunks
 PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`): a file of 1 MiB has fewer words
 
 
@@ -120,7 +131,7 @@ class SnapshotRow(NamedTuple):
 
 
 class EntryRow(NamedTuple):
-    """One path of a snapshot. `oid`: "" for a file that is not indexed. `corpus` as in `schema`.
+    """One path of a snapshot. `oid`: "" for a file that is not indexed. `corpus`: IN_DEFAULT_CORPUS and so on.
 
     `stat`: stat data of the file in a work tree, otherwise "".
     """
@@ -141,6 +152,11 @@ def corpus_of(path: str, layout: Layout) -> int:
 def norm(length: int) -> int:
     """The norm of a chunk of `length` words, 1 to 255; 0 means that a chunk is not in the snapshot."""
     return min(255, max(0, length) // LENGTH_STEP + 1)
+
+
+def vector_id(embedder_id: int, chunk_id: int) -> int:
+    """The id of a chunk's vector in `code` and `vector`. The vectors of an embedder have ids in the chunks' order."""
+    return (embedder_id << EMBEDDER_SHIFT) + chunk_id
 
 
 def pack_shape(shape: Shape) -> str:

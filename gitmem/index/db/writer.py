@@ -14,9 +14,19 @@ from itertools import count
 from zlib import crc32
 
 from gitmem.index.db.reader import Index
-from gitmem.index.db.schema import CACHE_ONLY, EMBEDDER_SHIFT, IN_FORCE, INCOMPLETE, NO_WORDS
+from gitmem.index.db.removal import NO_WORDS
 from gitmem.index.db.sqlite import Database
-from gitmem.index.db.values import BlobRow, ChunkRow, pack_days, pack_path, pack_shape
+from gitmem.index.db.values import (
+    CACHE_ONLY,
+    IN_FORCE,
+    INCOMPLETE,
+    BlobRow,
+    ChunkRow,
+    pack_days,
+    pack_path,
+    pack_shape,
+    vector_id,
+)
 
 
 class Writer(Index):
@@ -61,7 +71,7 @@ class Writer(Index):
         embedded: list[tuple[bytes]] = []
         if number is not None:
             sql = "SELECT hash FROM chunk JOIN code ON code.id = chunk.id + ?"
-            embedded = self.database.rows(sql, number << EMBEDDER_SHIFT)
+            embedded = self.database.rows(sql, vector_id(number, 0))
         return frozenset(key for (key,) in worded), frozenset(key for (key,) in embedded)
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
@@ -136,7 +146,7 @@ class Writer(Index):
 
     def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
         """Those of `chunks` that have no vector of the embedder `number`."""
-        low = number << EMBEDDER_SHIFT
+        low = vector_id(number, 0)
         ids = array("q", (low + chunk for chunk in chunks))
         rows = self.database.rows_among("SELECT id FROM code WHERE id IN (SELECT value FROM carray(?1))", ids)
         embedded = {vector for (vector,) in rows}
@@ -144,7 +154,7 @@ class Writer(Index):
 
     def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
         """Add vectors, (chunk, (`bits`, `int8`)), of the embedder `number`. A stored vector is not replaced."""
-        low = number << EMBEDDER_SHIFT
+        low = vector_id(number, 0)
         rows = [(low + chunk, bits, value) for chunk, (bits, value) in vectors]
         self.database.execute_for_each(
             "INSERT OR IGNORE INTO code(id, bits) VALUES (?, ?)", [(vector, bits) for vector, bits, _ in rows]
