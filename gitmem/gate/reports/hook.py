@@ -15,7 +15,7 @@ from gitmem.gate.shell_word import shell_word
 from gitmem.plural import counted
 
 MAX_LINES = 20  # lines that a hook prints at most
-MAX_REMEDIES = 3  # remedies that a refused commit shows
+MAX_REMEDIES = 3  # rules whose remedy a refused commit shows
 KEPT_MESSAGE = (
     'git commit -e -F "$(git rev-parse --git-path COMMIT_EDITMSG)"'  # also in a subfolder or linked work tree
 )
@@ -25,19 +25,16 @@ TRAILER_RULES = ("log-rewritten", "memory-bulk-deletion", "merge-lost-fact")
 
 @dataclass(frozen=True, slots=True)
 class _HookTexts:
-    """The texts of one hook. `refused`: the participle of what it refuses. `mend`: how to mend what is committed
-    already, "" before the commit, where each finding has its own remedy. `allow_options`: options of the `git mem
-    allow` command, with a space before each. `bypass`: the command that runs without the hook, "" when there is none.
-    """
+    """The texts of one hook."""
 
-    refused: str
-    mend: str
-    allow_options: str
-    bypass: str
+    refused: str  # the participle of what the hook refuses
+    remedy: str = ""  # for all that is committed already; "" before a commit, where each finding has its own remedy
+    allow_options: str = ""  # options of the `git mem allow` command, with a space before each
+    bypass: str = ""  # the command that runs without the hook; "" if there is none
 
 
-_COMMIT = _HookTexts("committed", mend="", allow_options="", bypass="git commit --no-verify")
-_APPLY = _HookTexts("applied", mend="", allow_options="", bypass="git -c core.hooksPath=/dev/null am")
+_COMMIT = _HookTexts("committed", bypass="git commit --no-verify")
+_APPLY = _HookTexts("applied", bypass="git -c core.hooksPath=/dev/null am")
 # Hook -> its texts; every other hook guards a commit. A push needs --history: the file of the work tree may have
 # changed since.
 _TEXTS = {
@@ -45,55 +42,55 @@ _TEXTS = {
     "pre-applypatch": _APPLY,
     "pre-push": _HookTexts(
         "pushed",
-        mend="git mem redact the files, then git rebase -i or git commit --amend",
+        remedy="git mem redact the files, then git rebase -i or git commit --amend",
         allow_options=" --history",
         bypass="git push --no-verify",
     ),
     "pre-receive": _HookTexts(
         "pushed",
-        mend="rewrite the commits named above (git rebase -i), then push again",
+        remedy="rewrite the commits named above (git rebase -i), then push again",
         allow_options=" --history",
-        bypass="",
     ),
 }
 
 
 def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:
-    """What a hook prints: at most MAX_LINES lines with the findings and, when one blocks, how to mask, allow and
-    bypass."""
+    """What a hook prints, at most MAX_LINES lines: the findings that fit and, if one blocks, what was refused and what
+    to do."""
     texts = _TEXTS.get(hook, _COMMIT)
     ranked = order(report.findings)
-    blocking = [f for f in ranked if f.severity is Severity.BLOCK]
-    advice = _advice(blocking, texts)
-    reserved = 2 + bool(report.before) + len(advice)  # 2: the first line, and the line that counts hidden findings
+    blocking = [finding for finding in ranked if finding.severity is Severity.BLOCK]
+    first: list[str] = []
+    last: list[str] = []
+    old = sum(finding.severity is Severity.WARN for finding in report.before)
+    if old:
+        last += [f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan"]
+    if blocking:
+        first += [f"git mem: {counted(len(blocking), 'finding')}, so nothing was {texts.refused}"]
+        last += _advice(blocking, texts)
+    return [*first, *_fitting_lines(ranked, MAX_LINES - len(first) - len(last), escape), *last]
+
+
+def _fitting_lines(ranked: Sequence[Finding], room: int, escape: Callable[[str], str]) -> list[str]:
+    """The lines of the first findings, at most `room` lines, one of them kept for the number of findings left out. A
+    finding that only warns takes one line."""
     lines: list[str] = []
-    shown = 0
-    for finding in ranked:
+    for shown, finding in enumerate(ranked):
         block = finding_lines(finding, escape)
         if finding.severity is not Severity.BLOCK:
             block = block[:1]
-        if len(lines) + len(block) + reserved > MAX_LINES:
-            break
+        if len(lines) + len(block) > room - 1:
+            return [*lines, f"... and {len(ranked) - shown} more; git mem scan shows all of them"]
         lines += block
-        shown += 1
-    hidden = len(ranked) - shown
-    if hidden:
-        lines.append(f"... and {hidden} more; git mem scan shows all of them")
-    if blocking:
-        lines.insert(0, f"git mem: {counted(len(blocking), 'finding')}, so nothing was {texts.refused}")
-    old = sum(finding.severity is Severity.WARN for finding in report.before)
-    if old:
-        lines.append(f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan")
-    return [*lines, *advice]
+    return lines
 
 
 def _advice(blocking: Sequence[Finding], texts: _HookTexts) -> list[str]:
-    """How to mend, explain, allow or bypass blocking findings, a line each; [] without any."""
-    if not blocking:
-        return []
-    lines = _remedies(blocking)
-    if texts.mend:
-        lines = [f"  mend:   {texts.mend}"]
+    """What to do about blocking findings: their remedies, then how to explain, allow or bypass them, a line each."""
+    if texts.remedy:
+        lines = [f"  mend:   {texts.remedy}"]
+    else:
+        lines = _remedies(blocking)
     if any(f.rule in TRAILER_RULES for f in blocking):
         lines.append("  say so: git commit --trailer 'Memory-Rewrite: why the past is changed'")
     allow = f"git mem allow {blocking[0].fingerprint}{texts.allow_options} --reason 'why'"
@@ -106,14 +103,18 @@ def _advice(blocking: Sequence[Finding], texts: _HookTexts) -> list[str]:
 
 
 def _remedies(blocking: Sequence[Finding]) -> list[str]:
-    """How to mend blocking findings before the commit: a mask or another message, then up to MAX_REMEDIES remedies."""
-    maskable = next((f for f in blocking if f.path != MESSAGE and not remedy(f)), None)
-    lines = []
-    if maskable is not None:
-        lines.append(f"  mask:   git mem redact --staged {shell_word(maskable.path)}")
-    if any(f.path == MESSAGE for f in blocking):
-        lines.append(f"  mend:   change the message (it is kept: {KEPT_MESSAGE})")
-    remedies = dict.fromkeys(
-        f"  mend:   {f.rule}: {remedy(f)}" for f in blocking if remedy(f) and f.rule not in TRAILER_RULES
-    )
-    return [*lines, *list(remedies)[:MAX_REMEDIES]]
+    """The remedies of blocking findings before a commit: `git mem redact` for the first file where it helps, another
+    message, then those of at most MAX_REMEDIES rules."""
+    redact: list[str] = []
+    message: list[str] = []
+    of_rules: list[str] = []
+    for finding in blocking:
+        own = remedy(finding)
+        if finding.path == MESSAGE:
+            message = [f"  mend:   change the message (it is kept: {KEPT_MESSAGE})"]
+        elif not own and not redact:
+            redact = [f"  mask:   git mem redact --staged {shell_word(finding.path)}"]
+        line = f"  mend:   {finding.rule}: {own}"
+        if own and finding.rule not in TRAILER_RULES and line not in of_rules:
+            of_rules.append(line)
+    return [*redact, *message, *of_rules[:MAX_REMEDIES]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gitmem.gate.detectors.finding import Finding, Severity
@@ -49,3 +51,9 @@ def test_many_findings_leave_room_for_the_advice() -> None:
     lines = hook_lines(Report((TOKEN,) * 40, before=(TOKEN,)), "pre-commit", str)
     assert len(lines) <= MAX_LINES and any("more; git mem scan" in line for line in lines)
     assert lines[-1].startswith("  bypass:")
+
+
+def test_warnings_alone_fill_the_lines() -> None:
+    warning = replace(TOKEN, severity=Severity.WARN)
+    lines = hook_lines(Report((warning,) * 40, before=(TOKEN,)), "pre-commit", str)
+    assert len(lines) == MAX_LINES and lines[-1].startswith("... and 21 more; git mem scan")
