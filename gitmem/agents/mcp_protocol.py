@@ -251,8 +251,8 @@ class Connection:
         return {**result, "resultType": "complete", "_meta": {f"{META}serverInfo": self.server.info}}
 
     def _run(self, version: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a method of the server. Raises ProtocolError; for a missing resource with the code of the
-        protocol's version `version`."""
+        """The result of a method of the server. Raises ProtocolError as the method does; in the version without a
+        handshake the code for a missing resource is INVALID_PARAMS."""
         try:
             return self.server.methods[method].run(params)
         except ProtocolError as error:

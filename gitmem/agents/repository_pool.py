@@ -64,15 +64,18 @@ class RepositoryPool:
 
     @contextmanager
     def lend(self) -> Iterator[tuple[Repository, Config]]:
-        """Lend the repository and its settings to one call, as a context manager. Raises NotARepository, BadConfig."""
+        """Lend the repository and its settings to one call, as a context manager. Raises as `lend_open`."""
         with self.lend_open() as opened:
             yield opened.repo, opened.config
 
     @contextmanager
     def lend_open(self) -> Iterator[OpenRepository]:
         """Lend the repository, its settings and its index to one call, as a context manager. After an error in the
-        block the repository is closed, since the git process may be in the middle of an answer. Raises NotARepository,
-        BadConfig."""
+        block the repository is closed, since the git process may be in the middle of an answer. At most MAX_IDLE stay
+        open between calls.
+
+        Raises NotARepository if the folder is in no repository, BadConfig if a setting is invalid.
+        """
         opened = self._take_idle() or self._open()
         reusable = False
         try:
@@ -121,7 +124,7 @@ class RepositoryPool:
             opened.close()
 
     def _open(self) -> OpenRepository:
-        """Open the repository and read its settings. Raises NotARepository, BadConfig."""
+        """Open the repository and read its settings. Raises NotARepository and BadConfig as `lend_open`."""
         repo = self._repository()
         try:
             files = [repo.git_dir, repo.common_dir, *config_files(repo.root or repo.git_dir, os.environ)]
@@ -137,7 +140,7 @@ class RepositoryPool:
 
     def _repository(self) -> Repository:
         """Open the repository: with libgit2 from call number LIBRARY_FROM_CALL on, if libgit2 can read it; else with
-        the git binary. Raises NotARepository."""
+        the git binary. Raises NotARepository if the folder is in no repository."""
         if self._calls >= LIBRARY_FROM_CALL:
             from gitmem.git.library import open_library  # imports pygit2
 

@@ -383,7 +383,7 @@ def _change_passages(change: dict[str, Any]) -> list[str]:
 
 def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
     """memory: the six file commands of the memory tool, answered in the words that models were trained on. Raises
-    ToolFailed."""
+    ToolFailed with the answer if it is an error."""
     from gitmem.agents.memory_tool import memory_tool
 
     with pool.lend() as (repo, config):

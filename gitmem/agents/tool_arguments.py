@@ -102,7 +102,10 @@ def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
 
 def _with_last_line(read: dict[str, Any], given: Mapping[str, tuple[str, Any]], begins: str) -> dict[str, Any]:
     """The arguments with `lines` computed from the number of the last line, if a spelling of LAST_LINE was given.
-    `begins`: name of the argument with the first line. Raises UsageError."""
+    `begins`: name of the argument with the first line. Removes the number of the last line (END) from `read`.
+
+    Raises UsageError if `lines` is given too, or if the last line is before the first.
+    """
     if END not in read:
         return read
     last, spelled = read.pop(END), given[END][0]
@@ -134,8 +137,8 @@ def _quoted(names: list[str]) -> str:
 
 
 def _checked(name: str, schema: Schema, value: Any) -> Any:
-    """A value converted to the type of its schema; numbers, booleans and lists are also read from text. Raises
-    UsageError. `name`: of the argument, for errors."""
+    """A value converted to the type of its schema; numbers, booleans and lists are also read from text. `name`: of the
+    argument, for errors. Raises UsageError for a value of another type or outside the schema's limits."""
     schema = plain(schema)
     wanted = schema.get("type")
     read = _converted(wanted, value)
