@@ -35,11 +35,14 @@ def open(
     settings: Mapping[str, str] | None = None,
     now: Callable[[], datetime] = clock,
 ) -> Memory:
-    """Open the memory of the repository that contains `path`. Use it in a `with` block, or close it.
+    """Open the memory of the repository that contains `path`. Use it in a `with` block, or close it. One Memory is for
+    one thread.
 
     `path`: default: the profile in force or the current folder, as for a command. `profile`: opens this profile's
-    memory whatever `path` is. `settings`: override `mem.*` keys, spelled as in `gitmem.config.Config`
-    (`{"agent": "coder"}`). `now`: the clock. Raises NotARepository, BadConfig. One Memory is for one thread.
+    memory whatever `path` is. `settings`: override `mem.*` keys, spelled as in `gitmem.config.Config` (`{"agent":
+    "coder"}`). `now`: the clock.
+
+    Raises NotARepository if the folder is in no repository, BadConfig if a setting is invalid.
     """
     if profile:
         from gitmem import profiles
@@ -148,7 +151,8 @@ class Memory:
         return search(self.repo, self.config, request, self.now())
 
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
-        """`git mem show`: lines `first` to `last` of a memory file, 0 for its ends. Raises MissingFile."""
+        """`git mem show`: lines `first` to `last` of a memory file, 0 for its ends. `at`: a revision or day, "" for the
+        work tree. Raises MissingFile if memory has no such file, UnknownRevision if `at` names no commit."""
         from gitmem.git.revision import resolve_at
 
         commit = ""
@@ -169,7 +173,11 @@ class Memory:
         cites: Sequence[str] = (),
     ) -> Added:
         """`git mem add`: append one line; nothing is committed. `cites`: the code that it describes, as `PATH:LINES` or
-        `PATH#SYMBOL`. Raises UsageError, Refused."""
+        `PATH#SYMBOL`.
+
+        Raises UsageError for an empty text, an unknown type or origin, a file that is not memory, and code that cannot
+        be cited; Refused if the gate refuses the line.
+        """
         from gitmem.claims.anchoring import citation_pairs
         from gitmem.memory import writing
         from gitmem.memory.fact import ORIGINS, TYPES
@@ -227,8 +235,13 @@ class Memory:
     ) -> Value:
         """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure.
 
-        `subjects`: as `--for`. `include`: `PATH:A-B`. `session`: whose working values are included. `entity`: prefixes
-        of the keys of these values, "" for all. Raises UsageError, BadConfig.
+        `budget`: tokens, None for the configured budget. `subjects`: as `--for`. `at`: a revision or day, "" for the
+        work tree. `include`: `PATH:A-B`. `session`: whose working values are included. `entity`: prefixes of the keys
+        of these values, "" for all. `preset`: "" for the configured one; `max_characters`: 0 for the limit of the
+        preset. `max_age`: seconds. `merge`: the model that condenses the parts, "" for none.
+
+        Raises UsageError for an unknown layer or preset and a place of `include` that cannot be read, BadConfig for an
+        invalid setting.
         """
         from gitmem.context.layer_limits import PRESETS, Layer
         from gitmem.context.request import ContextOptions, build_context, request_of_options, value_of
@@ -275,10 +288,15 @@ class Memory:
         self, *, since: str = "", limit: int = 0, mode: str = "commit", branch: str = "", accept: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Value:  # fmt: skip
-        """`git mem promote`: put facts from committed logs into MEMORY.md.
+        """`git mem promote`: put facts from committed logs into MEMORY.md. A dry run writes nothing.
 
-        `mode`: commit, commit-per-fact or stage. `branch`: commit there instead. `accept`: ids of facts of origin web
-        or tool that a person accepted. Raises UsageError, ModelUnavailable, Refused, Changed.
+        `since`: a revision or day, "" for the cursor. `limit`: facts at most, 0 for `mem.maxFacts`. `mode`: commit,
+        commit-per-fact or stage. `branch`: commit there instead. `accept`: ids of facts of origin web or tool that a
+        person accepted.
+
+        Raises UsageError for an unknown mode and for facts of `accept` that are not there, ModelUnavailable if the
+        model gives no answer, Refused if the gate or a hook refuses the commit, Changed if the branch or MEMORY.md
+        changed meanwhile.
         """
         from gitmem.promotion.model_registry import promotion_model
         from gitmem.promotion.outcome import as_value
@@ -316,8 +334,11 @@ class Memory:
         """`git mem edit`: change one fact, named by its place or its `id`, in one commit.
 
         Give one of: `text`: the new text (`supersede`: true from today on, the old one until now). `pinned`. `until`:
-        the last day on which it is true, "never" for none. `over`: yesterday was that day. Raises UsageError,
-        UnknownFact, MissingFile, Refused, Changed.
+        the last day on which it is true, "never" for none. `over`: yesterday was that day.
+
+        Raises UsageError for a missing reason, for none or several of these, and for a text that cannot be a fact;
+        UnknownFact if no fact, or more than one, has that place or id; MissingFile if the file is no memory; Refused if
+        the gate or a hook refuses the commit or another fact says it; Changed if another process wrote meanwhile.
         """
         from gitmem.gate.exceptions import parse_date
         from gitmem.provenance import corrections, lifetimes
@@ -387,10 +408,12 @@ class Memory:
         reason: str = "",
         dry_run: bool = False,
     ) -> Corrected:
-        """`git mem revert`: remove all facts that derive from one source, in one commit.
+        """`git mem revert`: remove all facts that derive from one source, in one commit. A dry run writes nothing.
 
         Give exactly one of `source` (a path; `lines`: only these lines of it), `commit`, `agent`, `session`, `origin`.
-        Raises UsageError, UnknownRevision, MissingFile, Refused, Changed.
+        Raises UsageError otherwise, UnknownRevision if there is no such commit, MissingFile if there is no such file
+        and no fact cites it, Refused if the gate or a hook refuses the commit, Changed if another process wrote
+        meanwhile.
         """
         from gitmem.provenance import corrections
         from gitmem.provenance.corrections import By, Selector
@@ -414,7 +437,8 @@ class Memory:
         return _corrected(corrections.revert(self.repo, self.config, selector, reason, dry_run=dry_run))
 
     def _place(self, path: str, line: int, ident: str) -> tuple[str, int]:
-        """The place of a fact that is named by path and line, or by its id. Raises UsageError, UnknownFact."""
+        """The place of a fact that is named by path and line, or by its id. Raises UsageError for both, neither, or an
+        invalid id, UnknownFact if no fact or several facts have an id that begins so."""
         if bool(ident) == bool(path):
             raise UsageError("name a fact by path and line, or by its id", "forget('MEMORY.md', 17, reason=...)")
         if not ident:

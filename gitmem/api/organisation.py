@@ -32,5 +32,5 @@ class Organisation:
         return search(self.repo, self.config, SearchRequest(query, limit, at=self.commit), self.now())
 
     def get(self, path: str, first: int = 0, last: int = 0) -> Value:
-        """`git mem show` there. Raises MissingFile."""
+        """`git mem show` there. Raises MissingFile if the memory has no such file."""
         return read_lines(self.repo, self.config, path, first, last, self.commit)

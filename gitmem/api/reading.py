@@ -26,7 +26,8 @@ def search(repo: Repository, config: Config, request: SearchRequest, moment: dat
 
 
 def read_lines(repo: Repository, config: Config, path: str, first: int, last: int, commit: str) -> Value:
-    """The JSON of docs/json.md, "show": lines `first` to `last`, the whole file for 0. Raises MissingFile."""
+    """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the file's ends. Raises MissingFile if memory
+    has no such file."""
     from gitmem.memory.show import lines_of, read
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
