@@ -52,7 +52,8 @@ def verb_of(dry_run: bool) -> str:
 class NotesImport(NamedTuple):
     """The folder and options of an import of notes.
 
-    `history`: import the commits of a Git repository too. `into`: the folder of memory/ for all notes, "" for none.
+    `history`: import the commits of a Git repository too. `keep`: "pii", or None: personal data is masked. `into`: the
+    folder of memory/ for all notes, "" for none.
     """
 
     source: Path

@@ -128,7 +128,8 @@ def default_span(repo: Repository) -> str:
 
 
 def commit_at(repo: Repository, at: str, moment: datetime) -> str:
-    """The oid that `--at REV|DATE` names at `moment`; "" without the option. Raises UnknownRevision, UsageError."""
+    """The oid that `--at REV|DATE` names at `moment`; "" without the option. Raises UnknownRevision and UsageError as
+    `resolve_at`."""
     if not at:
         return ""
     from gitmem.git.revision import resolve_at  # the fastest commands do not take --at

@@ -151,7 +151,7 @@ def _contains_only(folder: Path, kept: Sequence[Path]) -> bool:
 
 def _remove(paths: Sequence[Path], kept: Sequence[Path] = ()) -> None:
     """Remove files and folders, except the files `kept` and the folders that contain them. Symbolic links are removed,
-    not followed. Raises GitMemError."""
+    not followed. Raises GitMemError if one cannot be removed; those before it are gone then."""
     for path in paths:
         try:
             if path.is_symlink() or not path.is_dir():

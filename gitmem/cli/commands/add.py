@@ -38,7 +38,11 @@ EDITOR_COMMENT = "# One line of memory. Lines that begin with # are left out; an
 
 
 class AddOptions(NamedTuple):
-    """The text and options of one line, as `git mem add -h` has them."""
+    """The text and options of one line, as `git mem add -h` has them.
+
+    `kind`: `--type`; `kind`, `origin`: None for none. `to`: "auto", "daily", "memory", a path, or the name of another
+    memory. `agent`: "" for `mem.agent`. `keep`: "pii", or None: personal data is masked.
+    """
 
     text: tuple[str, ...]
     kind: str | None

@@ -43,7 +43,11 @@ MIN_FINGERPRINT_DIGITS = 8  # hex digits of a fingerprint that have to be given
 
 
 class AllowOptions(NamedTuple):
-    """The argument and options of one exception, as `git mem allow -h` has them."""
+    """The argument and options of one exception, as `git mem allow -h` has them.
+
+    `until`: a day as text, None for 180 days from now. `span`: `--range`, "" without it. `baseline`: the file of
+    `--import`. A text that was not given is "".
+    """
 
     fingerprint: str
     reason: str
@@ -118,8 +122,9 @@ def command(**given: Any) -> None:
 
 
 def _except_finding(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Write the exception for the finding that FINGERPRINT names. `last`: last day of the exception. Raises
-    UsageError."""
+    """Write the exception for the finding that FINGERPRINT names. `last`: last day of the exception. Raises UsageError
+    if FINGERPRINT has fewer than MIN_FINGERPRINT_DIGITS hexadecimal digits or several findings match it, GitMemError if
+    none does."""
     wanted = options.fingerprint.lower()
     if len(wanted) < MIN_FINGERPRINT_DIGITS or set(wanted) - set("0123456789abcdef"):
         raise UsageError(f"'{options.fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
@@ -140,7 +145,11 @@ def _except_finding(repo: Repository, options: AllowOptions, today: date, last: 
 
 def _except_rule_in_file(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
     """Write the exception for all findings of a rule in one file, staged and in the work tree. `last`: last day of the
-    exception. Raises UsageError."""
+    exception.
+
+    Raises UsageError without a rule or a file, and for a rule that is not in EXCEPTED_FOR_FILES; GitMemError if the
+    file has no such finding.
+    """
     rule = options.rule
     if not rule or not options.file:
         words = "a rule is excepted in one file, never everywhere"

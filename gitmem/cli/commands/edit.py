@@ -20,7 +20,11 @@ from gitmem.provenance.corrections import Correction
 
 
 class EditOptions(NamedTuple):
-    """The fact and options, as `git mem edit -h` has them."""
+    """The fact and options, as `git mem edit -h` has them.
+
+    `pin`: None leaves the pin as it is. `until`: a day as text or "never"; None leaves the fact's last day as it is.
+    `keep`: "pii", or None: personal data is masked.
+    """
 
     place: str
     text: tuple[str, ...]

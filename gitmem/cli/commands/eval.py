@@ -40,7 +40,12 @@ Value = TypeVar("Value")
 
 
 class EvalOptions(NamedTuple):
-    """The file and options of one evaluation, as `git mem eval -h` has them."""
+    """The file and options of one evaluation, as `git mem eval -h` has them.
+
+    `qrels`: None for the person's own questions. `at`: "" for the work tree. `facts`: the file of `--promote`; None:
+    search is measured. `edit`: None: the editor opens if the command runs on a terminal. `compare`, `model`: "" for
+    none.
+    """
 
     qrels: Path | None
     at: str

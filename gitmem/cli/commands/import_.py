@@ -44,7 +44,12 @@ UNREADABLE = "cannot be read"  # the beginning of the reason why a file that can
 
 
 class ImportCommand(NamedTuple):
-    """The arguments and options of one import, as `git mem import -h` has them."""
+    """The arguments and options of one import, as `git mem import -h` has them.
+
+    `path`: None for what the host keeps on this machine. `project`: None for the sessions of every folder. `agent`: ""
+    for `mem.agent`. `committing`: `--commit`. `name`, `into`: "" if not given. `keep`: "pii", or None: personal data is
+    masked.
+    """
 
     source: str
     path: Path | None

@@ -45,7 +45,13 @@ from gitmem.plural import counted
 
 
 class InitOptions(NamedTuple):
-    """The folder and options, as `git mem init -h` has them."""
+    """The folder and options, as `git mem init -h` has them.
+
+    `lang`: None for the locale's. `source`: the folder of notes of `--from`, None for none. `keep`: "pii", or None:
+    personal data of these notes is masked. `adopt`: None: the person is asked on a terminal; elsewhere a folder of
+    mostly notes is adopted. `templates`: None: the templates are written unless the repository is one of code.
+    `inside`: `--in`, "" for none.
+    """
 
     folder: Path
     lang: str | None

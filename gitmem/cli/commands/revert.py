@@ -19,7 +19,8 @@ from gitmem.provenance.corrections import By, Correction, Selector
 
 
 class RevertOptions(NamedTuple):
-    """The options of one revert, as `git mem revert -h` has them."""
+    """The options of one revert, as `git mem revert -h` has them. Exactly one of `source`, `rev` (`--commit`), `agent`,
+    `session` and `origin` has a text; the others are None."""
 
     source: str | None
     rev: str | None

@@ -56,7 +56,12 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 
 
 class ScanOptions(NamedTuple):
-    """The paths and options of one scan, as `git mem scan -h` has them."""
+    """The paths and options of one scan, as `git mem scan -h` has them.
+
+    `span`: `--range`, "" without it. `message`: a file, "-" for standard input, None for no message. `severity`: None:
+    warnings are shown and pass. `rules_file`: None for no further rules. `trial`: a number of commits, None for no
+    trial. `explain`: `FILE:LINE`, "" for none. `everything`: `--all`.
+    """
 
     paths: tuple[str, ...]
     staged: bool

@@ -293,7 +293,12 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
 
 
 class CompactOptions(NamedTuple):
-    """The transcript and options of one compaction, as `git mem session compact -h` has them."""
+    """The transcript and options of one compaction, as `git mem session compact -h` has them.
+
+    `target`: the file of `-o`; None for standard output, or with `in_place` the transcript itself. `session`: "" for
+    the transcript's own id. `agent`: "" for `mem.agent`. `keep`: the number of spoken turns that stay. `window`:
+    tokens, None for `mem.sessionWindow`.
+    """
 
     transcript: Path
     target: Path | None

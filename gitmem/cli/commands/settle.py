@@ -44,7 +44,8 @@ q - quit; what was answered before stays
 
 
 class SettleOptions(NamedTuple):
-    """The pairs and options, as `git mem settle -h` has them."""
+    """The pairs and options, as `git mem settle -h` has them. `answer`: "later", "earlier", "both" or "same"; None
+    without an answer, and then `pairs` is empty."""
 
     pairs: tuple[str, ...]
     answer: str | None

@@ -50,7 +50,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class SetupOptions:
-    """The folder and options, as `git mem setup -h` lists them."""
+    """The folder and options, as `git mem setup -h` lists them. `clone`: "" to make a new memory. `adopt`: as
+    `InitOptions.adopt`. `fact`: "" for no first fact."""
 
     folder: Path
     clone: str

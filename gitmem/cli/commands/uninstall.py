@@ -140,7 +140,8 @@ def _leave_home() -> None:
 def _remove(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: bool, left: Sequence[str]) -> str:
     """Remove a part if an option asks for it (`wanted`), or the person says yes (`asks`). Returns its state.
 
-    The record of `git mem undo` is kept if something else could not be removed (`left`). Raises GitMemError.
+    The record of `git mem undo` is kept if something else could not be removed (`left`). Raises GitMemError as
+    `part.remove`.
     """
     if part.name == "undo" and left:
         wanted = asks = False
