@@ -105,9 +105,10 @@ def request_of(
 class ContextOptions:
     """A context as a person or a program asks for it, with the options of `git mem context`.
 
-    `subjects`: files here, or names. `staged`: the staged files count beside the subjects; without subjects they always
-    do. `transcript`: a file. `include`: places, `PATH:A-B`. `max_characters`: 0 for the limit of the configured preset.
-    `merge`: the model that condenses the parts, "" or None for none. The other fields are those of `ContextRequest`.
+    `budget`: tokens, None for the configured budget. `subjects`: files here, or names. `staged`: the staged files count
+    beside the subjects; without subjects they always do. `transcript`: a file, None for none. `include`: places,
+    `PATH:A-B`. `max_characters`: 0 for the limit of the configured preset. `merge`: the model that condenses the parts,
+    "" or None for none. The other fields are those of `ContextRequest`.
     """
 
     prompt: str = ""
