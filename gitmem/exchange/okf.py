@@ -44,8 +44,8 @@ class Instant(str):
 class Origin:
     """The origin of a text.
 
-    `by`, `at`: its author and time. `verified`: (actor, time) of each confirmation. `sources`: (resource, title, day)
-    of each text that it comes from.
+    `by`, `at`: its author and time, "" and None if unknown. `verified`: (actor, time) of each confirmation. `sources`:
+    (resource, title, day) of each text that it comes from, the day None if unknown.
     """
 
     by: str = ""

@@ -111,7 +111,8 @@ def _source(repository: str, value: Any) -> SourceLine:
 
 
 def _post(address: str, token: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Send JSON to an address and return the JSON object of the answer. Raises GitMemError."""
+    """Send JSON to an address and return the JSON object of the answer. Raises GitMemError if the server does not
+    answer or refuses, or if the answer is no JSON object or above MAX_ANSWER_BYTES."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     try:
         response = send(

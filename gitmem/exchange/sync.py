@@ -255,7 +255,8 @@ class _Run:
         return replace(done, sent=_count(repo, merge.commit, theirs))
 
     def _offline(self, done: Synced, error: GitFailed, waiting: int) -> Synced:
-        """The result if `error` means that the remote does not answer. Raises `error` otherwise."""
+        """The result if `error` means that the remote does not answer. Raises `error` if it means anything else, such
+        as a refused push."""
         words = "\n".join(
             line for line in f"{error.message}\n{error.hint}".split("\n") if not line.lstrip().startswith("remote:")
         )
@@ -307,7 +308,7 @@ def _memory_at(repo: Repository, commit: str) -> bytes:
 
 def _fetched(repo: Repository, remote: Remote) -> str:
     """Fetch the remote's branch and return its tip; "" if the remote has no such branch. Moves no other ref. Raises
-    GitFailed."""
+    GitFailed if the fetch fails otherwise."""
     ref = f"{FETCHED}{remote.key}"
     spec = f"+refs/heads/{remote.branch}:{ref}"
     try:
@@ -445,7 +446,7 @@ def _scanned(
 ) -> None:
     """Scan the commits of `theirs` that come here (with `incoming`) and those of `tip` ("" for none) that go there.
 
-    Raises Refused.
+    Raises Refused if the gate refuses a commit.
     """
     if incoming and theirs and _count(repo, theirs, head):
         try:
