@@ -129,7 +129,8 @@ def parse(text: str) -> Allowlist:
 
 
 def _baseline_rows(table: object) -> list[BaselineRow]:
-    """The rows of one `standing` table: a path, and the fingerprints of each rule there. Raises BadConfig."""
+    """The rows of one `standing` table: a path, and the fingerprints of each rule there. Raises BadConfig for a table
+    of another form."""
     path = rules = None
     if isinstance(table, dict):
         path, rules = table.get("path"), table.get("rules")
@@ -143,7 +144,9 @@ def _baseline_rows(table: object) -> list[BaselineRow]:
 
 
 def _entry(number: int, row: object) -> Entry:
-    """The exception of one `allow` table; `number`: its position from 1, for the message. Raises BadConfig."""
+    """The exception of one `allow` table; `number`: its position from 1, for the message. Raises BadConfig for a table
+    that lacks a text or has a wrong one, for an `until` that is no date, and for an exception for a rule in a file
+    without an end, with a `fingerprint`, or for a rule outside EXCEPTED_FOR_FILES."""
     if not isinstance(row, dict):
         raise BadConfig(Message("{}: entry {} is not a table", FILE, number), Message("mend {}", FILE))
     prints = row.get("fingerprints", [])

@@ -281,7 +281,10 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
 
     Secrets are masked with `mem.onSecret` = `mask`, else refused. Personal data is masked; with `mem.onPersonal` =
     `keep` only the kinds that block a commit are. Any other match that blocks is refused. `policy`: None for a policy
-    without exceptions. Raises Refused, whose message never quotes the text.
+    without exceptions.
+
+    Raises Refused for a text that is refused, that would be masked as a whole, or that is no UTF-8 text. Its message
+    never quotes the text.
     """
     if not _is_text(text):
         raise Refused("not written: it is no UTF-8 text", "write it as UTF-8")
@@ -308,7 +311,7 @@ def _is_text(text: str) -> bool:
 
 def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Redaction:
     """Like `refuse_or_mask`, for a file that had the text `old`. A line that is in `old` too, and would be masked there
-    in the same way, stays unmasked, since this change did not add it. Raises Refused."""
+    in the same way, stays unmasked, since this change did not add it. Raises Refused as `refuse_or_mask`."""
     redacted = refuse_or_mask(text, path, config)
     if not old or not redacted.masks:
         return redacted

@@ -165,7 +165,8 @@ def daily_patterns(repo: Repository, commit: str) -> tuple[str, ...]:
 
 
 def _text(repo: Repository, entries: Sequence[Entry], path: str) -> str:
-    """The text of a file of a tree; "" if the tree lacks it or has a link there. Raises GitMemError over 1 MiB."""
+    """The text of a file of a tree; "" if the tree lacks it or has a link there. Raises GitMemError for a file over 1
+    MiB."""
     entry = next((e for e in entries if e.path == path and e.mode not in LINKS), None)
     if entry is None:
         return ""
