@@ -64,7 +64,9 @@ def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0
 
 @contextmanager
 def detached_worktree(repo: Repository, start: str, *, wait: float = 60.0) -> Iterator[Repository]:
-    """A detached work tree at the commit `start`. No branch moves, whatever is committed. Raises Locked, GitFailed."""
+    """A detached work tree at the commit `start`, removed at the end of the block. No branch moves, whatever is
+    committed. Raises Locked if another process has a temporary work tree for more than `wait` seconds, GitFailed if Git
+    cannot make the work tree."""
     with locked(repo.common_dir, "branch", wait):
         _remove_left_over(repo)
         with _temporary(repo, start) as temporary:

@@ -62,8 +62,10 @@ def commit_paths(
     """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else. Returns the commit's oid.
 
     Without paths it makes an empty commit. Hooks and signing run. A commit of encrypted files gets a message without
-    their text, because Git stores messages in clear. Raises GitFailed; what was staged before is staged then. The
-    caller holds the lock of all writers.
+    their text, because Git stores messages in clear. The caller holds the lock of all writers.
+
+    Raises GitFailed if Git, a hook or signing refuses the commit, GitMemError as `ensure_can_commit` and for encrypted
+    files that could not be checked; what was staged before is staged then.
     """
     ensure_can_commit(repo)
     encrypted = _encrypted_paths(repo, paths)
@@ -101,7 +103,8 @@ def _new_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
 def _run_commit(
     repo: Repository, message: str, paths: Sequence[str], author: str | None, env: Mapping[str, str] | None
 ) -> str:
-    """Run `git commit` for paths that Git knows, or for none, and return the oid of the commit. Raises GitFailed."""
+    """Run `git commit` for paths that Git knows, or for none, and return the oid of the commit. Raises GitFailed if
+    Git, a hook or signing refuses it."""
     import tempfile
 
     args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]

@@ -29,15 +29,16 @@ def _scoped(out: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(key, value, origin) of the user's own `mem.*`. Raises GitFailed."""
+    """(key, value, origin) of the user's own `mem.*`. Raises GitFailed if Git cannot read its configuration."""
     elsewhere = {name: value for name, value in environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
     return users_own(_config(Path("/"), elsewhere, USER_SETTINGS))
 
 
 def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
-    """The `mem.*` keys of a repository's own configuration. No code reads their values: they may come with a clone.
+    """The `mem.*` keys of a repository's own configuration, each once. No code reads their values: they may come with a
+    clone.
 
-    Raises GitFailed.
+    Raises GitFailed if Git cannot read the configuration.
     """
     scoped = _scoped(_config(at, environ, USER_SETTINGS))
     keys = [key for scope, key, _ in scoped if scope in ("local", "worktree")]
@@ -48,7 +49,7 @@ def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
     """The files from which Git reads the settings of the repository at the folder `at`, included files too.
 
     Files of the user's settings that do not exist yet are listed as well: a setting changes only if one of the files
-    does. Raises GitFailed.
+    does. Raises GitFailed if Git cannot read the configuration.
     """
     origins = dict.fromkeys(_config(at, environ, ("--list", "--show-origin", "--name-only", "-z")).split(b"\0")[::2])
     files = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
@@ -62,7 +63,8 @@ def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def _config(at: Path, environ: Mapping[str, str], options: Sequence[str]) -> bytes:
-    """The output of `git config` in the folder `at`, b"" if no key matches. Raises GitFailed."""
+    """The output of `git config` in the folder `at`, b"" if no key matches. Raises GitFailed if Git cannot read the
+    configuration."""
     result = Git(at, read_environment(environ)).result(["config", *options])
     if result.returncode not in (0, 1):
         raise GitFailed(first_line(os.fsdecode(result.stderr)) or "git config failed")

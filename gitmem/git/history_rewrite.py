@@ -213,7 +213,8 @@ def _environ(repo: Repository) -> dict[str, str]:
 
 
 def rewrite(repo: Repository, change: Rewrite) -> None:
-    """Rewrite every branch, tag and note. Raises GitFailed; the clone may then be partly rewritten."""
+    """Rewrite every branch, tag and note. Raises GitFailed if git-filter-repo fails; the clone may then be partly
+    rewritten."""
     given = {
         "pattern": change.masking.pattern, "mask": change.masking.mask, "blobs": dict(change.blobs),
         "records": change.records, "paths": [list(pair) for pair in change.masking.paths],
@@ -229,7 +230,8 @@ def rewrite(repo: Repository, change: Rewrite) -> None:
 def remove_old_history(repo: Repository) -> int:
     """Remove all that holds the old history: OTHER_REFS, reflogs, QUOTING_FILES, unreachable objects.
 
-    Notes are moved to the new commits. Returns the number of deleted refs. Raises GitMemError, GitFailed.
+    Notes are moved to the new commits. Returns the number of deleted refs. Raises GitMemError if a file cannot be
+    removed, GitFailed if a command of Git fails; part of the old history is still there then.
     """
     _move_notes(repo)
     listed = run_git(repo, ["for-each-ref", "--format=%(refname)", *OTHER_REFS]).splitlines()

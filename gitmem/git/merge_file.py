@@ -21,7 +21,8 @@ def merge_text(
     labels: Sequence[str] = ("ours", "base", "theirs"),
     marker: int = 7,
 ) -> tuple[bytes, bool]:
-    """The merged text, and whether the merge is without conflicts. Raises GitFailed.
+    """The merged text, and whether the merge is without conflicts. Raises GitFailed if Git cannot merge the texts, such
+    as binary ones.
 
     Conflicts are in the diff3 style: `labels` of the three sides, conflict markers of `marker` characters.
     """

@@ -27,12 +27,13 @@ class Place(NamedTuple):
 
 
 def discover(start: Path, environ: Mapping[str, str]) -> Place:
-    """The place of the repository that contains the folder `start`. Raises NotARepository."""
+    """The place of the repository that contains the folder `start`. Raises as `place_of`."""
     return place_of(start, *Git(start, read_environment(environ)).start(REV_PARSE).communicate())
 
 
 def place_of(start: Path, out: bytes, stderr: bytes) -> Place:
-    """The place from the output of REV_PARSE in the folder `start`. Raises NotARepository."""
+    """The place from the output of REV_PARSE in the folder `start`. Raises NotARepository if there is no repository or
+    Git does not trust it, GitFailed if Git cannot open it or a path of it has a line break."""
     lines = [os.fsdecode(line) for line in out.split(b"\n")[:-1]]
     if len(lines) < 4:
         problem = os.fsdecode(stderr)

@@ -34,7 +34,7 @@ class PathChange:
 def commits_touching(repo: Repository, revs: Sequence[str], paths: Sequence[str]) -> list[str]:
     """The commits that `revs` (oids, `^oid`) reach and that change a file below `paths`, on all sides of merges.
 
-    A commit comes after all its parents. Raises GitFailed.
+    A commit comes after all its parents. Raises GitFailed if Git cannot list them.
     """
     order = ["--full-history", "--date-order", "--reverse"]
     return git_of(repo).run(["rev-list", *order, "--end-of-options", *revs, "--", *paths]).decode("ascii").split()
@@ -46,7 +46,7 @@ def touched(
     """(commit, its changes) for each oid of `commits`, in order; only changes below `paths` if given.
 
     A root commit is compared with the empty tree. An element `OID PARENT` is compared with that parent only. Raises
-    GitFailed, TooManyFiles.
+    GitFailed if Git fails, TooManyFiles if Git runs out of the memory that it gets.
     """
     command = [
         "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff",

@@ -104,8 +104,8 @@ class Replacement:
             self._scratch.unlink(missing_ok=True)
 
     def _write_scratch_file(self, data: bytes | None) -> None:
-        """Write the text that is to be put in place, or an empty file if the file is to be removed. Raises
-        GitMemError."""
+        """Write the text that is to be put in place, or an empty file if the file is to be removed. Raises GitMemError
+        if it cannot be written."""
         try:
             target = self._target()
             self._scratch = flushed_file(_folder_for_scratch(self._scratch_folder, target), target, data or b"")

@@ -37,7 +37,7 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
 
     `A..B` and `A...B` both start at the merge base, so that a line that only A has does not count as removed; A judges.
     `A..` ends at HEAD. One revision, or "" (HEAD), has no base; with `both` it raises UsageError. Raises
-    UnknownRevision, and GitMemError before the first commit.
+    UnknownRevision for a side that names no commit, and GitMemError for "" before the first commit.
     """
     dots = ".."
     if "..." in typed:

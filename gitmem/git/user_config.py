@@ -16,7 +16,7 @@ NOTHING_TO_UNSET = 5  # exit code of `git config --unset`
 def configure(environ: Mapping[str, str], *args: str) -> bool:
     """Run `git config --global ARGS` on the user's own settings. Returns False if there was nothing to unset.
 
-    Raises GitFailed.
+    Raises GitFailed if Git refuses it otherwise.
     """
     env = without_variables(environ, (*HOOK_VIEW, *REPOSITORY_VIEW))
     command = ["git", "-C", "/", "config", "--global", *args]

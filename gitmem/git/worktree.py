@@ -22,7 +22,8 @@ SCRATCH_PREFIX = ".gitmem-"  # of a file that is written and then renamed
 
 
 def relative(root: Path, path: str, cwd: Path | None = None) -> str:
-    """The path in `root` of a path that was typed in the folder `cwd` (default: `root`). Raises OutsideRepository."""
+    """The path in `root` of a path that was typed in the folder `cwd` (default: `root`). Raises OutsideRepository if
+    the path leads out of `root` or into .git."""
     return _as_spelled(root, _checked(os.path.relpath(os.path.join(cwd or root, path), root)))
 
 
@@ -65,7 +66,8 @@ def resolve(root: Path, path: str) -> Path:
 def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
     """The bytes of a file of the work tree, at most `limit` (-1: all).
 
-    Raises FileNotFoundError, IsADirectoryError; OutsideRepository for a link and for anything but a regular file.
+    Raises FileNotFoundError if there is no such file, IsADirectoryError for a folder, OutsideRepository for a link, for
+    a path through one and for anything but a regular file.
     """
     target = resolve(root, path)
     try:
@@ -158,9 +160,10 @@ def content(root: Path, path: str) -> bytes | None:
 
 
 def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -> None:
-    """Replace or create a file by a temporary file next to it, fsync and rename. Raises GitMemError.
+    """Replace or create a file by a temporary file next to it, fsync and rename. The file keeps its mode, a new one
+    gets the mode of the umask; 0600 if `private`.
 
-    The file keeps its mode, a new one gets the mode of the umask; 0600 if `private`.
+    Raises GitMemError if it cannot be written, OutsideRepository as `resolve`; an old file is unchanged then.
     """
     target = resolve(root, path)
     try:
@@ -180,7 +183,8 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
 def flushed_file(folder: Path, target: Path, data: bytes, *, private: bool = False) -> Path:
     """A new file in `folder` with `data`, flushed to the disk, to be renamed to `target`.
 
-    It has the mode of `target`, or that of the umask if there is no `target`; 0600 if `private`. Raises OSError.
+    It has the mode of `target`, or that of the umask if there is no `target`; 0600 if `private`. Raises OSError if it
+    cannot be written; no file is left then.
     """
     import tempfile  # 5 ms that a search need not pay
 

@@ -44,7 +44,8 @@ def install(
     """Write our block to each hook of `folder`, or update it. Returns the changes, made or (with `dry`) to be made.
 
     `python`, `promote`: as in `block`. `only`: the Git directory for which the block acts, beside those that the block
-    names already; "" if the folder belongs to one repository. Raises GitMemError.
+    names already; "" if the folder belongs to one repository. Raises GitMemError if a file cannot be read or written;
+    hooks before it are changed then.
     """
     steps = []
     try:
@@ -73,7 +74,7 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
     """Remove our blocks. Every other byte, mode and link is then as it was before `install`. Returns the changes.
 
     A block that names other repositories beside `only` stays for those. With `dry` nothing is written. Raises
-    GitMemError.
+    GitMemError if a file cannot be read or changed; hooks before it are changed then.
     """
     steps = []
     for name in (*HOOKS, *SERVER):
