@@ -138,7 +138,8 @@ class ReplacedFact(TypedDict):
 )
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """An operation to apply. `meta`: the keys of the new fact's comment; `old`: the fact that it replaces.
+    """An operation to apply. `meta`: the keys of the new fact's comment; `old`: the fact that it replaces, None for an
+    added fact.
 
     JSON: `op`: `add`, `update` or `supersede`. `target`: the fact that an update or supersede replaces.
     """

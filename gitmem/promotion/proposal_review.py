@@ -88,8 +88,8 @@ def _span_in_present_log(span: Span, old: Mapping[str, Log], new: Mapping[str, L
 
 @dataclass(frozen=True, slots=True)
 class OfferedOperation:
-    """An operation for a person to accept. `old`: the fact that it replaces; `needs_acceptance`: its origin needs a
-    person."""
+    """An operation for a person to accept. `old`: the fact that it replaces, None for an added fact;
+    `needs_acceptance`: its origin needs a person."""
 
     operation: Operation
     old: Fact | None = None
