@@ -22,8 +22,8 @@ class RetrievedChunks(NamedTuple):
     """The results of both lanes.
 
     `lexical`: chunk id -> score, 0..1. `vector`: chunk id -> cosine. `terms`: the terms that were looked for.
-    `query_vector`, `table`, `model_vector`: `query`, `table` and `model` of `vector.Vectors`. `lanes`: the lanes that
-    answered. `notes`: why a lane did not.
+    `query_vector`, `table`, `model_vector`: `query`, `table` and `model` of `vector.Vectors`, None without such
+    vectors. `lanes`: the lanes that answered. `notes`: why a lane did not.
     """
 
     lexical: dict[int, float]
