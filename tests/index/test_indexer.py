@@ -15,7 +15,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexUnusable, Locked
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
-from gitmem.index import blob_indexer, freshness, index_file, indexer, parse_workers
+from gitmem.index import blob_indexer, freshness, index_file, indexer, parse_workers, search_update
 from gitmem.index.db import inspection, snapshots
 from gitmem.index.index_file import OpenIndex
 from gitmem.memory.snapshot import read_hits, read_work_tree, work_tree_key
@@ -296,7 +296,7 @@ def test_an_index_with_ignored_files_is_current_until_a_file_is_tracked(repo: Re
     indexer.refresh(opened, CONFIG)
     assert not indexer.refresh(opened, CONFIG).blobs
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexer, "bring", None)
+        patch.setattr(search_update, "bring", None)
         assert find(opened, "alpha") == ["memory/a.md"]
 
 
