@@ -110,7 +110,7 @@ class BlobIndexer:
     def objects(self, oids: Iterable[str]) -> bool:
         """Read blobs from Git and add those that the index lacks. Returns whether all of them are in it now; a blob
         that this clone lacks does not count."""
-        missing = self.writer.missing(oids)
+        missing = self.writer.missing_blobs(oids)
         if not missing:
             return True
         sizes = self.repo.sizes(missing)
@@ -178,9 +178,12 @@ class BlobIndexer:
             return
         workers = Workers(children)
         try:
-            self.writer.bulk()
-            known = self.writer.known_chunks(self.number if self.static else None)
-            yield workers.run(chain(first, batches), Task(self.cut, self.static, *known, self.messages))
+            self.writer.prepare_for_many_writes()
+            embedded: frozenset[bytes] = frozenset()
+            if self.static:
+                embedded = self.writer.all_embedded_chunks(self.number)
+            task = Task(self.cut, self.static, self.writer.all_stored_chunks(), embedded, self.messages)
+            yield workers.run(chain(first, batches), task)
         finally:
             workers.close()
 
@@ -211,14 +214,14 @@ class BlobIndexer:
                 configured = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
                 dims = configured.dims  # this may ask an endpoint, and raise
                 with writer.writing():
-                    self.number = writer.embedder(configured.id, self.config.embedder, dims)
+                    self.number = writer.register_embedder(configured.id, self.config.embedder, dims)
                 self.embedder, self.static = configured, self.config.embedder == "static"
                 return
             current = open_embedder_of_index(in_force[1], self.config, self.writer.path.parent)
             if current is not None and current.id == in_force[0]:
                 self.embedder = current
                 self.static = in_force[1] == "static"
-                self.number = writer.embedder_number(in_force[0])
+                self.number = writer.embedder_id(in_force[0])
             else:
                 self.work.notes.append("the embedder has changed; 'git mem index' makes its vectors")
         except ModelUnavailable as error:

@@ -27,7 +27,7 @@ def change_embedder(indexer: BlobIndexer) -> None:
             return  # each chunk got its vector in the transaction that added it
         dims = wanted.dims
         with writer.writing():
-            number = writer.embedder(wanted.id, config.embedder, dims)
+            number = writer.register_embedder(wanted.id, config.embedder, dims)
         lacking = reembedding.blobs_without_vectors(writer.database, number)
         if lacking:
             for key in snapshots.keys(writer.database, ""):

@@ -184,7 +184,7 @@ class _Snapshot:
         reached = list(islice(self.tip.repo.reaches(self.tip.commit), limit))
         if self.most and len(reached) > self.most:
             return False
-        missing = self.writer.missing(reached)
+        missing = self.writer.missing_blobs(reached)
         done = self.indexer.add(self._documents(missing), len(missing), len)
         self._record(stored.norms_of_commits(self.writer, reached), done)
         return done
@@ -204,7 +204,7 @@ class _Snapshot:
                     return None
         except GitFailed:
             return None
-        missing = set(self.writer.missing([oid for oid, _ in gained]))
+        missing = set(self.writer.missing_blobs([oid for oid, _ in gained]))
         before = self.writer.snapshot(base)
         if before is None:
             return None

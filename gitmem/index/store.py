@@ -101,8 +101,8 @@ class BlobStore(Protocol):
     def writing(self) -> AbstractContextManager[None]:
         """One transaction: all writes of the block or none."""
 
-    def bulk(self) -> None:
-        """Set up for many writes."""
+    def prepare_for_many_writes(self) -> None:
+        """Change settings of the engine that make many writes faster."""
 
     def meta(self, key: str) -> str:
         """The value of a setting in the index; "" if there is none."""
@@ -113,29 +113,32 @@ class BlobStore(Protocol):
     def in_force(self) -> tuple[str, str] | None:
         """(name, setting) of the embedder whose vectors are compared; None if there is none."""
 
-    def embedder(self, name: str, spec: str, dims: int) -> int:
-        """The number of an embedder, which is registered if it is new. The first one is in force at once."""
+    def register_embedder(self, name: str, spec: str, dims: int) -> int:
+        """Add an embedder if it is not registered. Returns its id. The first one is in force at once."""
 
-    def embedder_number(self, name: str) -> int:
-        """The number of a registered embedder."""
+    def embedder_id(self, name: str) -> int:
+        """The id of a registered embedder."""
 
     def holds_blobs(self) -> bool:
         """Whether the store has any blob."""
 
-    def missing(self, oids: Iterable[str]) -> list[str]:
+    def missing_blobs(self, oids: Iterable[str]) -> list[str]:
         """Those of these oids, each once and in order, that were not added yet."""
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> Set[bytes]:
         """Those of these chunk hashes of which words and lines are stored."""
 
-    def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
-        """The hashes of all chunks that need no parsing, and of those that need no vector of the embedder."""
+    def all_stored_chunks(self) -> frozenset[bytes]:
+        """The hashes of chunks whose words and lines are stored; empty if the store cannot list them."""
+
+    def all_embedded_chunks(self, embedder_id: int) -> frozenset[bytes]:
+        """The hashes of chunks that have a vector of this embedder; empty if the store cannot list them."""
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
         """Add parsed blobs. Returns chunk id -> row of the chunks that were not stored before."""
 
-    def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
-        """Those of `chunks` that have no vector of the embedder `number`."""
+    def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
+        """Those of `chunk_ids` that have no vector of this embedder."""
 
-    def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
-        """Add vectors, (chunk, (`bits`, `int8`)), of the embedder `number`."""
+    def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
+        """Add vectors of this embedder: (chunk id, (`bits`, `int8`))."""

@@ -82,7 +82,7 @@ class _Files:
                 else:
                     contents[row.oid] = data
                     rows.setdefault(row.oid, []).append(row)
-            missing = set(self._blob_indexer.writer.missing(contents))
+            missing = set(self._blob_indexer.writer.missing_blobs(contents))
             for oid, same in rows.items():
                 if oid not in missing:
                     self.settled += same

@@ -18,10 +18,10 @@ A search calls, in this order:
 An update of a tree calls, under the writer lock:
 
     writer = open_writer(directory)
-    writer.missing(oids)                                # the blobs that must be parsed
+    writer.missing_blobs(oids)                          # the blobs that must be parsed
     with writer.writing():                              # one transaction
         fresh = writer.add_blobs(rows)                  # chunks whose text is new
-        writer.add_vectors(number, vectors)             # of those without a vector of embedder `number`
+        writer.add_vectors(embedder_id, vectors)        # of those without a vector of this embedder
         snapshots.put(writer.database, row, files)      # the tree is searched from now on
 
 A norm is the byte of a chunk in `norms`: 0 if the chunk is outside, otherwise length // LENGTH_STEP + 1. So one byte

@@ -110,7 +110,7 @@ class Index:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Give all reads in the block one consistent state, whatever a writer does meanwhile."""
-        self.database.execute("BEGIN")
+        self.database.execute_alone("BEGIN")
         try:
             if self._cache is not None:
                 version = self.database.pragma("data_version")

@@ -74,6 +74,6 @@ def _delete_blobs(database: Database, blobs: array[int]) -> None:
 
 def compact(database: Database) -> None:
     """Shrink the file by its free pages. Must not run in a transaction."""
-    database.execute("INSERT INTO words(words) VALUES ('optimize')")
-    database.execute("VACUUM")
-    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.execute_alone("INSERT INTO words(words) VALUES ('optimize')")
+    database.execute_alone("VACUUM")
+    database.execute_alone("PRAGMA wal_checkpoint(TRUNCATE)")

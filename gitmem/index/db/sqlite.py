@@ -65,14 +65,21 @@ class Database:
             yield from self.connection.execute(sql, values)
 
     def execute(self, sql: str, *values: Any) -> None:
-        """Run a statement without rows."""
+        """Run a statement without rows that changes the index. Only inside a transaction (`writing`)."""
+        assert self.connection.in_transaction, "a change of the index outside writing()"
         with translated():
             self.connection.execute(sql, values)
 
     def execute_for_each(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run a statement once for each row of values."""
+        """As `execute`, once for each row of values."""
+        assert self.connection.in_transaction, "a change of the index outside writing()"
         with translated():
             self.connection.executemany(sql, rows)
+
+    def execute_alone(self, sql: str) -> None:
+        """Run a statement that begins a transaction or must be outside of one, such as VACUUM."""
+        with translated():
+            self.connection.execute(sql)
 
     def pragma(self, name: str, *value: int) -> Any:
         """Read a setting of SQLite, or set it to `value`."""

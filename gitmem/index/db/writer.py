@@ -1,20 +1,24 @@
 """Adds parsed blobs to the index: their chunks, words and vectors. An `index/store.BlobStore`.
 
-Every method that changes something is called inside `with writer.writing():`. `snapshots`, `removal` and `reembedding`
-have the other changes of an index, as functions on `writer.database`.
+Every change is made inside `with writer.writing():`; `Database.execute` asserts that. `snapshots`, `removal` and
+`reembedding` have the other changes of an index, as functions on `writer.database`.
+
+In SQL, `carray(?1)` is the list of values that `Database.rows_among` passes.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from itertools import count
 from zlib import crc32
 
+from gitmem.errors import IndexDamaged
 from gitmem.index.db.reader import Index
 from gitmem.index.db.removal import NO_WORDS
+from gitmem.index.db.schema import REBUILD
 from gitmem.index.db.sqlite import Database
 from gitmem.index.db.values import (
     CACHE_ONLY,
@@ -30,14 +34,14 @@ from gitmem.index.db.values import (
 
 
 class Writer(Index):
-    """An index open for writing. The process holds the writer lock."""
+    """An index open for writing; `Index` has its reads. The process holds the writer lock."""
 
     def writing(self) -> AbstractContextManager[None]:
         """One transaction: all writes of the block are stored or none, also if the process is killed."""
         return self.database.writing()
 
-    def bulk(self) -> None:
-        """Set up for many writes: a larger cache, and a write-ahead log that is merged less often."""
+    def prepare_for_many_writes(self) -> None:
+        """Use a larger cache, and merge the write-ahead log less often."""
         self.database.pragma("cache_size", -49152)  # KiB
         self.database.pragma("wal_autocheckpoint", 8000)  # pages
 
@@ -51,7 +55,7 @@ class Writer(Index):
         """Whether the index has any blob."""
         return self.database.value("SELECT 1 FROM blob LIMIT 1") is not None
 
-    def missing(self, oids: Iterable[str]) -> list[str]:
+    def missing_blobs(self, oids: Iterable[str]) -> list[str]:
         """Those of `oids` that are not indexed, each once and in order."""
         wanted = list(dict.fromkeys(oids))
         indexed = blob_ids(self.database, wanted)
@@ -60,108 +64,128 @@ class Writer(Index):
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
         """Those of these chunk hashes whose words and lines are stored."""
         sql = f"SELECT hash FROM chunk WHERE length <> {NO_WORDS} AND hash IN (SELECT value FROM carray(?1))"
-        return {key for (key,) in self.database.rows_among(sql, tuple(hashes))}
+        return {chunk_hash for (chunk_hash,) in self.database.rows_among(sql, tuple(hashes))}
 
-    def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
-        """The hashes of all chunks with stored words and lines, and of all with a vector of the embedder `number`.
+    def all_stored_chunks(self) -> frozenset[bytes]:
+        """The hashes of all chunks whose words and lines are stored."""
+        rows = self.database.rows(f"SELECT hash FROM chunk WHERE length <> {NO_WORDS}")
+        return frozenset(chunk_hash for (chunk_hash,) in rows)
 
-        The second set is empty if `number` is None.
-        """
-        worded = self.database.rows(f"SELECT hash FROM chunk WHERE length <> {NO_WORDS}")
-        embedded: list[tuple[bytes]] = []
-        if number is not None:
-            sql = "SELECT hash FROM chunk JOIN code ON code.id = chunk.id + ?"
-            embedded = self.database.rows(sql, vector_id(number, 0))
-        return frozenset(key for (key,) in worded), frozenset(key for (key,) in embedded)
+    def all_embedded_chunks(self, embedder_id: int) -> frozenset[bytes]:
+        """The hashes of all chunks that have a vector of this embedder."""
+        sql = "SELECT hash FROM chunk JOIN code ON code.id = chunk.id + ?"
+        rows = self.database.rows(sql, vector_id(embedder_id, 0))
+        return frozenset(chunk_hash for (chunk_hash,) in rows)
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs that are not indexed. Returns chunk id -> row of the chunks that were not indexed before."""
-        database = self.database
+        """Add parsed blobs that are not indexed. Returns chunk id -> row of the chunks whose words were not stored."""
         chunks: dict[bytes, ChunkRow] = {}
         for blob in blobs:
             for chunk in blob.chunks:
                 chunks.setdefault(chunk.hash, chunk)
+        chunk_ids, stored = self._assign_chunk_ids(tuple(chunks))
+        new_chunks = {chunk_ids[chunk.hash]: chunk for chunk in chunks.values() if chunk.hash not in stored}
+        self._insert_blobs(blobs, chunk_ids)
+        self._insert_chunks(new_chunks)
+        return new_chunks
 
-        # A chunk without words is one of before `index --full`: it keeps its id, and so its vector.
+    def _assign_chunk_ids(self, hashes: tuple[bytes, ...]) -> tuple[dict[bytes, int], set[bytes]]:
+        """(hash -> chunk id, the hashes whose words are stored). A chunk that is not indexed gets the next free id.
+
+        A chunk that lost its words to `index --full` keeps its id, and so its vector.
+        """
         sql = "SELECT hash, id, length FROM chunk WHERE hash IN (SELECT value FROM carray(?1))"
-        stored = database.rows_among(sql, tuple(chunks))
-        ids = {key: number for key, number, _ in stored}
-        worded = {key for key, _, length in stored if length != NO_WORDS}
-        next_ids = count(1 + database.value("SELECT coalesce(max(id), 0) FROM chunk"))
-        ids.update((key, next(next_ids)) for key in chunks if key not in ids)
-        fresh = {ids[key]: chunk for key, chunk in chunks.items() if key not in worded}
+        rows = self.database.rows_among(sql, hashes)
+        chunk_ids = {chunk_hash: chunk_id for chunk_hash, chunk_id, _ in rows}
+        stored = {chunk_hash for chunk_hash, _, length in rows if length != NO_WORDS}
+        free_ids = count(1 + self.database.value("SELECT coalesce(max(id), 0) FROM chunk"))
+        for chunk_hash in hashes:
+            if chunk_hash not in chunk_ids:
+                chunk_ids[chunk_hash] = next(free_ids)
+        return chunk_ids, stored
 
-        first_blob = 1 + database.value("SELECT coalesce(max(id), 0) FROM blob")
-        database.execute_for_each(
+    def _insert_blobs(self, blobs: Sequence[BlobRow], chunk_ids: Mapping[bytes, int]) -> None:
+        """Add blobs, and the places of their chunks."""
+        first_id = 1 + self.database.value("SELECT coalesce(max(id), 0) FROM blob")
+        blob_rows, place_rows = [], []
+        for blob_id, blob in enumerate(blobs, first_id):
+            oid, shape = bytes.fromhex(blob.oid), pack_shape(blob.shape)
+            blob_rows.append((blob_id, oid, blob.bytes, blob.secrets, blob.problems, blob.skipped, shape))
+            for ordinal, chunk in enumerate(blob.chunks):
+                chunk_id = chunk_ids[chunk.hash]
+                place_rows.append((blob_id, ordinal, chunk_id, chunk.start, chunk.end, chunk.heading))
+        self.database.execute_for_each(
             "INSERT INTO blob(id, oid, bytes, secrets, problems, skipped, shape) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (number, bytes.fromhex(b.oid), b.bytes, b.secrets, b.problems, b.skipped, pack_shape(b.shape))
-                for number, b in enumerate(blobs, first_blob)
-            ],
+            blob_rows,
         )
-        database.execute_for_each(
+        self.database.execute_for_each(
+            "INSERT INTO place(blob, ordinal, chunk, first, last, heading) VALUES (?, ?, ?, ?, ?, ?)", place_rows
+        )
+
+    def _insert_chunks(self, chunks: Mapping[int, ChunkRow]) -> None:
+        """Add chunks, chunk id -> row, with their lines and words. A chunk may have a row without words already."""
+        self.database.execute_for_each(
             "INSERT INTO chunk(id, hash, length) VALUES (?, ?, ?)"
             " ON CONFLICT(id) DO UPDATE SET length = excluded.length",
-            [(number, chunk.hash, chunk.length) for number, chunk in fresh.items()],
+            [(chunk_id, chunk.hash, chunk.length) for chunk_id, chunk in chunks.items()],
         )
-        database.execute_for_each(
+        self.database.execute_for_each(
             "INSERT OR REPLACE INTO line(chunk, record) VALUES (?, ?)",
-            [(number, chunk.lines) for number, chunk in fresh.items()],
+            [(chunk_id, chunk.lines) for chunk_id, chunk in chunks.items()],
         )
-        database.execute_for_each(
-            "INSERT INTO place(blob, ordinal, chunk, first, last, heading) VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (number, ordinal, ids[chunk.hash], chunk.start, chunk.end, chunk.heading)
-                for number, blob in enumerate(blobs, first_blob)
-                for ordinal, chunk in enumerate(blob.chunks)
-            ],
-        )
-        database.execute_for_each(
+        self.database.execute_for_each(
             "INSERT INTO words(rowid, heading, body) VALUES (?, ?, ?)",
-            [(number, chunk.heading_words, chunk.body_words) for number, chunk in fresh.items()],
+            [(chunk_id, chunk.heading_words, chunk.body_words) for chunk_id, chunk in chunks.items()],
         )
-        return fresh
 
     # -- vectors ---------------------------------------------------------------------------------------------
 
-    def embedder(self, name: str, spec: str, dims: int) -> int:
-        """The number of an embedder, which is registered if it is new. The first one is in force at once."""
-        database = self.database
-        number = database.value("SELECT id FROM embedder WHERE name = ?", name)
-        if number is not None:
-            database.execute("UPDATE embedder SET spec = ? WHERE id = ?", spec, number)
-            database.execute(
-                f"UPDATE embedder SET in_force = {INCOMPLETE} WHERE id = ? AND in_force = {CACHE_ONLY}", number
-            )
-            return int(number)
+    def register_embedder(self, name: str, spec: str, dims: int) -> int:
+        """Add an embedder, or update the `spec` of a registered one. Returns its id.
+
+        The first embedder of an index is in force at once. Another one, also one that was replaced before, is
+        INCOMPLETE until `reembedding.put_in_force`.
+        """
         in_force = IN_FORCE
-        if database.rows("SELECT 1 FROM embedder"):
+        if self.database.rows("SELECT 1 FROM embedder"):
             in_force = INCOMPLETE
-        sql = "INSERT INTO embedder(name, spec, dims, in_force) VALUES (?, ?, ?, ?) RETURNING id"
-        return int(database.value(sql, name, spec, dims, in_force))
+        self.database.execute(
+            f"""
+            INSERT INTO embedder(name, spec, dims, in_force) VALUES (?, ?, ?, ?)
+            ON CONFLICT(name) DO UPDATE SET spec = excluded.spec,
+                in_force = CASE in_force WHEN {CACHE_ONLY} THEN {INCOMPLETE} ELSE in_force END
+            """,
+            name,
+            spec,
+            dims,
+            in_force,
+        )
+        return self.embedder_id(name)
 
-    def embedder_number(self, name: str) -> int:
-        """The number of a registered embedder."""
-        return int(self.database.value("SELECT id FROM embedder WHERE name = ?", name))
+    def embedder_id(self, name: str) -> int:
+        """The id of a registered embedder. Raises IndexDamaged if there is none of this name."""
+        embedder_id = self.database.value("SELECT id FROM embedder WHERE name = ?", name)
+        if embedder_id is None:
+            raise IndexDamaged("the index lacks an embedder that it had.", REBUILD)
+        return int(embedder_id)
 
-    def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
-        """Those of `chunks` that have no vector of the embedder `number`."""
-        low = vector_id(number, 0)
-        ids = array("q", (low + chunk for chunk in chunks))
-        rows = self.database.rows_among("SELECT id FROM code WHERE id IN (SELECT value FROM carray(?1))", ids)
-        embedded = {vector for (vector,) in rows}
-        return [vector - low for vector in ids if vector not in embedded]
+    def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
+        """Those of `chunk_ids` that have no vector of this embedder."""
+        wanted = {vector_id(embedder_id, chunk_id): chunk_id for chunk_id in chunk_ids}
+        sql = "SELECT id FROM code WHERE id IN (SELECT value FROM carray(?1))"
+        for (stored,) in self.database.rows_among(sql, array("q", wanted)):
+            del wanted[stored]
+        return list(wanted.values())
 
-    def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
-        """Add vectors, (chunk, (`bits`, `int8`)), of the embedder `number`. A stored vector is not replaced."""
-        low = vector_id(number, 0)
-        rows = [(low + chunk, bits, value) for chunk, (bits, value) in vectors]
+    def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
+        """Add vectors of this embedder: (chunk id, (`bits`, `int8`)). A stored vector is not replaced."""
+        rows = [(vector_id(embedder_id, chunk_id), bits, value) for chunk_id, (bits, value) in vectors]
         self.database.execute_for_each(
-            "INSERT OR IGNORE INTO code(id, bits) VALUES (?, ?)", [(vector, bits) for vector, bits, _ in rows]
+            "INSERT OR IGNORE INTO code(id, bits) VALUES (?, ?)", [(row_id, bits) for row_id, bits, _ in rows]
         )
         self.database.execute_for_each(
             "INSERT OR IGNORE INTO vector(id, value, sum) VALUES (?, ?, ?)",
-            [(vector, value, crc32(bits + value)) for vector, bits, value in rows],
+            [(row_id, value, crc32(bits + value)) for row_id, bits, value in rows],
         )
 
     # -- days of lines ---------------------------------------------------------------------------------------
@@ -178,4 +202,4 @@ def blob_ids(database: Database, oids: Iterable[str]) -> dict[str, int]:
     """oid -> `blob.id`, for those of `oids` that are indexed."""
     sql = "SELECT oid, id FROM blob WHERE oid IN (SELECT value FROM carray(?1))"
     rows = database.rows_among(sql, tuple(map(bytes.fromhex, oids)))
-    return {oid.hex(): number for oid, number in rows}
+    return {oid.hex(): blob_id for oid, blob_id in rows}

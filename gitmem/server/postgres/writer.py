@@ -81,7 +81,7 @@ class PostgresWriter:
             (self._tenant, *columns.values()),
         )
 
-    def bulk(self) -> None:
+    def prepare_for_many_writes(self) -> None:
         """Does nothing: PostgreSQL has no settings for a bulk load here."""
 
     # -- settings and embedders ------------------------------------------------------------------------------
@@ -107,8 +107,8 @@ class PostgresWriter:
             return None
         return (str(rows[0][0]), str(rows[0][1]))
 
-    def embedder(self, name: str, spec: str, dims: int) -> int:
-        """The number of an embedder, which is registered if it is new. A tenant's first one is in force at once."""
+    def register_embedder(self, name: str, spec: str, dims: int) -> int:
+        """Add an embedder if it is not registered. Returns its id. A tenant's first one is in force at once."""
         rows = self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)
         if not rows:
             count = self._rows("SELECT count(*) FROM embedder WHERE tenant = %s")[0][0]
@@ -121,8 +121,8 @@ class PostgresWriter:
         """Record a new epoch, because vectors of existing chunks change: cached sign tables become invalid."""
         self.set_meta("epoch", token_hex(8))
 
-    def embedder_number(self, name: str) -> int:
-        """The number of a registered embedder."""
+    def embedder_id(self, name: str) -> int:
+        """The id of a registered embedder."""
         return int(self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)[0][0])
 
     # -- blobs and chunks ------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class PostgresWriter:
         rows = self._rows("SELECT oid, id FROM blob WHERE tenant = %s AND oid = ANY(%s)", raw)
         return {bytes(oid).hex(): number for oid, number in rows}
 
-    def missing(self, oids: Iterable[str]) -> list[str]:
+    def missing_blobs(self, oids: Iterable[str]) -> list[str]:
         """The given oids that were not added yet, each once and in order."""
         wanted = list(dict.fromkeys(oids))
         known = self._numbers(wanted)
@@ -148,9 +148,13 @@ class PostgresWriter:
         rows = self._rows("SELECT hash FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(keyed))
         return {keyed[bytes(there)] for (there,) in rows}
 
-    def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    def all_stored_chunks(self) -> frozenset[bytes]:
         """Empty: the database has keyed hashes only, so that child processes may parse chunks that exist already."""
-        return frozenset(), frozenset()
+        return frozenset()
+
+    def all_embedded_chunks(self, embedder_id: int) -> frozenset[bytes]:
+        """Empty, as `all_stored_chunks`."""
+        return frozenset()
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
         """Add parsed blobs; the chunks that are new to the index, by number. Raises Refused over the tenant's quota."""
@@ -206,24 +210,24 @@ class PostgresWriter:
         if there + len(self._fresh) + fresh > most[0]:
             raise Refused(f"the tenant may have {most[0]} chunks", "an administrator can raise the quota")
 
-    def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
+    def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
         """The given chunks that have no vector of the embedder."""
-        wanted = list(chunks)
+        wanted = list(chunk_ids)
         old = [chunk for chunk in wanted if chunk not in self._fresh]
-        rows = self._rows("SELECT id FROM chunk WHERE tenant = %s AND id = ANY(%s) AND embedder = %s", old, number)
+        rows = self._rows("SELECT id FROM chunk WHERE tenant = %s AND id = ANY(%s) AND embedder = %s", old, embedder_id)
         there = {chunk for (chunk,) in rows}
         return [chunk for chunk in wanted if chunk not in there]
 
-    def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
-        """Add vectors: (chunk, (`bits`, `int8`) of its vector)."""
+    def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
+        """Add vectors of this embedder: (chunk id, (`bits`, `int8`))."""
         for chunk, (signs, value) in vectors:
             if chunk in self._fresh:
-                self._vectors[chunk] = (number, signs, value)
+                self._vectors[chunk] = (embedder_id, signs, value)
             else:
                 self._new_epoch()
                 self._writes.execute(
                     "UPDATE chunk SET embedder = %s, bits = %s, embedding = %s WHERE tenant = %s AND id = %s",
-                    (number, *vector_columns(signs, value), self._tenant, chunk),
+                    (embedder_id, *vector_columns(signs, value), self._tenant, chunk),
                 )
 
     def _flush(self) -> None:

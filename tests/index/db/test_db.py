@@ -22,7 +22,7 @@ from gitmem.git.opening import open_repository
 from gitmem.index import db, freshness, indexer
 from gitmem.index.db import reembedding
 from gitmem.index.db.connection import _connect
-from gitmem.index.db.values import bits, int8, norm, pack_shape, unpack_shape
+from gitmem.index.db.values import IN_FORCE, INCOMPLETE, bits, int8, norm, pack_shape, unpack_shape
 from gitmem.memory.snapshot import read_hits
 from gitmem.models import embedding
 from tests.harness import SOURCE, Repo
@@ -326,7 +326,7 @@ def test_the_nearest_are_those_of_the_snapshot_however_much_of_the_index_it_has(
     vectors = {n: array("f", [rng.gauss(0, 1) for _ in range(64)]).tobytes() for n in range(1, 401)}
     writer = db.open_writer(tmp_path / "gitmem")
     with writer.writing():
-        number = writer.embedder("words", "static", 64)
+        number = writer.register_embedder("words", "static", 64)
         reembedding.put_in_force(writer.database, number)
         writer.add_vectors(number, [(n, (bits(vector), int8(vector))) for n, vector in vectors.items()])
     norms = bytearray(b"\0" + b"\1" * 380)  # the index has chunks that are newer than the snapshot
@@ -350,13 +350,36 @@ def test_cosines_are_those_of_the_nearest_and_only_of_the_embedder_in_force(tmp_
     vectors[9] = bytes(256)  # a chunk without a word
     writer = db.open_writer(tmp_path / "gitmem")
     with writer.writing():
-        number = writer.embedder("words", "static", 64)
+        number = writer.register_embedder("words", "static", 64)
         reembedding.put_in_force(writer.database, number)
         writer.add_vectors(number, [(n, (bits(vector), int8(vector))) for n, vector in vectors.items()])
-        other = writer.embedder("other", "gguf:x", 64)
+        other = writer.register_embedder("other", "gguf:x", 64)
         writer.add_vectors(other, [(21, (bits(vectors[1]), int8(vectors[1])))])
     asked = array("f", [rng.gauss(0, 1) for _ in range(64)]).tobytes()
     found = writer.cosines(asked, [*vectors, 21, 400])
     assert found == dict(writer.nearest(asked, b"\0" + b"\1" * 20, 20)) and set(found) == set(vectors) - {9}
     assert writer.cosines(asked, []) == {} == writer.cosines(bytes(256), [1]) == writer.cosines(asked[:8], [1])
+    writer.close()
+
+
+def test_a_change_outside_a_transaction_is_refused(tmp_path: Path) -> None:
+    writer = db.open_writer(tmp_path / "gitmem")
+    with pytest.raises(AssertionError, match="outside writing"):
+        writer.set_meta("a", "b")
+    assert writer.meta("a") == ""
+    writer.close()
+
+
+def test_an_embedder_keeps_its_id_and_a_replaced_one_is_incomplete_when_it_comes_back(tmp_path: Path) -> None:
+    writer = db.open_writer(tmp_path / "gitmem")
+    with writer.writing():
+        first, second = writer.register_embedder("a", "static", 64), writer.register_embedder("b", "gguf:x", 64)
+        assert writer.in_force() == ("a", "static")
+        reembedding.put_in_force(writer.database, second)
+        assert writer.register_embedder("a", "gguf:y", 64) == first == writer.embedder_id("a")
+        assert writer.register_embedder("b", "gguf:x", 64) == second
+    rows = writer.database.rows("SELECT name, spec, in_force FROM embedder ORDER BY id")
+    assert rows == [("a", "gguf:y", INCOMPLETE), ("b", "gguf:x", IN_FORCE)]
+    with pytest.raises(IndexDamaged, match="lacks an embedder"):
+        writer.embedder_id("c")
     writer.close()
