@@ -52,7 +52,7 @@ class CitationComparison(NamedTuple):
 
 
 def compare_citations(repo: Repository, values: Iterable[str], commit: str = "") -> list[CitationComparison]:
-    """The code of citations when they were made and now, for a page that shows both.
+    """The code of citations when they were made and now, in the order of `values`, for a page that shows both.
 
     `values`: values of `code` keys; a value that is not a citation is left out. `commit`: the snapshot, "" for the work
     tree. Writes the cache of departures (`known_departures`).

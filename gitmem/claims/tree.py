@@ -88,7 +88,7 @@ class Tree:
         one.
 
         The function takes the longest leading folder of the path with which folders of the tree end, and puts each of
-        these in its place.
+        these, at most MAX_SAME_NAMED_FOLDERS, in its place.
         """
         folder, _, leaf = path.rstrip("/").rpartition("/")
         while folder:
