@@ -77,8 +77,9 @@ def held_back(outcome: Outcome) -> Iterator[str]:
 
 
 def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]:
-    """The refused candidates by check and reason: their number and at most MAX_EXAMPLES of each (MAX_WAITING_EXAMPLES
-    of those that wait for a person). `hidden`: texts of candidates that must not be shown."""
+    """The refused candidates by check and reason, the most frequent first: their number and at most MAX_EXAMPLES of
+    each (MAX_WAITING_EXAMPLES of those that wait for a person). `hidden`: texts of candidates that must not be
+    shown."""
     groups: dict[tuple[str, str], list[Refused]] = {}
     for item in refused:
         reason = ""
