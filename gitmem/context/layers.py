@@ -349,7 +349,8 @@ def _label(piece: Piece) -> str:
 
 
 def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
-    """One part for each rule file whose front matter key `paths` matches a subject, or that lacks this key.
+    """One part for each rule file whose front matter key `paths` matches a subject, or that lacks this key, by path. A
+    file without text after its front matter makes no part.
 
     `subjects`: paths, names of entities, or `*` for all.
     """
