@@ -84,7 +84,8 @@ def counts(repo: Repository, today: date) -> Counts:
 
 
 def _within_budget(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
-    """The blobs while `left[0]` bytes last; `left[0]` is negative afterwards when they did not suffice."""
+    """The blobs while `left[0]` bytes last. Each blob's size is subtracted from `left[0]`, which is negative afterwards
+    when the bytes did not suffice."""
     for blob in blobs:
         left[0] -= len(blob.data)
         if left[0] < 0:
