@@ -271,7 +271,8 @@ def _move_notes(repo: Repository) -> None:
 
 
 def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
-    """The files below `folder` whose bytes or names contain the text, or that cannot be read.
+    """The files below `folder` whose bytes or names contain the text, or that cannot be read, by path. Links are not
+    followed.
 
     Objects of Git are left out: `said_in` reads them.
     """

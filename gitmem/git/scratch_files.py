@@ -22,7 +22,8 @@ def scratch_folder(repo: Repository) -> Path:
 
 
 def scratch_files(repo: Repository) -> list[Path]:
-    """The files in `scratch_folder`, of a running writer or of a killed one. Does not make the folder."""
+    """The files in `scratch_folder`, of a running writer or of a killed one, by name; [] if the folder is missing or
+    cannot be read. Does not make the folder."""
     try:
         return sorted(_scratch_path(repo).iterdir())
     except OSError:
