@@ -68,7 +68,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _node(text: str, at: int) -> _Node:
-    """The value that begins at `at`. Raises ValueError."""
+    """The value that begins at `at`. Raises ValueError if there is no valid JSON."""
     value, end = json.JSONDecoder().raw_decode(text, at)
     if isinstance(value, (dict, list)) and value:
         return _Node(value, at, end, tuple(_members(text, at, isinstance(value, dict))))

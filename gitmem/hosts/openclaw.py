@@ -125,7 +125,8 @@ def _stored_transcript(connection: Connection, session: str) -> bytes:
 
 
 def _event(text: str | None, packed: bytes | None, outline: str | None) -> bytes:
-    """The JSON of an event. For a compressed tool result its outline is returned, which is enough. Raises OSError."""
+    """The JSON of an event. For a compressed tool result its outline is returned, which is enough. Raises OSError as
+    `_unpacked` for any other compressed event."""
     if text is not None or packed is None:
         return (text or "{}").replace("\n", " ").encode("utf-8", "replace")
     navigation = parse_object(outline).get("navigation")
