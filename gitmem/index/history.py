@@ -71,7 +71,8 @@ def ready(repo: Repository, config: Config, commit: str, bounds: Bounds = Bounds
 
 
 def _without_update(repo: Repository, config: Config, all_tips: Sequence[Tip], notes: Sequence[str]) -> History | None:
-    """The history if it is current or must not be updated; None if it must be updated. Raises IndexDamaged."""
+    """The history if it is current or must not be updated; None if it must be updated. Raises IndexDamaged if the index
+    turns out to be damaged when it is read; it is closed then."""
     index = opened(repo)
     if index is None:
         return None

@@ -179,7 +179,8 @@ class _SearchUpdate:
         return self.update.work.unfinished
 
     def _record(self) -> None:
-        """Index the files of the snapshot and record it. Raises what `_update` translates."""
+        """Index the files of the snapshot and record it. Raises IndexDamaged, IndexUnusable, PermissionError and other
+        GitMemErrors, which `_update` handles."""
         scan = self.wanted.scan
         with self.update.blob_indexer() as blob_indexer:
             if scan is None:

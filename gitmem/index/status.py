@@ -92,7 +92,7 @@ class LeftOut:
 def left_out(repo: Repository) -> LeftOut:
     """What the index of the work tree leaves out; nothing if there is no index. The index is not updated.
 
-    Raises IndexUnusable, IndexDamaged.
+    Raises IndexUnusable and IndexDamaged as `open_index`.
     """
     index = db.open_index(directory(repo))
     if index is None:
@@ -106,7 +106,7 @@ def left_out(repo: Repository) -> LeftOut:
 
 
 def status(repo: Repository, config: Config) -> Status:
-    """The state of the index, which is not updated. Raises IndexUnusable, IndexDamaged."""
+    """The state of the index, which is not updated. Raises IndexUnusable and IndexDamaged as `open_index`."""
     path = directory(repo) / db.FILE
     index = db.open_index(directory(repo))
     commit = repo.head()

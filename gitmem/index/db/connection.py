@@ -74,7 +74,8 @@ def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
 
 
 def remove(directory: Path, name: str = FILE) -> list[str]:
-    """Delete the index file, its -wal, -shm and -journal. Returns the names that existed. Raises IndexUnusable."""
+    """Delete the index file, its -wal, -shm and -journal. Returns the names that existed. Raises IndexUnusable if one
+    cannot be deleted."""
     gone = []
     for suffix in ("", "-wal", "-shm", "-journal"):
         try:
