@@ -34,7 +34,8 @@ def first_commits(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str,
     """Fact id -> the oid of the first commit in the history of `at` that has the fact's text in a file of long-term
     memory.
 
-    `at`: a commit, "" for no history. A fact that no commit has is left out. Raises GitFailed.
+    `at`: a commit, "" for no history. A fact that no commit has is left out. Raises GitFailed if Git cannot list the
+    commits.
     """
     wanted = {fact.id: fact for fact in facts}
     oids: dict[str, str] = {}
@@ -62,7 +63,8 @@ class AddingCommits:
 def adding_commits(repo: Repository, base: str, head: str, facts: Sequence[tuple[str, Fact]]) -> AddingCommits:
     """The commits after `base` ("" for the beginning) up to `head` that added each of `facts`, given as (path, fact).
 
-    A commit added a fact if the file has the fact after the commit and in none of its parents. Raises GitFailed.
+    A commit added a fact if the file has the fact after the commit and in none of its parents. Raises GitFailed if Git
+    cannot list the commits.
     """
     texts: dict[tuple[str, str], list[str]] = {(path, fact.id): [] for path, fact in facts}
     comments: dict[tuple[str, str, Meta], list[str]] = {(path, fact.id, fact.meta): [] for path, fact in facts}

@@ -108,7 +108,7 @@ def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
     """Whether the layout or a glob of the settings makes `path` memory; a file that Git ignores counts too, and one
     that does not exist.
 
-    `repo` must have a work tree. Raises OutsideRepository.
+    `repo` must have a work tree. Raises OutsideRepository if the path leaves it or goes through a link.
     """
     assert repo.root is not None
     resolve(repo.root, path)
@@ -128,7 +128,7 @@ def in_work_tree(repo: Repository, config: Config, path: str) -> bool:
     """Whether `path` is memory and not ignored by Git; the file need not exist yet.
 
     False for a path inside another repository and for a path that is not spelled in its shortest form. `repo` must have
-    a work tree. Raises OutsideRepository.
+    a work tree. Raises OutsideRepository if the path leaves it or goes through a link.
     """
     assert repo.root is not None
     resolve(repo.root, path)

@@ -293,7 +293,8 @@ def append_to_logs(
 
 
 def gated_entry(entry: LogEntry, path: str, config: Config) -> tuple[Redaction, Meta]:
-    """Scan a line for the log `path`: its text with secrets masked, and the pairs for its comment. Raises Refused."""
+    """Scan a line for the log `path`: its text with secrets masked, and the pairs for its comment. Raises Refused if
+    the gate refuses the line. The caller checks the length."""
     own = [("type", entry.kind), ("origin", entry.origin)]
     meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
     return _through_the_gate(normalise(entry.text), meta, path, config), meta
@@ -329,7 +330,7 @@ def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
 
 
 def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redaction:
-    """Scan a text for `path` and mask its secrets as `mem.onSecret` says. Raises Refused.
+    """Scan a text for `path` and mask its secrets as `mem.onSecret` says. Raises Refused as `refuse_or_mask`.
 
     The text is scanned twice: alone, because a rule that matches up to the end of a line finds less before a comment;
     and as the whole line with its comment, because the Git hook will scan that line.
