@@ -59,8 +59,8 @@ class HttpEmbedder:
 
     @property
     def dims(self) -> int:
-        """How many numbers a vector has. The first call asks the endpoint with a constant text. Raises
-        ModelUnavailable."""
+        """How many numbers a vector has. The first call asks the endpoint with a constant text. Raises ModelUnavailable
+        if it does not answer."""
         if not self._dims:
             self.embed_query("memory")
         return self._dims
@@ -115,7 +115,8 @@ class HttpEmbedder:
         self, prefix: str, texts: Sequence[str], origins: Sequence[tuple[str, str]], tries: int, deadline: float
     ) -> list[bytes]:
         """Send one batch, secrets redacted, and return its unit vectors; zeros for a blank text. `deadline`: of all
-        `tries` together, monotonic clock. Raises ModelUnavailable."""
+        `tries` together, monotonic clock. Raises ModelUnavailable if there is no answer in time, or one of another form
+        or number."""
         from gitmem.gate.policy import Policy
         from gitmem.gate.redaction import redact
 

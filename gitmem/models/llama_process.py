@@ -197,8 +197,8 @@ def model_id(file: Path) -> str:
 
 
 def fingerprint(file: Path) -> str:
-    """12 hex digits of the SHA-256 of a file's size, first and last MiB: enough to tell models apart. Raises
-    OSError."""
+    """12 hex digits of the SHA-256 of a file's size, first and last MiB: enough to tell models apart. Raises OSError if
+    the file cannot be read."""
     size = file.stat().st_size
     with file.open("rb") as data:
         digest = hashlib.sha256(str(size).encode() + data.read(1 << 20))
