@@ -361,7 +361,7 @@ def _was_never_given(fact: Fact, day: str, receipts: Receipts) -> bool:
 def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[list[Digest], dict[str, bytes], list[str]]:
     """(new digests, path -> bytes of their files, notes about episodes that are too large and digests that the gate
     stops). `known`: the facts of MEMORY.md. Only old months count (`stale_month`). Episodes that are the same in the
-    commit `base`, and those that a digest cites, are left out. Raises ModelUnavailable."""
+    commit `base`, and those that a digest cites, are left out. Raises ModelUnavailable as `make_digest`."""
     place = run.place
     entries = [entry for entry in place.entries(head, ["memory"]) if entry.mode in (REGULAR, EXECUTABLE)]
     before: dict[str, str] = {}

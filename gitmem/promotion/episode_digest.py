@@ -93,7 +93,7 @@ def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: M
     a fact of `known`. `logs`: the episodes; transcripts among them are left out.
 
     The items below a heading DECISIONS are taken as they are; `model` is only asked about episodes without such items.
-    With fewer than MIN_EPISODES episodes there are no lines. Raises ModelUnavailable.
+    With fewer than MIN_EPISODES episodes there are no lines. Raises ModelUnavailable if the model gives no answer.
     """
     path = f"{FOLDER}/{month}.md"
     logs = [log for log in logs if not any(map(_TURN.match, log.lines))]

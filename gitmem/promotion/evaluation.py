@@ -110,7 +110,8 @@ def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
 
 
 def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Model) -> LogQuality:
-    """The figures of a model that reads one log, with an empty memory. Raises ModelUnavailable."""
+    """The figures of a model that reads one log, with an empty memory. Raises ModelUnavailable if the model gives no
+    answer."""
     return _quality(log, keep, types, model.propose([log], []).operations)
 
 

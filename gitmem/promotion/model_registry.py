@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def open_model(name: str, setting: Setting, words: str = "") -> Model:
     """The model with this name: `rules`, `gguf:/path/to.gguf` or `http:https://HOST/v1#NAME`.
 
-    `words`: replaces the system prompt of the package for a language model. Raises ModelUnavailable, BadConfig.
+    `words`: replaces the system prompt of the package for a language model. Raises ModelUnavailable for another name
+    and for a file that is missing or is no model, BadConfig for an address of another form.
     """
     if name == "rules":
         from gitmem.promotion.rules_model import RulesModel
@@ -51,7 +52,8 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
 
 def is_judge(name: str, use: str) -> bool:
     """Whether the language model `name` judges statements of the rules, instead of listing facts. `use`: the setting
-    `mem.modelUse`; with `auto` small GGUF models judge. Raises ModelUnavailable."""
+    `mem.modelUse`; with `auto` small GGUF models judge. Raises ModelUnavailable, with `auto` only, as
+    `judges_by_default`."""
     kind, _, rest = name.partition(":")
     if use != "auto" or kind != "gguf":
         return use == "judge"

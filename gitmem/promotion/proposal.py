@@ -78,4 +78,5 @@ class Model(Protocol):
     def id(self) -> str: ...
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """Operations for the new lines of `logs`. `existing`: the facts of MEMORY.md. Raises ModelUnavailable."""
+        """Operations for the new lines of `logs`. `existing`: the facts of MEMORY.md. Raises ModelUnavailable if the
+        model cannot be asked."""

@@ -130,7 +130,8 @@ def _topic(text: str, language: str) -> str:
 
 def questions_by_model(facts: Sequence[FactQuestion], model: LanguageModel) -> tuple[list[FactQuestion], list[str]]:
     """(the facts with questions of the model, in order; sentences about problems). A fact for which the model writes
-    none keeps its question, and so do the facts that are left when the budget is used up. Raises ModelUnavailable."""
+    none keeps its question, and so do the facts that are left when the budget is used up. Raises ModelUnavailable if
+    the model cannot be loaded or gives no reply."""
     asked: list[FactQuestion] = []
     problems: list[str] = []
     with model.run() as complete:
