@@ -437,7 +437,8 @@ def _comes_from_commit(fact: Fact, spans: Iterable[Span], evidence: Evidence) ->
 def _read_evidence(
     repo: Repository, head: str, selector: Selector, ledger: Ledger, rows: Sequence[tuple[str, bytes, Fact]]
 ) -> Evidence:
-    """The evidence about the facts of `rows` (path, bytes of the file, fact). Raises UnknownRevision."""
+    """The evidence about the facts of `rows` (path, bytes of the file, fact). Raises UnknownRevision if `selector`
+    names a commit that does not exist."""
     match selector.by:
         case By.SOURCE | By.ORIGIN:
             return Evidence(ledger.sources)

@@ -117,7 +117,7 @@ def verify(
 
     With `base` (an oid or revision), a fact is checked when it is new or its comment changed since `base`. Of the other
     facts only the sources that changed since are checked. `globs`: the `[memory] paths` in force; a file outside them
-    and the usual places is no source. Raises UnknownRevision.
+    and the usual places is no source. Raises UnknownRevision if `base` or `head` names no commit.
     """
     tip = repo.resolve(head)
     rows = list(facts_at(repo, tip))
