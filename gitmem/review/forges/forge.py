@@ -227,7 +227,7 @@ class Client(ABC):
     def put_suggestions(self, number: int, head: str, suggestions: Sequence[Suggestion]) -> int:
         """Write each suggestion that no earlier run wrote as a comment on its line, and return how many were written:
         MAX_SUGGESTIONS at most, 0 at a forge without suggestions. One that is longer than the forge permits, or for a
-        line outside the forge's diff, is left out. Raises ForgeError."""
+        line outside the forge's diff, is left out. Raises ForgeError for any other error of the forge."""
         if not self.forge.suggestion:
             return 0
         bodies = {row: _suggestion_body(row, self.forge.suggestion) for row in suggestions}

@@ -126,7 +126,7 @@ class GitHubClient(RestClient):
 
     def pull_at(self, source: str, branch: str, head: str) -> Pull | None:
         """The open pull request from `branch` of the repository `source` (owner/name) whose head is the oid `head`;
-        None when there is none or its branch has moved. Raises ForgeError."""
+        None when there is none or its branch has moved. Raises ForgeError if GitHub refuses or does not answer."""
         owner = source.partition("/")[0]
         for row in self.connection.list_all("/pulls", {"state": "open", "head": f"{owner}:{branch}"}):
             pull = self._pull(row)
@@ -177,7 +177,7 @@ class GitHubClient(RestClient):
     def head_at(self, pull: Pull, time: str) -> str:
         """The oid of the tip of a pull request's branch before a time (ISO 8601), from the forge's record of its newest
         100 pushes; "" when it has none, or the fork was deleted. A push in the same second counts as later. Raises
-        ForgeError."""
+        ForgeError if GitHub refuses or does not answer."""
         if not _OWNED.fullmatch(pull.head_repository):
             return ""  # the fork was deleted
         source = replace(self.connection, root=f"{self.forge.api}/repos/{pull.head_repository}")
