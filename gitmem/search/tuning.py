@@ -47,7 +47,8 @@ def constant_names() -> str:
 
 
 def _parse_weight(text: str) -> tuple[str, float]:
-    """(name, value) of `NAME=VALUE`. Raises BadConfig."""
+    """(name, value) of `NAME=VALUE`. Raises BadConfig for an unknown name, and for a value that is no number from -1000
+    to 1000."""
     name, _, value = text.partition("=")
     try:
         number = float(value)
