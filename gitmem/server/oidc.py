@@ -154,7 +154,9 @@ def _provider(table: Mapping[str, Any]) -> Provider:
 
 
 def _grant(table: Any) -> Grant:
-    """The grant of one table in `grants`; the scope is "read" if it names none. Raises BadConfig."""
+    """The grant of one table in `grants`; the scope is "read" if it names none, and `repositories` is () for all of the
+    tenant. Raises BadConfig for an unknown key, a missing claim or value, an unknown scope, and a list of repositories
+    that is empty or has no names."""
     if not isinstance(table, dict) or set(table) - {"claim", "value", "scope", "repositories"}:
         raise BadConfig("a grant of 'oidc' has claim, value, scope and repositories", "see docs/server.md")
     claim, value, scope = table.get("claim"), table.get("value"), table.get("scope", "read")

@@ -157,7 +157,8 @@ class PostgresWriter:
         return frozenset()
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs; the chunks that are new to the index, by number. Raises Refused over the tenant's quota."""
+        """Add parsed blobs; the chunks that are new to the index, by number. Blobs that the index has already are left
+        out. Raises Refused if the tenant would be over its quota."""
         existing = self._numbers(blob.oid for blob in blobs)  # another repository's ingest may have added them
         new = [blob for blob in blobs if blob.oid not in existing]
         rows: dict[bytes, ChunkRow] = {}

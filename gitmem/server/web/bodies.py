@@ -164,7 +164,8 @@ def _value(given: Mapping[str, Any], name: str, schema: Schema, required: bool) 
 
 
 def text_or_json(given: Mapping[str, Any], name: str) -> str | dict[str, Any] | list[Any]:
-    """A field that holds a text, an object or a list, and not an empty one. Raises UsageError."""
+    """A field that holds a text, an object or a list, and not an empty one. Raises UsageError for a missing, empty or
+    other value."""
     value = given.get(name)
     if not isinstance(value, str | dict | list) or not value:
         raise UsageError(f"'{name}' takes a text, an object or a list", f"send the {name} as it was sent to you")

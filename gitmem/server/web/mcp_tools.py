@@ -152,7 +152,8 @@ class CountedTools(MCPServer):
         self.operations = operations
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
-        """As MCPServer's. Raises ToolError."""
+        """As MCPServer's. Raises ToolError if the caller has to wait, if there is no such tool, if the arguments do not
+        fit it, and as the tool does."""
         caller, refused = _caller.get(), UsageError("there is no such tool, or it takes other arguments", "")
         try:
             await run_in_threadpool(self.operations.take_turn, caller)
@@ -210,7 +211,8 @@ def _function(
 
 
 def search(operations: Operations, given: Search) -> Found:
-    """memory_search over the repositories that the caller may read, or the one that is named. Raises ToolError."""
+    """memory_search over the repositories that the caller may read, or the one that is named. Raises ToolError as
+    `_run`."""
     request = SearchRequest(
         given.query, given.maxResults, paths=tuple(filter(None, [given.path])),
         types=tuple(filter(None, [given.type])), history=history_mode(given.history),
@@ -249,7 +251,7 @@ def _of_commit(hit: SearchHit, query: str) -> Hit:
 
 
 def get(operations: Operations, given: Get) -> Got:
-    """memory_get: lines of a memory file, quoted; the text of an empty file is "". Raises ToolError."""
+    """memory_get: lines of a memory file, quoted; the text of an empty file is "". Raises ToolError as `_run`."""
     shown = _run(
         operations, "lines",
         lambda caller: operations.lines(
@@ -266,7 +268,7 @@ def get(operations: Operations, given: Get) -> Got:
 
 
 def assemble(operations: Operations, given: Assemble) -> Assembled:
-    """memory_context: the context for a prompt; its text is "" if memory has nothing. Raises ToolError."""
+    """memory_context: the context for a prompt; its text is "" if memory has nothing. Raises ToolError as `_run`."""
     made = _run(
         operations, "context",
         lambda caller: operations.context(caller, given.prompt, given.repositories, given.budget),
@@ -276,14 +278,15 @@ def assemble(operations: Operations, given: Assemble) -> Assembled:
 
 
 def propose(operations: Operations, given: Propose) -> Opened:
-    """memory_propose: the branch and the pull request that were made for a line. Raises ToolError."""
+    """memory_propose: the branch and the pull request that were made for a line. Raises ToolError as `_run`."""
     change = Change(NewLine(given.text, given.type), "", given.reason, _caller.get().name)
     done = _run(operations, "propose", lambda caller: operations.propose(caller, given.repository, change))
     return Opened(branch=done.branch, number=done.number, url=one_line(done.url))
 
 
 def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) -> Any:
-    """The result of an operation. A refusal is audited, as over REST. Raises ToolError."""
+    """The result of an operation. A refusal is audited, as over REST. Raises ToolError if the operation raises a
+    GitMemError."""
     caller = _caller.get()
     try:
         return operation(caller)

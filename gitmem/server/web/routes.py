@@ -125,7 +125,8 @@ class Routes:
         return called
 
     def _admitted(self, token: str) -> Caller:
-        """The caller with this token, whose request is counted. Raises Unauthorized, TooMany, IndexUnusable."""
+        """The caller with this token, whose request is counted. Raises Unauthorized and IndexUnusable as
+        `Operations.caller`, TooMany if the caller has to wait."""
         caller = self.operations.caller(token)
         self.operations.take_turn(caller)
         return caller
