@@ -143,7 +143,8 @@ def _past_session(service: str, name: str, file: IO[bytes], start: int, end: int
 
 
 def _read(service: str, file: IO[bytes], start: int, end: int) -> Recording:
-    """The turns and the SHA-256 of the conversation at bytes `start` to `end`. Raises OSError."""
+    """The turns and the SHA-256 of the conversation at bytes `start` to `end`. Raises OSError if the file cannot be
+    read."""
     data = _bytes(file, start, end)
     return Recording(_parsed(service, data)[1], hashlib.sha256(data).hexdigest())
 

@@ -118,7 +118,7 @@ def by_start(sessions: Iterable[PastSession]) -> tuple[PastSession, ...]:
 
 
 def _sessions_in_database(path: Path) -> list[PastSession]:
-    """The sessions of a host's SQLite database, [] for an unknown form. Raises OSError."""
+    """The sessions of a host's SQLite database, [] for an unknown form. Raises OSError if the file cannot be read."""
     for form in (host.database for host in all_hosts() if host.database is not None):
         stored = stored_sessions(path, form)
         if stored:
@@ -134,7 +134,8 @@ def _sessions_in_database(path: Path) -> list[PastSession]:
 
 
 def _session_in_file(path: Path) -> list[PastSession]:
-    """The session of a transcript as a list of one, [] for a file without turns. Raises OSError.
+    """The session of a transcript as a list of one, [] for a file without turns. Raises OSError if the file cannot be
+    read.
 
     The beginning of the file is read, or the whole file if the beginning has no session id or no time.
     """

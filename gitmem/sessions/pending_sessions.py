@@ -86,7 +86,8 @@ def add_note(
     """Make a note of a session before it is written.
 
     Returns the note's name ("" if there is nothing to write) and the names of sessions whose notes were deleted to stay
-    within the limits. An older note of the session is deleted if the new note covers it. Raises GitMemError, OSError.
+    within the limits. An older note of the session is deleted if the new note covers it. Raises GitMemError or OSError
+    if the note cannot be written.
     """
     common = repo.common_dir
     session = session_name(transcript, source.session)
@@ -266,7 +267,7 @@ def _write_note(
 
 
 def _transcript(note: Note) -> Transcript:
-    """The turns of a note, read from the host's file if it names one. Raises OSError."""
+    """The turns of a note, read from the host's file if it names one. Raises OSError if this file cannot be read."""
     if not note.file:
         return Transcript(note.turns, note.session)
     return since(parse(read_regular(Path(note.file))), note.start)

@@ -86,7 +86,7 @@ def end_due(
 
     `transcripts`: session name -> transcript that the caller has already read; others are read from the file that the
     session's state names. The episode gets the time of the session's last activity. A second call has no effect. Raises
-    Locked while another process ends sessions; a failure of one session is in its `problem`.
+    Locked if another process goes on ending sessions; a failure of one session is in its `problem`.
     """
     policy = Reset(config.session_reset)
     if policy is Reset.NEVER or repo.root is None or not (repo.common_dir / "gitmem/sessions").is_dir():

@@ -129,7 +129,7 @@ def _part(value: dict[str, object]) -> EndedPart:
 
 
 def save_state(common_dir: Path, session: str, state: State) -> None:
-    """Store the state in the session's file, with mode 0600. Raises GitMemError, OSError."""
+    """Store the state in the session's file, with mode 0600. Raises GitMemError or OSError if it cannot be written."""
     value = {
         "turns": sorted(state.turns), "facts": sorted(state.facts), "name": session, "transcript": state.transcript,
         "seen": state.seen.isoformat() if state.seen else "", "part": state.part, "closed": list(state.closed),
@@ -325,7 +325,8 @@ def read_private(common_dir: Path, name: str) -> bytes:
 
 
 def write_private(common_dir: Path, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file in the folder of the sessions' states, with mode 0600. Raises GitMemError, OSError.
+    """Replace a file in the folder of the sessions' states, with mode 0600. Raises GitMemError or OSError if it cannot
+    be written.
 
     Without `durable` the call does not wait for the disk, and after a crash of the machine the old file may be back.
     """

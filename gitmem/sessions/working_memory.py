@@ -282,7 +282,7 @@ class Store:
             self._remove(name)
 
     def _remove(self, name: str) -> None:
-        """Delete a file and forget its cached value. Raises GitMemError."""
+        """Delete a file and forget its cached value. Raises GitMemError if it cannot be deleted."""
         self._cache.pop(name, None)
         try:
             (self._folder / name).unlink(missing_ok=True)
