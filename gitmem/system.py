@@ -131,7 +131,8 @@ def temporary_folder() -> Iterator[Path]:
 def make_folder() -> Path:
     """A new folder (mode 0700) for the caller to remove with `remove_folder`.
 
-    If the process ends without that, the next `make_folder` of any process removes the folder. Raises OSError.
+    If the process ends without that, the next `make_folder` of any process removes the folder. Raises OSError if the
+    folder cannot be made.
     """
     import shutil
     import tempfile
