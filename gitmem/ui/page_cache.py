@@ -20,8 +20,8 @@ class PageCache:
 
     def get(self, name: str, key: object, make: Callable[[], Value]) -> Value:
         """The cached value of `name` for `key`, else the result of `make`, which is cached. `key`: an immutable value
-        with everything that the result depends on. Raises what `make` raises; then nothing is cached. Two calls with
-        one name wait for each other."""
+        with everything that the result depends on. The cache keeps the newest MAX_ENTRIES values. If `make` raises, its
+        error is raised and nothing is cached. Two calls with one name wait for each other."""
         with self._lock:
             making = self._making.setdefault(name, threading.Lock())
         with making:

@@ -91,7 +91,8 @@ class Guard:
 
     def _checked(self, scope: Scope) -> Response | None:
         """None for a request that may pass; for the first request of a browser, the response that sets its cookie.
-        Raises Refusal."""
+        Raises Refusal for another host name, for a request from another site, for a path without the token, and for a
+        browser without the cookie."""
         headers, keys = Headers(scope=scope), self.keys
         if headers.get("host", "") not in keys.hosts:
             raise Refusal(421, "This server answers to 127.0.0.1 and localhost only.")

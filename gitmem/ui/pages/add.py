@@ -75,7 +75,8 @@ def change(view: View, form: Form) -> Response:
 
 
 def _plan(view: View, typed: Form) -> Plan[tuple[Added, bool]]:
-    """The plan of the addition. Raises UsageError, Refused."""
+    """The plan of the addition. Raises UsageError for an unknown type, a last day that is none, and as `source_keys`
+    and `plan_of_committed_addition`; Refused if the gate refuses the line."""
     kind = typed["type"]
     if kind and kind not in FACT_TYPES:
         raise UsageError(Message("'{}' is no type of fact", kind[:40]), "choose one of the list")

@@ -421,7 +421,8 @@ def allow(view: View, form: dict[str, str]) -> Response:
 
 
 def _settled_contents(view: View, shown: BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
-    """The files that both sides changed, as the form settles their conflicts. Raises Refused, UsageError."""
+    """The files that both sides changed, as the form settles their conflicts. Raises UsageError if a conflict has no
+    choice, Refused if the gate refuses a typed text."""
     return settled(shown, {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts})
 
 

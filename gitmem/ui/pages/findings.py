@@ -126,7 +126,7 @@ def without_fingerprints(shown: Preview) -> Preview:
 
 
 def _path(view: View, form: dict[str, str]) -> str:
-    """The path in Git's index that the form names. Raises MissingFile."""
+    """The path in Git's index that the form names. Raises MissingFile if the index has no such file."""
     path = next((entry.path for entry in view.repo.staged() if file_key(entry.path) == form.get("file")), None)
     if path is None:
         raise MissingFile(view.t("There is no such file in Git"), view.t("look at it as it is now"))
