@@ -154,7 +154,8 @@ class ClaimLookup:
         return Resolution(NOWHERE, f"{near[0][0]} has {near[0][1]}")
 
     def _stated(self) -> dict[str, list[tuple[str, str]]]:
-        """Tool -> (path, version or range) of each configuration file that states a version of the tool."""
+        """Tool -> (path, version or range) of each configuration file that states a version of the tool. Of more than
+        MAX_VERSION_FILES such files those nearest to the top are read, and none below node_modules/."""
         stated: dict[str, list[tuple[str, str]]] = {}
         tools = {one.claim.tool for one in self.claims if one.claim.kind is Kind.VERSION}
         packages = tuple(sorted({versions.NAMES.get(tool, tool) for tool in tools}))

@@ -70,7 +70,11 @@ def names_in(
     repo: Repository, entries: Iterable[Entry], names: Iterable[str], *, defining: bool = True
 ) -> Names:  # fmt: skip
     """The names among `names` that the code in these files uses, and those that it defines. `defining`: False saves
-    time and leaves `defined` empty."""
+    time and leaves `defined` empty.
+
+    Files above LARGE_FILE_BYTES are read only for names that no smaller file uses; files above MAX_FILE_BYTES, and
+    those with a NUL byte at their beginning, are never read.
+    """
     left = {name.encode("utf-8", "surrogateescape"): name for name in names}
     if not left:
         return Names(frozenset(), frozenset())
@@ -111,7 +115,8 @@ class BlobWords:
         self._defined: dict[str, frozenset[str]] = {}
 
     def names(self, entries: Iterable[Entry]) -> Names:
-        """The names that the code among these files uses and defines. Files over LARGE_FILE_BYTES are left out."""
+        """The names that the code among these files uses and defines. Files over LARGE_FILE_BYTES, and those with a NUL
+        byte in their first MAX_PROBED_BYTES, are left out."""
         if not self._searched:
             return Names(frozenset(), frozenset())
         oids = [entry.oid for entry in entries if entry.oid not in self.without and _is_code(entry)]

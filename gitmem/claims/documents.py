@@ -25,7 +25,11 @@ class Documents(NamedTuple):
 
 def read(repo: Repository, commit: str, daily: Iterable[str] = (), only: Sequence[str] = ()) -> Documents:
     """Read the claims of a commit's files. `daily`: patterns of daily logs, which are not checked. `only`: read only
-    the files at or below these paths."""
+    the files at or below these paths.
+
+    Only the first MAX_FILES files are read, and none above MAX_MEMORY_FILE_BYTES; notes of the result say so. A file
+    with a NUL byte has no claims.
+    """
     listed = repo.entries(commit)
     entries = checked_files(listed, daily)
     if only:

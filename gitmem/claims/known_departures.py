@@ -47,7 +47,8 @@ class KnownDepartures:
         return found
 
     def keep(self) -> None:
-        """Write the cache if Git was called. Does nothing if the Git directory cannot be written."""
+        """Write the newest MAX_KNOWN_PATHS rows of the cache if Git was called. Does nothing if the Git directory
+        cannot be written."""
         if not self.lookups or self._rows is None:
             return
         rows = dict(list(self._rows.items())[-MAX_KNOWN_PATHS:])

@@ -85,7 +85,9 @@ def removed_words(
     """Compare the changed code files: (removed words, names that may be gone, notes).
 
     A removed word was on a line that a file lost. A name of `claimed` may be gone in two cases: it is a removed word
-    and no changed file uses it now, or a removed line defined it and no changed file defines it now.
+    and no changed file uses it now, or a removed line defined it and no changed file defines it now. Files above
+    MAX_MEMORY_FILE_BYTES count as empty, and removed lines above MAX_LINE_CHARS do not count. With more than
+    MAX_CHANGED_FILES files nothing is compared, and a note says so.
     """
     changed = [
         change for change in changes
