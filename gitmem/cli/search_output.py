@@ -211,7 +211,8 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
 
 
 def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: bool) -> list[str]:
-    """The place of a source of a fact and, if the search found it, an excerpt of its text."""
+    """The place of a source of a fact and, if the search found it, an excerpt of its text, of MAX_SOURCE_LINES lines at
+    most."""
     lines = line_range(source.start_line, source.end_line)
     rows = [paint(f"    from {escape(source.path, '')}:{lines}", "dim", on)]
     for line in excerpt(source.text, query)[:MAX_SOURCE_LINES] if source.text else []:

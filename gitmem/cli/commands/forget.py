@@ -141,8 +141,8 @@ def _show_plan(planned: Purge) -> None:
 
 
 def _show_purge(done: Purge) -> None:
-    """Print what was rewritten and removed, then where the text still is, or what has to be done at remotes and
-    clones."""
+    """Print what was rewritten and removed, then where the text still is (the first MAX_NAMED_LINES places), or what
+    has to be done at remotes and clones."""
     say(f"purged from {counted(done.blobs, 'version')} of files and {counted(done.commits + done.tags, 'message')}")
     if done.signed:
         say(f"{counted(done.signed, 'signature')} of commits and tags are gone: sign again what must be signed")

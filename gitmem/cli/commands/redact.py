@@ -181,7 +181,8 @@ def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> Non
 
 
 def _show(masked: Sequence[Plan], left: Sequence[tuple[Plan, Finding]]) -> None:
-    """Print the masks of each file, then the findings that no mask can remove."""
+    """Print the masks of each file, at most MAX_LISTED_MASKS and the number of the others, then the findings that no
+    mask can remove."""
     for plan in masked:
         done = plan.redaction
         count = f"{done.characters:,} of {plan.size:,} characters"

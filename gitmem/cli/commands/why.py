@@ -123,7 +123,8 @@ def _commit(answer: Answer) -> str:
 
 
 def _cited(one: CitationComparison, on: bool) -> list[str]:
-    """Code that the fact cites: its state, and its lines as they were if they have changed."""
+    """Code that the fact cites: its state, and if it has changed the first MAX_CODE_LINES of its lines as they were,
+    without secrets."""
     from gitmem.gate.quoting import without_secrets
 
     style, lines = "good", []
