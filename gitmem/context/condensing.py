@@ -136,7 +136,9 @@ def _checked_line(
 ) -> tuple[CondensedLine | None, str]:
     """(the condensed line of one row of a reply, "") or (None, the reason why the row is refused).
 
-    `notes`: the batch that the model saw. `taken`: keys of the notes that accepted lines replace already.
+    `notes`: the batch that the model saw. `taken`: keys of the notes that accepted lines replace already. The text is
+    cut at MAX_TEXT_CHARACTERS, the topic at MAX_TOPIC_CHARACTERS. A row that cites more than MAX_CITED labels is
+    refused.
     """
     text, topic, labels = row.get("text"), row.get("topic"), row.get("lines")
     if not isinstance(text, str) or not isinstance(topic, str) or not isinstance(labels, list):
