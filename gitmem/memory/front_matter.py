@@ -70,7 +70,7 @@ _STATED = re.compile(r"([A-Za-z_][\w-]*):[ \t]*(.*)")
 
 def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], ...]:
     """The (key, value) pairs of a file's front matter for `keys`, only keys without indentation, in order; () without
-    any.
+    any. Only the first MAX_FRONT_MATTER_CHARACTERS bytes are read.
 
     The function reads line by line, so that an `origin` in a faulty front matter still counts. Each item of a list
     gives one pair; other YAML is not understood. No YAML parser is called, because callers read thousands of notes.
