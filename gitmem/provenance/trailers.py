@@ -249,7 +249,7 @@ def with_record(body: str, recorded: CommitRecord) -> str:
 
 
 def message_of_line(text: str, agent: str) -> str:
-    """The message of a commit that adds one line of memory; `agent` is "" for a person."""
+    """The message of a commit that adds one line of memory, cut at MAX_SUBJECT_CHARS; `agent` is "" for a person."""
     return with_record(f"memory: {text[:MAX_SUBJECT_CHARS]}", CommitRecord(agent=agent))
 
 

@@ -59,7 +59,7 @@ class Wording:
 
 def wording(text: str, lines: Sequence[str], days: Iterable[date]) -> Wording:
     """Compare a text with its cited lines; a text without words is never the same. `days`: the days of their logs,
-    which the text may add as ISO dates."""
+    which the text may add as ISO dates. Only the first MAX_SENTENCES sentences of the lines are compared."""
     dates = {day.isoformat() for day in days}
     cited = [_forms(sentence) for line in lines for sentence in _sentences(line)][:MAX_SENTENCES]
     whole_sentences = [forms[0] for forms in cited]
