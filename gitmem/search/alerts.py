@@ -76,8 +76,9 @@ def parse_alerts(data: bytes) -> list[Alert]:
 
 
 def _alert_values(value: Any) -> list[Any]:
-    """One JSON object for each alert in a delivery, with the labels that all alerts share; resolved alerts are left out
-    unless all are resolved. A delivery without a list of alerts is returned as the only alert."""
+    """One JSON object for each of the first MAX_VALUES alerts in a delivery, with the labels that all alerts share;
+    resolved alerts are left out unless all are resolved. A delivery without a list of alerts is returned as the only
+    alert."""
     rows: list[Any] = []
     shared: dict[str, Any] = {}
     if isinstance(value, list):

@@ -183,7 +183,7 @@ def find_words(asked: WeighedQuestion, text: str) -> FoundWords:
 
 def features(asked: WeighedQuestion, text: str, stands: FoundWords, near: float) -> dict[str, float]:
     """Name -> value of each feature of the regression. `stands`: the result of `find_words`. `near`: the `cosine` of
-    the text."""
+    the text. Only the first MAX_WORDS words of the text are searched for similar words."""
     said = words(text)
     tells = stands.weight + _similar_weight(asked, said[:MAX_WORDS], stands.words)
     return {

@@ -279,7 +279,8 @@ def _result_of_action(text: str) -> str:
 
 
 def _actions_and_outcome(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
-    """(actions, outcome, line of the outcome) of an incident; None if it has no action or does not tell of trouble."""
+    """(the first MAX_ACTIONS actions, outcome, line of the outcome) of an incident; the outcome is "" and its line 0
+    for none. None if it has no action or does not tell of trouble."""
     actions: list[Action] = []
     outcome, outcome_line, labelled = "", 0, False
     for one in unit.statements:

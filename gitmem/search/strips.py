@@ -121,7 +121,8 @@ def _is_unrelated(retrieved: RetrievedChunks, strips: list[Strip], ranking: Rank
 def _named_files(
     index: IndexReader, snapshot: Snapshot, parsed: ParsedQuery, retrieved: RetrievedChunks
 ) -> _NamedFiles:
-    """The files that the question names; none with `--lane vector`."""
+    """The files that the question names; none with `--lane vector`. `likely` are the MAX_NAMED_FILES that the question
+    names best."""
     if parsed.query.lane is Lane.VECTOR or not retrieved.terms:
         return _NamedFiles()
     numbers = {term.text: number for number, term in enumerate(retrieved.terms)}
