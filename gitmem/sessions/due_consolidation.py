@@ -53,8 +53,8 @@ class Record:
 
 
 def note_ended(repo: Repository, config: Config, episode: str) -> None:
-    """Count the session of this episode as ended, once for each episode. Does nothing if `mem.distillAfter` is 0, if
-    `episode` is "", or if the record cannot be written."""
+    """Count the session of this episode as ended, once for each episode; the newest MAX_EPISODES are kept. Does nothing
+    if `mem.distillAfter` is 0, if `episode` is "", or if the record cannot be written."""
     if not config.distill_after or not episode:
         return
     try:

@@ -55,7 +55,8 @@ class MemoryStatements:
         return bool(self.texts and found) and all(map(self._has_sentence, found))
 
     def _has_sentence(self, sentence: str) -> bool:
-        """Whether one statement says all of the sentence; False for a question."""
+        """Whether one of the MAX_COMPARED statements with most of its terms says all of the sentence; False for a
+        question."""
         if sentence.rstrip().endswith(("?", "？")):
             return False
         counts: dict[int, int] = defaultdict(int)

@@ -71,8 +71,9 @@ class OpenedFiles:
         return str(path)
 
     def _best(self, path: str, file: FileRead, words: set[str], text: str) -> tuple[int, int]:
-        """(line number, number of words of the text in it) of the opened line with most of `words`; (0, 0) if no line
-        is specific enough."""
+        """(line number, number of words of the text in it) of the opened line with most of `words`, the first of
+        several; (0, 0) if no line is specific enough. Of a line the first MAX_LINE_CHARS are read. A file above
+        MAX_MEMORY_FILE_BYTES has no lines. Caches the lines of the file."""
         if path not in self._lines:
             try:
                 assert self.repo.root is not None

@@ -90,8 +90,8 @@ def announce_compaction(common_dir: Path, session: str) -> None:
 
 
 def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
-    """Write the parts to the session's file. Does nothing for a session without a name or in a read-only Git
-    directory."""
+    """Write the parts to the session's file, the newest MAX_KEYS keys and places of them. Does nothing for a session
+    without a name or in a read-only Git directory."""
     if not session:
         return
     value = {

@@ -237,8 +237,9 @@ def _is_later(ended: EndedPart, spoken: Sequence[Turn]) -> bool:
 
 
 def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
-    """The state with the current part marked as ended with these turns. Without turns, or if the part already contains
-    them all, only `ended` is set."""
+    """The state with the current part marked as ended with the last MAX_PART_KEYS of these turns; the newest
+    MAX_ENDED_PARTS ended parts are kept. Without turns, or if the part already contains them all, only `ended` is
+    set."""
     keys = tuple(rolling_summary.turn_key(turn) for turn in spoken)[-MAX_PART_KEYS:]
     own = next((each for each in state.parts if each.part == state.part), None)
     if not keys or (own is not None and set(keys) <= set(own.turns)):
