@@ -242,14 +242,15 @@ def day_tag(value: date | str) -> Markup | str:
 
 
 def markdown(text: str) -> Markup:
-    """The HTML of Markdown with paragraphs, lists and other blocks."""
+    """The HTML of Markdown with paragraphs, lists and other blocks. The text is cut at MAX_MARKDOWN_CHARACTERS, and the
+    number of the other characters follows."""
     from gitmem.ui.safe_markdown import parser
 
     return Markup(parser().render(visible(text[:MAX_MARKDOWN_CHARACTERS]))) + _count_of_rest(text)
 
 
 def inline(text: str) -> Markup:
-    """The HTML of one line of Markdown: emphasis, code and links, no blocks."""
+    """The HTML of one line of Markdown: emphasis, code and links, no blocks. The text is cut as in `markdown`."""
     from gitmem.ui.safe_markdown import parser
 
     return Markup(parser().renderInline(visible(text[:MAX_MARKDOWN_CHARACTERS]))) + _count_of_rest(text)

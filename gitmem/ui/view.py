@@ -221,8 +221,8 @@ class View:
         return author_words(change)
 
     def longest(self, rows: Sequence[PresentFact]) -> int:
-        """The number of characters of each fact that a list of `rows` shows: fewer if there are many rows with long
-        texts."""
+        """The number of characters of each fact that a list of `rows` shows: MAX_FACT_CHARS, or fewer if the list would
+        have more than MAX_LIST_CHARS."""
         size = sum(len(escape(row.fact.text[:MAX_FACT_CHARS])) for row in rows)
         if size <= MAX_LIST_CHARS:
             return MAX_FACT_CHARS

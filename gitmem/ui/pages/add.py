@@ -101,7 +101,8 @@ def _last_day(text: str, today: date) -> date:
 
 
 def _beside(typed: Form) -> Sequence[str]:
-    """The facts of the field `beside`: ids of facts that the person saw and keeps beside the new one."""
+    """The facts of the field `beside`, at most MAX_BESIDE: ids of facts that the person saw and keeps beside the new
+    one. Anything that is no id is left out."""
     idents = [ident for ident in typed["beside"].split(",") if _ID.fullmatch(ident)]
     return list(dict.fromkeys(idents))[:MAX_BESIDE]
 

@@ -159,8 +159,9 @@ def _begun_request(view: View, begun: BegunMerge) -> MergeRequest:
 def _merge_page(
     view: View, request: MergeRequest, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
 ) -> Response:
-    """The page of a merge: its changes, conflicts and findings of the gate; for a branch that was taken over, the page
-    that closes it. `problem`: why the last step was refused. `form`: the choices made so far."""
+    """The page of a merge: its changes, conflicts, findings of the gate and the first MAX_OTHER_FILES of its other
+    files; for a branch that was taken over, the page that closes it. `problem`: why the last step was refused. `form`:
+    the choices made so far."""
     shown = request.shown
     if takeover := _takeover(view, request):
         return _taken_over_page(view, shown.name, shown.tip, takeover, status, problem)
@@ -330,8 +331,8 @@ Outcome = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> (bytes befo
 def _settled_page(
     view: View, request: MergeRequest, after: Outcome, form: Mapping[str, str], refused: GitMemError | None = None
 ) -> Response:
-    """What the merge makes of every file, and the gate's findings in that. `refused`: why the commit was refused, with
-    status 422."""
+    """What the merge makes of every file, the gate's findings in that, and at most MAX_RIVALS new facts that others
+    contradict. `refused`: why the commit was refused, with status 422."""
     fields = {key: visible(value) for key, value in form.items() if not key.startswith(GATE_FIELD)} | {"shown": "yes"}
     files = [FileDiff(path, tuple(diff_lines(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
     differs: list[str] = []

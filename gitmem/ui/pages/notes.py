@@ -37,7 +37,8 @@ class Folder:
 
 
 def page(view: View) -> Response:
-    """The files and subfolders of `folder`, or the files below it whose path or title has all words of `name`."""
+    """The files and subfolders of `folder`, or the files below it whose path or title has all words of `name`. A page
+    has MAX_FILES files and at most MAX_FOLDERS folders; it names the number of the other folders."""
     folder, name = view.fields.get("folder", "").strip("/"), " ".join(view.fields.get("name", "").split())
     paths = [path for path in file_paths(view) if not folder or path.startswith(f"{folder}/")]
     if name:

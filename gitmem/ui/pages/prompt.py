@@ -40,7 +40,8 @@ class PartRow:
 
 
 def page(view: View) -> Response:
-    """The context of `prompt`, or for the file `for`; without both only the form."""
+    """The context of `prompt`, or for the file `for`; without both only the form. `budget` is 1 to MAX_BUDGET_TOKENS.
+    Of the parts left out at most MAX_DROPPED_PARTS are shown."""
     prompt, subject = view.fields.get("prompt", "").strip(), view.fields.get("for", "").strip()
     budget = min(max(1, view.number("budget", view.config.context_budget)), MAX_BUDGET_TOKENS)
     if not prompt and not subject:

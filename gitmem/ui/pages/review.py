@@ -129,7 +129,7 @@ def _page(
 
 
 def _filters(fields: Mapping[str, str]) -> dict[str, str]:
-    """The value of each filter in a query or a form, "" for none."""
+    """The value of each filter in a query or a form, cut at MAX_FILTER_CHARS; "" for none."""
     return {name: visible(fields.get(name, ""))[:MAX_FILTER_CHARS] for name in FILTERS}
 
 

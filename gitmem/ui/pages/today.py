@@ -45,7 +45,8 @@ class Refused:
 
 
 def page(view: View) -> Response:
-    """What is new since the last visit, or in the DAYS_WITHOUT_VISIT before the snapshot."""
+    """What is new since the last visit, or in the DAYS_WITHOUT_VISIT before the snapshot. Of each kind at most
+    MAX_FACTS_PER_KIND facts are shown, and the number of all."""
     head = view.snapshot.commit or view.repo.head() or ""
     base, since = _since(view, head)
     everything = _changes(view, base, head)
