@@ -262,7 +262,7 @@ class Connection:
 
     def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         """The result of the handshake, with the version that the client wants, if it is known, else the newest version
-        with a handshake."""
+        with a handshake. Sets `self.version` to it."""
         wanted = params.get("protocolVersion")
         self.version = str(wanted) if wanted in VERSIONS_WITH_HANDSHAKE else VERSIONS_WITH_HANDSHAKE[-1]
         return {"protocolVersion": self.version, "serverInfo": self.server.info, **self._capabilities()}

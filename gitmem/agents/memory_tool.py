@@ -49,7 +49,8 @@ class Answer(NamedTuple):
 
 
 class _Gated(NamedTuple):
-    """The bytes to write, with masks, and a line for the answer that names the masks, "" if there are none."""
+    """`data`: the bytes to write, with masks. `note`: a line for the answer that names the masks, "" if there are
+    none."""
 
     data: bytes
     note: str
