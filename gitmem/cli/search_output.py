@@ -34,8 +34,9 @@ UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest"
 class Display(NamedTuple):
     """How `git mem search` shows its answer, and which index it asks.
 
-    `rerank`: the model that orders the hits, as `gguf:PATH`. `server`: the address of a shared index, "" for the local
-    index. `repositories`: names of repositories of that index, empty for all.
+    `rerank`: the model that orders the hits, as `gguf:PATH`, "" for none. `jsonl`: one JSON object on each line.
+    `colour`: "auto", "always" or "never". `server`: the address of a shared index, "" for the local index.
+    `repositories`: names of repositories of that index, empty for all.
     """
 
     rerank: str = ""

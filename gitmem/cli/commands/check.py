@@ -24,7 +24,8 @@ from gitmem.plural import counted
 
 
 class CheckOptions(NamedTuple):
-    """The files and options of one check, as `git mem check -h` has them."""
+    """The files and options of one check, as `git mem check -h` has them. `paths`: () for all files. `base`: a
+    revision, "" for all that is false at HEAD. `form`: `--format`."""
 
     paths: tuple[str, ...]
     base: str
