@@ -60,7 +60,8 @@ class FolderReader:
         return self._known[path]
 
     def _filtered(self, document: Document) -> Document:
-        """The document, its statements of other folders replaced by empty comments at the same lines."""
+        """The document, its statements of other folders replaced by empty comments at the same lines. What is left out,
+        and each value of `scope` that names no folder, is noted for `limits`."""
         if not may_be_scoped(document, self._whole):
             return document
         found = document.statements

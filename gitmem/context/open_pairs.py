@@ -173,7 +173,8 @@ class _Pairs:
         return None
 
     def _dated(self, row: PlacedFact) -> PlacedFact:
-        """The statement with the day of the commit that wrote it, if it states no day."""
+        """The statement with the day of the commit that wrote it, if it states no day; "" if that is not known. The
+        days of all statements are looked up at the first call."""
         if row.day:
             return row
         if self.days is None:

@@ -105,7 +105,8 @@ class _Reader:
         self.own: dict[int, LayoutLine] = {}  # position of a statement or a table header -> its line
 
     def read(self, found: Sequence[Statement]) -> Iterable[Piece]:
-        """Yield the pieces of all statements of the document, in order."""
+        """Yield the pieces of all statements of the document, in order. Fills `self.own` on the way: position of a
+        statement or a table's header -> its line."""
         title = self._title(found)
         at = 0
         for position, statement in enumerate(found):
