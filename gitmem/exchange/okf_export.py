@@ -196,7 +196,8 @@ class _BundleMaker:
         return okf.wrapped(text, keys, {} if self._prefix else {"path": path})
 
     def _with_facts(self, path: str, text: str) -> dict[str, str]:
-        """A file of facts and its facts as concepts.
+        """Path -> text of the concepts for a file of facts: the file itself and its facts. Adds the facts to the
+        listing and to `self.facts`.
 
         Each top-level list item becomes a concept of its own, and a link replaces its lines in the file. All other text
         of the file stays.
@@ -285,7 +286,7 @@ class _History:
         return okf.Origin(by, commit.author_date, tuple(verified)), list(spans)
 
     def _blamed(self, path: str) -> list[str]:
-        """The commit of each line of a file."""
+        """The commit of each line of a file, cached."""
         if path not in self._blames:
             lines = memory_facts.split_lines(self._repo.read(self._repo.blobs(self._tip, [path])[path]))
             self._blames[path] = [row.commit for row in self._repo.blame(path, 1, len(lines), self._tip)]

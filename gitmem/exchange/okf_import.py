@@ -86,7 +86,8 @@ class _OwnBundle:
         self._changed: list[str] = []  # concepts of facts whose records of the history were changed
 
     def read(self) -> ReadBundle:
-        """The bundle with each fact in its file. A fact to which no file links is left out."""
+        """The bundle with each fact in its file. A fact to which no file links is left out, and named in the result.
+        Call it once: it collects what is left out."""
         arrivals = list(self._arrivals())
         for place in self._facts.keys() - self._linked:
             self._left.append((place, f"no line of {self._facts[place].own.get('file', 'a file')} leads to it"))
@@ -97,7 +98,8 @@ class _OwnBundle:
 
     def _arrivals(self) -> Iterator[Arrival]:
         """The files of the bundle at their old paths, in order, without facts and listings. A path that is not memory
-        goes below `memory/`; one that cannot be a path of the repository, or is taken, is left out."""
+        goes below `memory/`; one that cannot be a path of the repository, or is taken, is left out and added to
+        `self._left`."""
         taken: set[str] = set()
         for place, concept in self._concepts.items():
             if place in self._facts or (place in okf.RESERVED and not concept.own):
@@ -113,7 +115,8 @@ class _OwnBundle:
             yield Arrival(place, to, "\n".join(self._lines(text, to)).encode())
 
     def _lines(self, text: str, path: str) -> Iterator[str]:
-        """The lines of a file, with each fact in place of the link to it."""
+        """The lines of a file, with each fact in place of the link to it. Adds the facts to `self._linked`, and those
+        whose text was changed to `self._changed`."""
         for line in text.split("\n"):
             place = unquote(okf.linked_place(line))
             concept = self._facts.get(place)

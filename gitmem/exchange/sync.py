@@ -207,7 +207,7 @@ class _Run:
 
     def once(self) -> Synced:
         """One try. Raises Changed if another one is needed, GitMemError if the branch was switched meanwhile, and the
-        other errors of `sync`."""
+        other errors of `sync`. Adds the files with conflicts to `self.conflicted`."""
         repo, remote = self.repo, self.remote
         if self.commit:
             _commit_memory(repo, self.config, self.today)
