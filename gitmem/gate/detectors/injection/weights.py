@@ -24,8 +24,9 @@ from gitmem.linear_model import LinearModel
 class Weights:
     """The lexicon's linear model; scores are logits.
 
-    `of`: feature -> weight. `gains`: what `gains()` returns. `ranks`: concept -> most that it can add. `firsts`: first
-    words of the features of several words.
+    `bias`: score without features. `warn`: score from which a sentence is flagged. `slack`: concepts are looked for
+    only if the words alone score `warn - slack` or more. `of`: feature -> weight. `gains`: what `gains()` returns.
+    `ranks`: concept -> most that it can add. `firsts`: first words of the features of several words.
     """
 
     bias: float
