@@ -34,7 +34,8 @@ def is_git_crypt_filter(name: str) -> bool:
 
 
 class Entry(NamedTuple):
-    """One path of a tree or of Git's index. `size`: bytes of the blob, -1 if not read."""
+    """One path of a tree or of Git's index. `mode`: as in Git, such as 0o100644. `oid`: of the blob, or of the commit
+    of a submodule. `size`: bytes of the blob, -1 if not read."""
 
     path: str
     mode: int
@@ -46,7 +47,8 @@ class Change(NamedTuple):
     """The difference of one path between two trees, or between a tree and Git's index.
 
     `status`: A (added), M (modified), D (deleted), T (another type), R (renamed, if renames were asked for), U (an open
-    conflict in Git's index). The oid and mode of the old version are empty ("", 0) for A, those of the new one for D.
+    conflict in Git's index). `old_path`: the path in the old version, which differs after a rename; "" for A. The oid
+    and mode of the old version are empty ("", 0) for A, those of the new one for D.
     """
 
     status: str
@@ -66,7 +68,8 @@ class Person(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit. The dates carry their time zone; bytes of the message that cannot be decoded are replaced."""
+    """A commit. The dates carry their time zone; bytes of the message that cannot be decoded are replaced. `parents`:
+    oids, () for a root commit. `tree`: its oid."""
 
     oid: str
     parents: tuple[str, ...]

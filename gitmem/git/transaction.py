@@ -95,8 +95,8 @@ class Reading:
         return data
 
     def raw(self, path: str) -> bytes | None:
-        """The bytes of a file of any kind; None if there is no file. Raises GitMemError for a file that a sparse
-        checkout leaves out."""
+        """The bytes of a file of any kind; None if there is no file. They are read once and noted, so that a later call
+        gives the same bytes. The first call raises GitMemError for a file that a sparse checkout leaves out."""
         assert self.repo.root is not None
         if path not in self.noted:
             self.noted[path] = content(self.repo.root, path)
