@@ -48,7 +48,8 @@ class IndexReader(Protocol):
         """Announce that `occurrences` of these words are read next, so that an engine may read them at once."""
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
-        """(word, number of chunks) of at most `limit` words that begin with a character of Hangul, Kana or Han."""
+        """(word, number of chunks) of at most `limit` words that begin with `prefix`, a character of Hangul, Kana or
+        Han, in alphabetical order. An engine may return one term that stands for all of them."""
 
     def occurrences(self, term: str) -> list[int]:
         """Every occurrence of a word, by ascending chunk: chunk above `PLACE_BITS`, position, bit of the heading."""

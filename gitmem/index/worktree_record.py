@@ -111,7 +111,8 @@ class _Files:
             snapshots.change(database, row, gone, rows)
 
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[EntryRow, bytes | None]]:
-        """(entry, bytes) of each file; bytes None if it is ignored, too large or unreadable."""
+        """(entry, bytes) of each file; bytes None if it is ignored, too large or unreadable. A file that is gone is
+        left out. Sets `self.changed_again` if a file was changed or removed meanwhile, or may have been."""
         seen, repo = self._scan.files, self._blob_indexer.repo
         assert repo.root is not None
         readable: dict[str, str] = {}
