@@ -147,7 +147,8 @@ class _Blocks:
                 self._wordless = True
 
     def statements(self, data: bytes) -> Statements:
-        """The statements of a file, without most of those that equal none of the facts."""
+        """The statements of a file, without most of those that equal none of the facts; () for a file with a NUL byte.
+        Blocks of lines are parsed once and cached."""
         if b"\0" in data:
             return ()
         text = data.decode("utf-8", "surrogateescape")
