@@ -69,7 +69,8 @@ class HttpEmbedder:
         """One unit vector for each text, in order; zeros for an empty text, and where the endpoint gives zeros.
 
         `origins`: (path, blob oid) of each text, for the egress log; empty for texts of no file. A batch that times out
-        is sent again in halves, down to a single text. Raises ModelUnavailable, and ValueError if the lengths of
+        is sent again in halves, down to a single text; later batches are no larger than these halves. Raises
+        ModelUnavailable if the endpoint does not answer in time or gives other values, and ValueError if the lengths of
         `texts` and `origins` differ.
         """
         if not origins:
