@@ -98,7 +98,12 @@ class LoweredFact:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a consolidation, or of its plan."""
+    """The result of a consolidation, or of its plan.
+
+    `merges`: facts that are joined. `replaced`: facts that a later one replaces. `lowered`: facts whose importance is
+    lowered. `digests`: digests of old months. `model`: its id. `branch`: the branch of the commit, "" for the current
+    one.
+    """
 
     merges: tuple[Merge, ...] = ()
     replaced: tuple[Replacement, ...] = ()
@@ -118,7 +123,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The parameters of a consolidation. `place`: the repository, or a work tree of another branch."""
+    """The parameters of a consolidation. `place`: the repository, or a work tree of another branch. `policy`: of the
+    gate. `request`: what the caller asked for."""
 
     place: Repository
     config: Config
