@@ -54,7 +54,8 @@ class By(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Selects the facts that `revert` removes. `lines`: first and last line of a source, (0, 0) for the whole file."""
+    """Selects the facts that `revert` removes. `by`: the kind of source. `value`: its path, oid or name. `lines`: first
+    and last line of a source, (0, 0) for the whole file."""
 
     by: By
     value: str

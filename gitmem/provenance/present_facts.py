@@ -111,7 +111,7 @@ def _is_of_age(day: str, age: str, today: date) -> bool:
 
 
 class FactFile(NamedTuple):
-    """A file that may have facts. `data`: its bytes; None when they are not read yet."""
+    """A file that may have facts. `blob`: its oid. `data`: its bytes; None when they are not read yet."""
 
     path: str
     blob: str
@@ -213,7 +213,8 @@ class FactLists:
 
     def facts_of(self, repo: Repository, config: Config, commit: str, today: date) -> FactList:
         """The facts of `commit`, or of the work tree for "", with their state on `today`. Files above
-        MAX_MEMORY_FILE_BYTES are left out; a bare repository has no work tree and no facts there."""
+        MAX_MEMORY_FILE_BYTES are left out; a bare repository has no work tree and no facts there. The lists of the
+        MAX_CACHED_SNAPSHOTS snapshots asked for last are cached."""
         head_blobs: Mapping[str, str] | None = None
         if commit:
             files = list(_commit_files(repo, config, commit))

@@ -240,7 +240,7 @@ class _Verification:
         return None
 
     def _commits_touching(self, path: str) -> list[Commit]:
-        """The newest MAX_MOVES commits since `base` that touch a file, newest first."""
+        """The newest MAX_MOVES commits since `base` that touch a file, newest first; cached."""
         if path not in self._touching_commits:
             walk = self.repo.log([self.tip, f"^{self.base}"], [path], full_history=True)
             self._touching_commits[path] = list(islice(walk, MAX_MOVES))
