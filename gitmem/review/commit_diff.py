@@ -162,7 +162,7 @@ class Authors:
         self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
 
     def attribute(self, changes: Sequence[FactChange]) -> list[FactChange]:
-        """The changes, each with its commit, author and date; unchanged where no commit is found."""
+        """The changes in the same order, each with its commit, author and date; unchanged where no commit is found."""
         placed = [(change.path, change.new) for change in changes if change.new]
         brought = adding_commits(self.repo, self.base, self.head, placed)
         removed: dict[str, set[str]] = defaultdict(set)  # path -> ids
@@ -209,7 +209,8 @@ class Authors:
         return frozenset[str]().union(*map(self._ids_in, olds)) - self._ids_in(new)
 
     def _ids_in(self, oid: str) -> frozenset[str]:
-        """The ids of the facts in a blob; none for "" and for a blob above MAX_MEMORY_FILE_BYTES."""
+        """The ids of the facts in a blob; none for "" and for a blob above MAX_MEMORY_FILE_BYTES. Cached in
+        `self.ids`."""
         if oid and oid not in self.ids:
             self.ids[oid] = frozenset()
             if self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES:

@@ -231,7 +231,7 @@ class _ItemMerge:
 
     def _resolve(self, hunk: Hunk) -> list[str]:
         """The merged lines of a hunk: the lines of both sides when they are tokens or, with nothing but tokens in the
-        base, headings; else a conflict."""
+        base, headings; else a conflict, which `self.conflicts` counts."""
         lines = (*hunk.ours, *hunk.base, *hunk.theirs)
         if all(map(self._is_token_or_blank, lines)):
             return [*hunk.ours, *(line for line in hunk.theirs if line.strip() and line not in hunk.ours)]
