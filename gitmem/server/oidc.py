@@ -85,8 +85,9 @@ class Identities:
         }
 
     def identity(self, token: str) -> Identity:
-        """The identity of a token. Raises Unauthorized for a token that is invalid or has no grant, IndexUnusable if
-        the provider's keys cannot be fetched."""
+        """The identity of a token. Raises Unauthorized for a token that is invalid, longer than MAX_TOKEN_CHARACTERS or
+        has no grant, IndexUnusable if the provider's keys cannot be fetched; for some seconds after that the provider
+        is not asked again."""
         refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
         if len(token) > MAX_TOKEN_CHARACTERS:
             raise refused

@@ -112,7 +112,7 @@ class Operations:
     def caller(self, token: str) -> Caller:
         """The caller with this token, which is one of the server's own or an identity provider's. Raises Unauthorized
         for an unknown, expired or revoked token, IndexUnusable if the database or the identity provider does not
-        answer."""
+        answer. Notes the tenant of the token, of at most MAX_CACHED_TOKENS tokens."""
         refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
         with stage("authenticate"):
             caller = self._caller(token, refused)
