@@ -156,7 +156,7 @@ class _Tool:
 
     def view(self, path: str, view_range: object) -> str:
         """The numbered lines of a file, without secrets and forgotten texts, or the listing of a folder. `view_range`:
-        as in `_line_slice`."""
+        as in `_line_slice`. Raises _Failure if memory has no such file, or if it has more than MAX_LINES lines."""
         relative = self.repository_path(path)
         if not relative or (self.root / relative).is_dir():
             return self.listing(path, relative)
@@ -285,7 +285,9 @@ class _Tool:
         return f"Successfully deleted {path}"
 
     def rename(self, old: str, new: str) -> str:
-        """Rename a file, or all files below a folder. The moved texts pass the gate again, for their new paths."""
+        """Rename a file, or all files below a folder. The moved texts pass the gate again, for their new paths. Raises
+        _Failure for the folder ROOT itself, a target within the source, a target that exists or is no memory, and as
+        `files_of`; Refused if the gate refuses a text. Nothing is moved then."""
         source, target = self.repository_path(old), self.repository_path(new)
         if not source:
             raise _Failure(f"Cannot rename the {ROOT} directory itself")
