@@ -140,7 +140,10 @@ class Memory:
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first.
 
-        Any text is a query. `everything`: `--all`. Raises UsageError for an invalid day, UnknownRevision.
+        Any text is a query. `limit`: hits at most. `at`: a revision or day, "" for the work tree. `since`, `until`: a
+        day as text or a date, None for no limit. `min_score`: None for `mem.searchFloor`. `history`: find commits too;
+        `history_only`: find only commits. `everything`: `--all`. Raises UsageError for an invalid day, UnknownRevision
+        if `at` names no commit.
         """
         from gitmem.search.request import SearchRequest, history_mode
 

@@ -99,7 +99,8 @@ class Session:
         return [_value(replace(value, text=mask.masked(value.text))) for value in values]
 
     def _conversation(self, turns: str | Path | Sequence[Turn]) -> tuple[Transcript, Source]:
-        """The conversation and its source."""
+        """The conversation and its source. `turns`: the path of a transcript, or the turns themselves. Raises
+        GitMemError if the file cannot be read, UsageError for a turn without a role or a text."""
         from gitmem.hosts.transcript_parser import parse
         from gitmem.regular_file import read_regular
 
