@@ -53,7 +53,8 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
 
 def review_event(event: Event, client: Client | None) -> tuple[Event, Review | None]:
     """(the event with its pull request, the review of its commits). The review is None after another workflow's run
-    whose head no open pull request has any more. Raises GitMemError."""
+    whose head no open pull request has any more. Raises GitMemError if the commits of the event are not in this clone
+    or the forge does not answer."""
     repo, config = open_here()
     event = with_pull_request(repo, event, client)
     if event.name == "workflow_run" and not event.head:

@@ -123,7 +123,8 @@ def main(argv: list[str] | None = None) -> NoReturn:
 
 
 def run(argv: list[str] | None = None) -> int:
-    """Run one command and return its exit code. Never raises."""
+    """Run one command and return its exit code. `argv`: the words after the program's name, None for those of the
+    process. Never raises."""
     words = sys.argv[1:] if argv is None else argv
     command = "git mem"
     if words and words[0] in COMMANDS:
