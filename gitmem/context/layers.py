@@ -278,8 +278,8 @@ def summary_parts(text: str) -> list[Part]:
 def working_parts(
     values: Iterable[tuple[str, str]], limits: LayerLimits, count: Count, lapsed: LapsedFacts | None = None
 ) -> list[Part]:
-    """One part for each working value (key, text) that is not lapsed, in order. A text is cut to `limits.part_tokens`
-    tokens, or to 1,000 if there is no limit."""
+    """One part for each working value (key, text) that is not lapsed, in order. `lapsed`: None if none has lapsed. A
+    text is cut to `limits.part_tokens` tokens, or to 1,000 if there is no limit."""
     parts = []
     for key, value in values:
         if lapsed is not None and state.state_of_text(value, lapsed) is not State.HOLDS:
