@@ -87,7 +87,7 @@ def staged_policy(
     repo: Repository, today: date, *, merging: bool = False, user_config: UserConfig | None = None
 ) -> Policy:
     """The policy of a hook: the exceptions of the staged tree, and the settings of the staged tree, of HEAD and of
-    commits that are being merged. `merging`: as in `staged_files`."""
+    commits that are being merged. `merging`: as in `staged_files`. `user_config`: as in `policy_of_trees`."""
     trees: list[Sequence[Entry]] = [repo.staged()]
     if head := repo.head():
         trees += [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))]
