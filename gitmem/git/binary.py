@@ -186,7 +186,8 @@ class BinaryRepository:
         return count
 
     def _read_tree(self, oid: str) -> tuple[int, list[str]]:
-        """(number of files, oids of the subtrees) of one tree, its subtrees not counted."""
+        """(number of files, oids of the subtrees) of one tree, its subtrees not counted. Raises GitFailed if the tree
+        is missing."""
         header, data = self._objects.contents(oid)
         if header.kind != "tree":
             raise GitFailed(Message("tree {} is missing", oid[:12]), "git fsck says what else is damaged")
@@ -263,7 +264,7 @@ class BinaryRepository:
             yield oid, self._decrypted(data)
 
     def _decrypted(self, data: bytes | None) -> bytes | None:
-        """The text of an encrypted blob if this clone can decrypt it, otherwise `data`."""
+        """The text of an encrypted blob if this clone can decrypt it, otherwise `data`, which may be None."""
         if data is None or not data.startswith(ENCRYPTED):
             return data
         git_crypt = self.git_crypt()

@@ -59,7 +59,8 @@ class CatFile:
         return self._object(self._request("contents", [name]))
 
     def blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """(oid, bytes as stored) in the order of `oids`; None if the object is missing or not a blob."""
+        """(oid, bytes as stored) in the order of `oids`; None if the object is missing or not a blob. Raises GitFailed
+        for an oid that is not hexadecimal, and if git ended."""
         for request in _batches(oids, OIDS_PER_REQUEST):
             if not all(HEX.issuperset(oid) for oid in request):
                 raise GitFailed("an object id must be hexadecimal")
@@ -98,7 +99,8 @@ class CatFile:
         self._process = None
 
     def _request(self, verb: str, names: Sequence[str]) -> IO[bytes]:
-        """Send one request for each name, and return the pipe with the answers. The caller must read all of them."""
+        """Send one request for each name, and return the pipe with the answers. The caller must read all of them.
+        Raises GitFailed if git ended."""
         requests, answers = self.open()
         try:
             requests.write("".join(f"{verb} {name}\n" for name in names).encode("utf-8", "surrogateescape"))
@@ -112,7 +114,7 @@ class CatFile:
         return [self._header(answers) for _ in names]
 
     def _object(self, answers: IO[bytes]) -> tuple[Header, bytes]:
-        """Read the answer to a `contents`."""
+        """Read the answer to a `contents`. Raises GitFailed if git ended."""
         header = self._header(answers)
         if not header.kind:
             return header, b""
@@ -123,7 +125,8 @@ class CatFile:
         return header, data
 
     def _header(self, answers: IO[bytes]) -> Header:
-        """Read a line `<oid> <kind> <size>`; any other line says that the object is missing."""
+        """Read a line `<oid> <kind> <size>`; any other line says that the object is missing. Raises GitFailed if git
+        ended."""
         line = answers.readline()
         if not line:
             raise self._ended_early()

@@ -61,7 +61,8 @@ class GitCrypt:
                 yield data
 
     def _decrypted(self, data: bytes) -> tuple[bytes, Path] | None:
-        """The text of an encrypted blob and the key that fits; the program checks the text against the nonce."""
+        """The text of an encrypted blob and the key that fits, cached; None if no key fits. The program checks the text
+        against the nonce."""
         digest = hashlib.sha256(data).digest()
         cached = self._cache.get(digest)
         if cached is not None:

@@ -184,7 +184,8 @@ def _new_oids(
 
 
 def _objects(repo: Repository) -> Iterator[tuple[str, str, bytes]]:
-    """(oid, kind, bytes) of every object of the clone."""
+    """(oid, kind, bytes) of every object of the clone, in no order. Raises GitFailed at the end if one cannot be
+    read."""
     command = ["git", "-C", str(repo.git_dir), "cat-file", "--batch-all-objects", "--unordered", "--batch"]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environ(repo)

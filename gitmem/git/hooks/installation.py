@@ -123,7 +123,8 @@ def start_of(path: Path) -> bytes:
 
 
 def _installation(path: Path, text: str) -> Step | None:
-    """The step that writes the block `text` to a hook file; None if the file has it already."""
+    """The step that writes the block `text` to a hook file; None if the file has it already. Raises GitMemError if the
+    file to which the old hook would be moved exists."""
     ours = os.fsencode(text)
     whole = os.fsencode(HEADER) + ours
     if not os.path.lexists(path):
