@@ -48,10 +48,11 @@ def blob_row(
 def blob_rows(
     blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`blob_row` of many blobs (oid, bytes), faster because each step goes over all blobs.
+    """`blob_row` of many blobs (oid, bytes), faster because each step goes over all blobs. The rows are in the order of
+    `blobs`.
 
-    `stored` is called once with all chunk hashes. The chunks that it returns get no line vectors: their
-    `ChunkRow.lines` is empty.
+    `vectors`: None for chunks without line vectors. `stored` is called once with all chunk hashes. The chunks that it
+    returns get no line vectors: their `ChunkRow.lines` is empty.
     """
     documents = [parse(data) for _, data in blobs]
     hidden = [_secrets(document) for document in documents]
@@ -64,7 +65,8 @@ def blob_rows(
 def message_rows(
     messages: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`blob_rows` of messages of commits: (oid of the commit, the bytes that `as_document` makes).
+    """`blob_rows` of messages of commits: (oid of the commit, the bytes that `as_document` makes). `vectors`, `stored`:
+    as there.
 
     A message is plain lines; front matter in it means nothing. No two commits share a chunk, so that the chunks of a
     snapshot tell which commits it has.
@@ -93,7 +95,8 @@ def _rows(
     *,
     messages: bool = False,
 ) -> list[BlobRow]:
-    """The rows of documents, as (oid, bytes, document, secret lines)."""
+    """The rows of documents, as (oid, bytes, document, secret lines), in order. `vectors`, `stored`: as in `blob_rows`.
+    `messages`: the documents are messages of commits."""
     drafts = [_drafts(document, cut, hidden, oid if messages else "") for oid, _, document, hidden in parts]
     new = {draft.hash: draft for pieces in drafts for draft in pieces}
     if stored is not None:
