@@ -99,7 +99,8 @@ def request_of(cls: type[Request], given: Mapping[str, Any]) -> Request:
 
 
 def schema_of(annotation: Any, define: Define | None = None) -> Schema:
-    """The schema of the values of an annotation. Raises TypeError for one that JSON has no form for."""
+    """The schema of the values of an annotation. `define`: returns the schema of a class with JSON keys; None for
+    `result_schema`. Raises TypeError for an annotation that JSON has no form for."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is NotRequired:
         return schema_of(arguments[0], define)
