@@ -26,8 +26,8 @@ HASHED_BYTES = 1 << 20  # at either end of the file, for the fingerprint
 
 
 def open(path: str, config: Config, state: Path | None = None) -> GgufEmbedder:
-    """The embedder of a model file. Raises ModelUnavailable if the file cannot be read or is not a GGUF file. The
-    embedder itself raises ModelUnavailable if llama.cpp is missing or the model makes no embeddings."""
+    """The embedder of a model file. `state` is not used. Raises ModelUnavailable if the file cannot be read or is not a
+    GGUF file. The embedder itself raises ModelUnavailable if llama.cpp is missing or the model makes no embeddings."""
     file = Path(os.path.expanduser(path))
     return GgufEmbedder(file, prefixes_of(f"{file.parent.name}/{file.name}", config))  # `e5-small/model-q8_0.gguf`
 

@@ -66,9 +66,9 @@ class LlamaProcess:
         return answer
 
     def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Like `ask`, for text that the model evaluates once, before its answers. Raises the same errors. The limit is
-        LOAD_SECONDS, and the time does not count for the run: otherwise a run of a few seconds would never reach its
-        first answer."""
+        """Like `ask`, for text that the model evaluates once, before its answers. The limit is LOAD_SECONDS, and the
+        time does not count for the run: otherwise a run of a few seconds would never reach its first answer. Raises
+        OutOfBudget after this limit, ModelUnavailable as `ask` does."""
         child = self._started()
         answer = self._start(child, request, "was not ready")
         if "error" in answer:
