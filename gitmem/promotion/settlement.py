@@ -374,8 +374,11 @@ def put_in_place(memory: Memory, kept: PlacedFact, gone: PlacedFact, today: date
 
 def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, answer: Answer, today: date) -> Change:
     """The change for an answer about a fact and a later line of a log. The log is not changed. When the line is true,
-    it becomes a fact in place of the earlier one; any other answer only adds the line's id to the comment of the
-    fact."""
+    it becomes a fact in place of the earlier one; any other answer only adds the line's id to the comment of the fact.
+
+    Raises Changed if the line is gone, Refused if the gate refuses its text, UsageError if the text cannot stand in
+    place of the earlier one.
+    """
     earlier, later = pair.earlier_first
     match answer:
         case Answer.BOTH | Answer.SAME:
