@@ -201,7 +201,7 @@ class Attributor:
 
     def _edit_after_squash(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Edit | None:
         """The edit of a fact whose trailers a squash lost. Follows the line with blame through MAX_STEPS commits, until
-        a fact of the same source has another text."""
+        a fact of the same source has another text. None if the text was never another, as far as these commits tell."""
         sources = {span_key(span) for span in cited_spans(fact)}
         commit = line_commit()
         cut = shallow(self.repo)
@@ -239,12 +239,14 @@ class Attributor:
         return None
 
     def _promoted_fact(self, digest: str) -> Fact | None:
-        """The fact with the text `digest` in the newest commit that recorded it and still has it."""
+        """The fact with the text `digest` in the newest commit that recorded it and still has it; None if there is
+        none."""
         versions = (self._version(record.commit.oid, record, digest) for record in self.ledger.recorded.get(digest, ()))
         return next(filter(None, versions), None)
 
     def _version_before(self, record: Record, digest: str) -> Fact | None:
-        """The fact with the text `digest` in the first parent of the record's commit that has it."""
+        """The fact with the text `digest` in the first parent of the record's commit that has it; None if none has
+        it."""
         versions = (self._version(parent, record, digest) for parent in record.commit.parents)
         return next(filter(None, versions), None)
 
