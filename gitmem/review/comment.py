@@ -58,7 +58,7 @@ def comment_markdown(
     size: Callable[[str], int] = len,
 ) -> str:
     """The comment in Markdown, at most `limit` long as measured by `size` (0: the limit of the forge), whose open part
-    is at most MAX_OPEN_PIXELS high.
+    is at most MAX_OPEN_PIXELS high. `forge`: None for Markdown of no forge, with the limit MAX_COMMENT_CHARS.
 
     Rows that do not fit are counted by kind. `elsewhere`: Markdown that says where to find them; "" names the command
     that prints them.

@@ -78,7 +78,8 @@ ROTATE_ADVICE = "A secret that was pushed is known: rotate it first, then remove
 
 
 def as_markdown(review: Review, forge: Forge | None = None) -> str:
-    """The whole review: the verdict, the table of checks, and every section that has rows."""
+    """The whole review: the verdict, the table of checks, and every section that has rows. `forge`: None for Markdown
+    of no forge."""
     view = View(review, forge)
     return page_of(view, Page(whole_page(view.sections)))
 
