@@ -144,7 +144,8 @@ class MemoryFile:
         return tuple(WITHHELD if number in hidden else step for number, step in enumerate(steps, 1))
 
     def _read_statement(self, line: int) -> Statement | None:
-        """The statement of a line. Its section is parsed in windows of WINDOW_LINES lines, with one more window above.
+        """The statement of a line; None if the line belongs to none. Its section is parsed in windows of WINDOW_LINES
+        lines, with one more window above.
 
         Parsed windows are cached, because a long flat list would otherwise be parsed again for each hit.
         """
