@@ -42,7 +42,8 @@ def description() -> dict[str, Any]:
         return {"operationId": name, "summary": summary, "responses": {"200": good, **errors}}
 
     def asked(name: str, summary: str, answer: type, request: type | None = None) -> dict[str, Any]:
-        """An operation by GET: the fields of its request are parameters."""
+        """An operation by GET: the fields of its request are parameters. `request`: None for an operation without
+        parameters."""
         described = operation(name, summary, answer)
         if request is not None:
             described["parameters"] = _parameters(request)
