@@ -313,8 +313,8 @@ def end_session(
 
     A part of a session has one episode, however often the session ends. Ends and flushes wait for each other. An end
     without new turns (from an older copy of the transcript, for example) leaves the episode as it is. A session that
-    starts again without its old turns is a new part (`state.with_part_of`). `wait`: as in `flush`. Raises the errors of
-    `flush` and `write_episode`.
+    starts again without its old turns is a new part (`state.with_part_of`). `model`: None for the rules alone. `wait`:
+    as in `flush`. Raises the errors of `flush` and `write_episode`.
     """
     session = session_name(transcript, source.session)
     with _locked_state(repo, transcript, session, wait) as (root, state):

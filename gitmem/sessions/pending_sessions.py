@@ -224,9 +224,10 @@ def write_pending(
 ) -> Iterator[NoteResult]:  # fmt: skip
     """Write the waiting sessions to memory, the oldest first, and yield the result for each.
 
-    `largest`: skip notes of longer transcripts (bytes); `tries`: skip notes that were tried so often; None for no
-    limit. `wait`: seconds to wait for the lock of the writers; if it is held longer, all notes stay. An error of one
-    note is part of its result; only TimeoutError and errors that end the process are raised.
+    `model`: None for the rules alone. `largest`: skip notes of longer transcripts (bytes); `tries`: skip notes that
+    were tried so often; None for no limit. `wait`: seconds to wait for the lock of the writers; if it is held longer,
+    all notes stay. An error of one note is part of its result; only TimeoutError and errors that end the process are
+    raised.
     """
     for note in list_notes(repo.common_dir):
         too_long = largest is not None and note.file and _size(Path(note.file)) > largest
