@@ -83,8 +83,8 @@ def part_value(view: View, name: str) -> Any:
 
 
 def part_value_now(view: View, name: str) -> Any:
-    """The value of a part, however long its computation takes, as a decision needs it. Raises what the computation
-    raises."""
+    """The value of a part, however long its computation takes, as a decision needs it. An error of the computation is
+    raised."""
     return _computed(view, name, PARTS[name].key(view))
 
 
@@ -197,7 +197,8 @@ def _findings(view: View, progress: Progress) -> tuple[Contents, Report]:
 
 
 def report_of(view: View, read: Contents, progress: Progress | None = None) -> Report:
-    """The gate's report on some files of the work tree. Files that did not change are not scanned again."""
+    """The gate's report on some files of the work tree, cached. Files that did not change are not scanned again.
+    `progress`: told of each file; None if nobody looks."""
     counter = progress or Progress()
 
     def scan(blob: Blob, policy: Policy) -> Sequence[Finding]:

@@ -93,9 +93,9 @@ ACTIONS: Mapping[str, Action] = {  # path below "fact/" -> action
 
 
 def change(view: View, form: Form, name: str) -> Response:
-    """Make one of ACTIONS: show the preview, or commit the preview whose token the form has. A refusal is a page with
-    the form as it was filled in; if the fact's file has changed since the form was shown, the page shows both versions
-    (status 409)."""
+    """Make one of ACTIONS: show the preview, or commit the preview whose token the form has. A refusal, such as for a
+    missing reason, is a page with the form as it was filled in; if the fact's file has changed since the form was
+    shown, the page shows both versions (status 409)."""
     form = _with_visible_text(form)
     row = _row(view, form)
     if row is None:
