@@ -197,6 +197,8 @@ def plan_of_addition(
     Raises as `add` does, except Locked; the plan itself raises only if the file would become too large or cannot be
     read.
     """
+    from gitmem.gate.redaction import refuse_or_mask
+
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     ensure_short(new_line.text)
@@ -212,12 +214,14 @@ def plan_of_addition(
         raise UsageError(
             Message("'{}' is no file of memory", path), "name one below memory/; mem.memoryPaths adds files"
         )
-    own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(new_line.tags))]
+    topic, *tags = [refuse_or_mask(label, path, config) for label in (new_line.topic, *new_line.tags)]
+    own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(tag.text for tag in tags))]
     meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
     if kind_of(path) is Kind.MEMORY and not is_daily(path, config.memory_daily):
         meta = with_until(meta, config.retention, now.date())
     gated = _through_the_gate(text, meta, path, config)
     text = gated.text
+    masks = tuple(mask for each in (gated, topic, *tags) for mask in each.masks)
 
     def plan(reading: Reading) -> Draft[Added]:
         old = reading.read(path) or b""
@@ -225,12 +229,12 @@ def plan_of_addition(
             case Kind.MEMORY:
                 new, line = _with_fact(old, text, meta)
             case Kind.DAILY:
-                new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, new_line.topic)
+                new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, topic.text)
             case _:
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
         data = _ended_as(old, new.encode("utf-8", "surrogateescape"))
         ensure_readable(path, data)
-        added = Added(path, line, text, gated.masks)
+        added = Added(path, line, text, masks)
         if data == old:
             return Draft({}, added)
         return Draft({path: data}, added)

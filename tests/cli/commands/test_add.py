@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.harness import Repo
+from tests.samples import GITHUB
 
 
 @pytest.fixture
@@ -128,3 +129,17 @@ def test_a_search_where_git_ignores_all_memory_says_so(repo: Repo) -> None:
     repo.write("MEMORY.md", "# Memory\n\n- The boat is red\n")
     said = repo.mem("search", "boat").stderr
     assert "Git ignores all memory files here" in said and "no memory here yet" not in said
+
+
+@pytest.mark.parametrize("option", ["--topic", "--tag"])
+def test_a_topic_and_a_tag_pass_the_gate_as_the_text_does(repo: Repo, option: str) -> None:
+    words = f"deploy {GITHUB} now"
+    refused = repo.mem("add", "x", option, words, check=False)
+    assert refused.returncode == 1 and "not written" in refused.stderr and GITHUB not in refused.stderr
+    assert not (repo.path / "memory").exists()
+    repo.git("config", "--global", "mem.onSecret", "mask")
+    done = repo.mem("add", "x", option, words, "--json")
+    (log,) = (repo.path / "memory").glob("*.md")
+    assert json.loads(done.stdout)["masked"] and GITHUB not in log.read_text() and "deploy" in log.read_text()
+    repo.mem("add", "y", option, "call 010-2345-6789 first")
+    assert "2345" not in log.read_text()
