@@ -158,7 +158,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "model_seconds": Setting("Seconds a run of a promotion model may take.", tracked="promote.seconds", tighten="min"),
     "model_tokens": Setting("Tokens a run may let a model write.", tracked="promote.tokens", tighten="min"),
-    "max_facts": Setting("Facts a run of `promote` may add.", tracked="promote.max-facts", tighten="min"),
+    "max_facts": Setting("Facts a run of `promote` may add or replace.", tracked="promote.max-facts", tighten="min"),
     "memory_lines": Setting("Budget of MEMORY.md in lines.", tracked="promote.memory-lines", tighten="min"),
 }
 
