@@ -126,7 +126,7 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
 
 
 def _why_empty(repo: Repository, config: Config, commit: str) -> str:
-    """Why nothing is indexed: there is no memory, or Git ignores all of its files. `commit`: "" for the work tree."""
+    """Why nothing is indexed: there is no memory, or Git ignores all of its files. `commit`: as of an OpenIndex."""
     if not commit and repo.root is not None:
         paths = list(read_work_tree(repo, config.memory_paths).file_stats)
         if paths and len(repo.ignored(paths)) == len(paths):
@@ -158,7 +158,7 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, m
     hits, left_out = first_within_budget(hits, query.budget)
     notes = (*made.notes, *retrieved.notes, *left_out)
     if not hits and not made.snapshot.chunks:
-        notes += (_why_empty(repo, config, query.commit),)
+        notes += (_why_empty(repo, config, made.commit),)
     settings: dict[str, Any] = {}
     if query.explain:
         from gitmem.search.score_explanation import explain_score, settings_in_force

@@ -82,7 +82,7 @@ def test_a_fetch_adds_the_new_commits_and_a_rewritten_history_takes_its_own_away
     with server.running.mirrors.lent(server.numbers["acme"], number) as repo:
         index = opened(repo)
         assert index is not None
-        assert bytes.fromhex(dropped) not in {bytes(oid) for (oid,) in index._rows("SELECT oid FROM blob")}
+        assert bytes.fromhex(dropped) not in {bytes(oid) for (oid,) in index.database.rows("SELECT oid FROM blob")}
         index.close()
 
 
