@@ -100,7 +100,8 @@ def _write_transcript(
 
 def _add_note(event: Event, transcript: Transcript, source: Source, ended: bool, start: datetime | None) -> str:
     """Make a note of the session before it is written (`sessions/pending_sessions.py`). Returns the note's name, "" if
-    it cannot be written or there is nothing to write."""
+    it cannot be written or there is nothing to write. `ended`, `start`: as in `Note`. Sessions whose notes had to go
+    for it are named in the hooks' log."""
     from gitmem.sessions.pending_sessions import NoteDetails, add_note
 
     try:

@@ -383,7 +383,8 @@ def _numbered(lines: Sequence[str], first: int) -> str:
 
 
 def _shown_lines(lines: Sequence[str], first: int) -> str:
-    """The numbered lines, cut after MAX_ANSWER_CHARACTERS, and a sentence that says how to view the others."""
+    """The numbered lines, cut after MAX_ANSWER_CHARACTERS, and a sentence that says how to view the others. `first`:
+    the number of the first line."""
     shown, size = 0, 0
     for line in lines:
         size += len(line) + 1
