@@ -27,7 +27,8 @@ MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next revie
 
 def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
     """Write a check run with each finding on its line, if the variable GITMEM_CHECK asks for it. If it cannot be
-    written, a line is printed on stderr and the command goes on."""
+    written, a line is printed on stderr and the command goes on. `client`: None without a token. `failed`: the check
+    run fails."""
     if os.environ.get("GITMEM_CHECK", "") != "true":
         return
     if not isinstance(client, GitHubClient):

@@ -27,11 +27,11 @@ def run(words: Sequence[str]) -> int | None:
 
 
 def serve_here(*, read_only: bool = False, session: str = "", user: bool = False) -> None:
-    """Serve the memory of this repository or of the active profile.
+    """Serve the memory of this repository or of the active profile, until the client closes the connection.
 
-    `session`: the session whose working values the tools read and write, "" for the values of the project. `user`:
-    serve no tools in a project without memory. Raises GitMemError, and BrokenPipeError if the client closed the
-    connection early.
+    `read_only`: only tools that write nothing. `session`: the session whose working values the tools read and write, ""
+    for the values of the project. `user`: serve no tools in a project without memory. Raises GitMemError, and
+    BrokenPipeError if the client closed the connection early.
     """
     signal.signal(signal.SIGINT, _end_at_once)
     if user:
