@@ -208,7 +208,8 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
 
 
 def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
-    """The lines and conflicts of a merged text with the conflict markers of LABELS."""
+    """The lines and conflicts of a merged text with the conflict markers of LABELS, in order. `number`: of the first
+    conflict."""
     parts: list[str | Conflict] = []
     marks = [line.rstrip("\n") for line in LABELS.block((), (), ())]
     sides: list[list[str]] = []

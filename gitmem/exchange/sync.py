@@ -137,6 +137,7 @@ class _Conflict(Exception):
 
 def remote_of(repo: Repository, name: str, *, unattended: bool) -> Remote:
     """The remote for the current branch: `name`, or if "" the remote of the branch's upstream, or `origin`.
+    `unattended`: nobody can answer a question of Git.
 
     Raises GitMemError if no branch is checked out, if there is no such remote, or in a shallow clone; UsageError if the
     name is not that of a remote.
@@ -641,7 +642,7 @@ def _commit_memory(repo: Repository, config: Config, today: date) -> None:
 
 
 def _uncommitted(repo: Repository, config: Config) -> tuple[str, ...]:
-    """The memory files that differ from HEAD: changed, new or removed; not those that Git ignores."""
+    """The memory files that differ from HEAD, by path: changed, new or removed; not those that Git ignores."""
     layout = layout_of((entry.path for entry in repo.staged()), config.memory_paths)
     return tuple(sorted(path for path in _edited(repo) if is_memory(path, layout)))
 
