@@ -61,7 +61,8 @@ def scan_file_names(commits: Mapping[str, str], policy: Policy) -> NameScan:
 
 
 def _suspect_names(names: list[str], policy: Policy) -> list[str]:
-    """The names with a match in a scan of all names; all names when a detector failed or reached the match limit."""
+    """The names with a match in a scan of all names, in the order of `names`; all names when a detector failed or
+    reached the match limit."""
     if not names:
         return []
     starts = [0, *accumulate(len(name) + 2 for name in names)]

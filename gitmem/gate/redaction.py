@@ -133,7 +133,8 @@ def _to_mask(
     said: Collection[str] = (),
 ) -> tuple[Inspection, list[Match]]:
     """One scan for masking: (inspection, matches to mask). No match means that a scan of the text has no finding, or
-    only those that `leave` and `said` let stay. Raises Refused when a detector failed.
+    only those that `leave` and `said` let stay. `only_secrets`: as in `redaction`. Raises Refused when a detector
+    failed.
 
     A scan reports every place of a secret, but other matches perhaps only once. When it has such matches, the text is
     scanned a second time for all places. `scores`: a cache that is kept from round to round, since most sentences do
