@@ -66,7 +66,7 @@ def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: st
 
 
 def _blamed_lines(repo: Repository, path: str, lines: Sequence[str], wanted: range, commit: str) -> list[BlameLine]:
-    """The `wanted` ones of `lines` (the text at `commit`), each with the commit that wrote it."""
+    """The `wanted` ones of `lines` (the text at `commit`), by number, each with the commit that wrote it."""
     history = repo.simplified_history(commit, path)
     first = next(iter(history), commit)
     # Commit that is still to be compared with its parents -> {line there: line at the revision asked for}

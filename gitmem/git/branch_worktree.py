@@ -53,7 +53,8 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
 def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0) -> None:
     """Delete a local branch whose tip is `tip`. Its configuration stays, for a branch of the same name made again.
 
-    Raises GitMemError if a work tree has the branch, Changed if its tip is another one; the branch stays then.
+    Raises GitMemError if a work tree has the branch, Changed if its tip is another one, Locked if another run holds the
+    lock for `wait` seconds; the branch stays then.
     """
     ref = f"refs/heads/{branch}"
     with locked(repo.common_dir, "branch", wait):
@@ -65,8 +66,8 @@ def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0
 @contextmanager
 def detached_worktree(repo: Repository, start: str, *, wait: float = 60.0) -> Iterator[Repository]:
     """A detached work tree at the commit `start`, removed at the end of the block. No branch moves, whatever is
-    committed. Raises Locked if another process has a temporary work tree for more than `wait` seconds, GitFailed if Git
-    cannot make the work tree."""
+    committed. Raises Locked if another run holds the lock for `wait` seconds, GitFailed if Git cannot make the work
+    tree."""
     with locked(repo.common_dir, "branch", wait):
         _remove_left_over(repo)
         with _temporary(repo, start) as temporary:

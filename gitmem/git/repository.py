@@ -81,7 +81,8 @@ class Repository(Protocol):
         """The difference between HEAD, or the empty tree before the first commit, and Git's index; no renames."""
 
     def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
-        """The difference of two tree-ishes; `old` is "" for the empty tree. Raises TooManyFiles above MAX_FILES."""
+        """The difference of two tree-ishes; `old` is "" for the empty tree. `renames`: a removed and an added file that
+        are alike are one change of status R. Raises TooManyFiles above MAX_FILES."""
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
         """Paths in the work tree that are neither tracked nor ignored."""
@@ -144,11 +145,12 @@ class Repository(Protocol):
         merges: bool = False,
         full_history: bool = False,
     ) -> Iterator[Commit]:
-        """The commits of `git log REVS -- PATHS`; `revs` may hold `^oid` exclusions.
+        """The commits of `git log REVS -- PATHS`, newest first; `revs` may hold `^oid` exclusions.
 
-        `grep`: only commits whose message holds one of these fixed strings. `merges`: only merges. `full_history`: also
-        commits whose change a merge dropped. Git starts at once and works while the caller does something else; it ends
-        with the iterator.
+        `first_parent`: follow only the first parent of a merge. `limit`: commits at most, 0 for all. `reverse`: the
+        oldest of these first. `grep`: only commits whose message holds one of these fixed strings. `merges`: only
+        merges. `full_history`: also commits whose change a merge dropped. Git starts at once and works while the caller
+        does something else; it ends with the iterator.
         """
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:

@@ -179,8 +179,8 @@ def write_over(
     """Write `contents` over the bytes `noted` and stage `staged`, all or none; commit nothing.
 
     Raises Changed, without a second try, if a file or a staged entry is not what it was. If the process is killed, the
-    next run undoes it only if nothing was staged: nobody can tell later who staged an entry. `git mem undo` can undo
-    the write only if nothing was staged.
+    next run undoes it only if nothing was staged: nobody can tell later who staged an entry. `undoable`: `git mem undo`
+    can undo the write; it never can if something was staged.
     """
     recorded = len(contents) > 1 and not staged
     with writer(repo), replaced(repo, contents, noted, recorded=recorded, undoable=undoable and not staged):

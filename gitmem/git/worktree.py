@@ -88,7 +88,8 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
 
 
 def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[str, bytes | Exception]]:
-    """(path, the bytes that `read_bytes` returns or the error that it raises) for each path, in order.
+    """(path, the bytes that `read_bytes` returns or the error that it raises) for each path, in order. `limit`: bytes
+    of each file, as in `read_bytes`.
 
     Each folder is opened once if its files follow each other in `paths`.
     """
