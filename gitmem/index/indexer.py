@@ -63,7 +63,8 @@ def refresh(
 
 
 def _refresh_files(update: Update, full: bool, revs: Sequence[str]) -> GitMemError | None:
-    """Index the files of the work tree and the refs. Returns why the configured embedder made no vectors, or None."""
+    """Index the files of the work tree and the refs. `full`: forget all blobs first, and index them anew in one
+    transaction. Returns why the configured embedder made no vectors, or None."""
     repo = update.repo
     scan = None
     if repo.root is not None:
