@@ -44,8 +44,9 @@ def archivable_facts(data: bytes, today: date, budget: int) -> list[ArchivableFa
 def archive_plan(
     chosen: Collection[str], today: date, budget: int
 ) -> Callable[[Reading], CommitDraft[tuple[ArchiveEntry, ...]]]:
-    """A plan for `transaction.commit` that moves the archivable facts with the ids `chosen` to the archive. A fact with
-    the same text, and so the same id, stays where it is pinned, has not ended or stands under another heading.
+    """A plan for `transaction.commit` that moves the archivable facts with the ids `chosen` to the archive. `budget`:
+    as in `archivable_facts`. A fact with the same text, and so the same id, stays where it is pinned, has not ended or
+    stands under another heading.
 
     The plan raises Changed when `chosen` is empty or one of its ids may not be archived any more, GitMemError when
     MEMORY.md or an archive has uncommitted edits.
