@@ -203,7 +203,7 @@ def _with_new_links(
 def _files_to_rename(
     reading: Reading, config: Config, target: _Target, contents: Mapping[str, bytes | None]
 ) -> list[str]:
-    """The files of RENAMED_KINDS that change (`contents`), and those whose name has the whole text."""
+    """The files of RENAMED_KINDS that change (`contents`), and those whose name has the whole text, by path."""
     paths = {path for path in contents if kind(path) in RENAMED_KINDS}
     for path in _committed_files(reading, config):
         if kind(path) in RENAMED_KINDS and target.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):
@@ -335,7 +335,7 @@ def _line_changes(path: str, data: bytes, target: _Target, places: set[tuple[str
 
 
 def _offsets_with_text(block: str, target: _Target) -> list[int]:
-    """The numbers, from 0, of the lines of a statement that have part of the text word for word."""
+    """The numbers, from 0 and ascending, of the lines of a statement that have part of the text word for word."""
     offsets: set[int] = set()
     for match in target.pattern.finditer(block):
         offsets.update(range(block.count("\n", 0, match.start()), block.count("\n", 0, match.end()) + 1))

@@ -49,7 +49,9 @@ def end_plan(config: Config, path: str, line: int, today: date, reason: str) -> 
 
 
 def _plan(config: Config, path: str, line: int, values: Mapping[str, str], account: MessageParts) -> Plan:
-    """The plan of changing keys of the fact's comment. `values`: key -> new value, "" to remove the key."""
+    """The plan of changing keys of the comment of the fact at `path`:`line`. `values`: key -> new value, "" to remove
+    the key. The plan raises as `fact_at`, UsageError if the comment has these values already or cannot have them, and
+    Refused when the gate refuses the reason."""
 
     def plan(reading: Reading) -> CommitDraft[Fact]:
         memory, entry = fact_at(reading, config, path, line)

@@ -174,7 +174,7 @@ def _ensure_rewritable(repo: Repository, texts: Sequence[str], found: Found) -> 
 
 
 def _paths(repo: Repository, found: Found, blobs: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """The paths of `blobs`, or of all blobs found, in any commit."""
+    """The paths of `blobs`, or of all blobs found, in any commit, sorted."""
     wanted = blobs or found.blobs
     return tuple(sorted({path for oid, path in history_rewrite.named_objects(repo) if path and oid in wanted}))
 
