@@ -194,8 +194,9 @@ class GitHubClient(RestClient):
     def put_check(
         self, name: str, head: str, *, failed: bool, title: str, summary: str, annotations: Sequence[Annotation] = ()
     ) -> int:
-        """Add a completed check run to the commit `head` and return its id. Annotations beyond MAX_ANNOTATIONS are
-        added in further requests."""
+        """Add a completed check run to the commit `head` and return its id. `failed`: its conclusion is a failure, else
+        a success. Annotations beyond MAX_ANNOTATIONS are added in further requests. Titles, messages and the summary
+        are cut at GitHub's limits."""
         rows = [
             {
                 "path": row.path, "start_line": row.first, "end_line": row.last,
