@@ -100,7 +100,8 @@ def query_of(
 
 
 def history_mode(history: bool, history_only: bool = False) -> str:
-    """The value of `SearchRequest.history` for the switches `--history` and `--history-only`; the second wins."""
+    """The value of `SearchRequest.history` for the switches `--history` and `--history-only`: "with", "only" or "" for
+    neither; the second switch wins."""
     if history_only:
         return "only"
     if history:
