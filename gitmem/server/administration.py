@@ -104,8 +104,9 @@ class Administration:
         return token
 
     def rotate(self, tenant: int, name: str, days: int, overlap_hours: int, now: datetime) -> str:
-        """Add a token with the scope and repositories of the newest valid one of that name, and return it. The old ones
-        expire after `overlap_hours`, or earlier if they would have. Raises UsageError if none is valid."""
+        """Add a token with the scope and repositories of the newest valid one of that name, and return it. It is valid
+        for `days` days. The old ones expire after `overlap_hours`, or earlier if they would have. Raises UsageError if
+        none is valid."""
         with self._connection.transaction():
             newest = self._connection.execute(
                 f"SELECT scope, repositories FROM token WHERE {VALID_TOKEN} ORDER BY id DESC LIMIT 1 FOR UPDATE",

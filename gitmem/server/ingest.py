@@ -193,7 +193,8 @@ class Ingest:
         return Ingested(len(refs), work.blobs, work.chunks, *removed, problem=problem)
 
     def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:
-        """Bring the history index in the mirror up to date with the branches (`shared_history.follow`)."""
+        """Bring the history index in the mirror up to date with the branches. `rewritten`: as in
+        `shared_history.follow`."""
         from gitmem.server.shared_history import follow
 
         with self._mirrors.lent(tenant, repository) as repo:
