@@ -131,7 +131,8 @@ def _locked_state(
     repo: Repository, transcript: Transcript, session: str, wait: float
 ) -> Iterator[tuple[Path, State]]:  # fmt: skip
     """Hold the session's lock; yields the work tree's root and the session's state, in the part of the session that the
-    transcript belongs to. Raises GitMemError in a bare repository, Locked."""
+    transcript belongs to. Raises GitMemError in a bare repository, Locked if another process holds the lock for `wait`
+    seconds."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     with locked(repo.common_dir, state_lock(session), wait):

@@ -246,7 +246,8 @@ def _write_note(
     repo: Repository, config: Config, note: Note, now: datetime, model: Model | None, wait: float
 ) -> NoteResult:  # fmt: skip
     """Write the session of one note and delete the note. If that fails the note stays, and the result has the reason.
-    Each call counts as a try of the note, except one that finds a lock held."""
+    Each call counts as a try of the note, except one that finds a lock held for `wait` seconds. `model`: None for the
+    rules alone."""
     common = repo.common_dir
     source = Source(note.session, note.agent, note.file)
     try:

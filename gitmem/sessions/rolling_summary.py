@@ -127,7 +127,8 @@ def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Co
 
 
 def render(state: RollingSummary, budget: int = SUMMARY_TOKENS, focus: str = "") -> str:
-    """The lines of `best_lines` as text, each `- speaker: sentence`; "" if there are none."""
+    """The lines of `best_lines` as text, each `- speaker: sentence`; "" if there are none. `budget`, `focus`: as
+    there."""
     return "\n".join(f"- {line.role}: {line.text}" for line in best_lines(state, budget, focus))
 
 
