@@ -197,7 +197,7 @@ def _year_month_day(form: str, match: re.Match[str]) -> tuple[int, int, int]:
 
 def _date_of(year: int, month: int, day: int, written: date, future: bool) -> date | None:
     """The date with this year (0: unknown), month and day; None for a day that the calendar lacks. Without a year it is
-    chosen as in `find_days`."""
+    the nearest to `written`; with `future` the nearest that is not before `written`, if there is one."""
     try:
         if year:
             return date(year, month, day)
