@@ -74,7 +74,7 @@ def _line_page(view: View) -> Response:
 
 def _rows(view: View, title: str, check: PartCheck, whole: bool) -> tuple[Health, ...] | None:
     """The rows of a part; a part that cannot be checked has one row with the reason. None if the part is to be loaded
-    later."""
+    later, which only happens if `whole` is False."""
     try:
         if (rows := check(view, whole)) is None:
             return None
