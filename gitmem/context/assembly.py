@@ -151,10 +151,15 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     def fitted(parts: Sequence[Part], total: int, characters: int = 0) -> packing.Selection:
         return packing.fit(parts, total, measure, whole, characters)
 
+    def shown(total: int) -> packing.Selection:
+        """The selection for `total` tokens of parts, with room for the line about the parts that are left out."""
+        wider = replace(request, budget=request.budget - left + total)
+        return fit_limits(parts, total, wider, fitted, renderer(usable, commits))[0]
+
     wide = fitted(parts, left * MERGE_BUDGET_FACTOR if request.merge else left)
     chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in wide.kept)
     limits: list[str] = []
-    if parts and not wide.kept and (more := packing.smallest_budget(lambda total: fitted(parts, total), max(1, left))):
+    if parts and not wide.kept and (more := packing.smallest_budget(shown, max(1, left))):
         least = request.budget - left + more
         limits = [
             Message("{} tokens hold no part of memory; the smallest budget that does is {}", request.budget, least)
