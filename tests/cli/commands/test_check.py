@@ -35,11 +35,10 @@ def test_base_says_only_what_the_change_broke(moved: Repo) -> None:
 
 
 def test_base_with_a_path_says_nothing_of_other_files(moved: Repo) -> None:
-    code = {"lift.py": "".join(f"weight_{n} = {n}\n" for n in range(9))}
-    cited = "# M\n\n- The lift has weights <!-- mem code=lift.py#L2-L5@{} -->\n"
-    moved.commit("lift", code)
-    blob = moved.git("rev-parse", "HEAD:lift.py").strip()
-    moved.commit("memory", {"MEMORY.md": cited.format(blob), "AGENTS.md": "# A\n\nBe kind.\n"})
+    moved.commit(
+        "lift", {"lift.py": "".join(f"weight_{n} = {n}\n" for n in range(9)), "AGENTS.md": "# A\n\nBe kind.\n"}
+    )
+    moved.mem("add", "The lift has weights", "--to", "memory", "--cites", "lift.py:2-5", "--commit")
     moved.git("rm", "-q", "lift.py")
     moved.git("commit", "-qm", "gone")
     findings = json.loads(moved.mem("check", "--base", "HEAD~1", "--json", check=False).stdout)["findings"]
