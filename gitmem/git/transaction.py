@@ -96,15 +96,16 @@ class Reading:
 
     def raw(self, path: str) -> bytes | None:
         """The bytes of a file of any kind; None if there is no file. They are read once and noted, so that a later call
-        gives the same bytes. The first call raises GitMemError for a file that a sparse checkout leaves out."""
+        gives the same bytes. Raises GitMemError for a file that a sparse checkout leaves out."""
         assert self.repo.root is not None
         if path not in self.noted:
-            self.noted[path] = content(self.repo.root, path)
-            if self.noted[path] is None and path in left_out(self.repo):
+            data = content(self.repo.root, path)
+            if data is None and path in left_out(self.repo):
                 raise GitMemError(
                     Message("'{}' is tracked and left out of this sparse checkout", path),
                     "git sparse-checkout add its folder",
                 )
+            self.noted[path] = data
         return self.noted[path]
 
     def committed(self, path: str) -> bytes:

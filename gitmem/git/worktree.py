@@ -164,7 +164,8 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
     """Replace or create a file by a temporary file next to it, fsync and rename. The file keeps its mode, a new one
     gets the mode of the umask; 0600 if `private`.
 
-    Raises GitMemError if it cannot be written, OutsideRepository as `resolve`; an old file is unchanged then.
+    Raises GitMemError if it cannot be written, OutsideRepository as `resolve`; an old file is unchanged then, unless
+    only the folder could not be flushed to the disk.
     """
     target = resolve(root, path)
     try:
@@ -176,9 +177,9 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+        sync_folder(target.parent)
     except OSError as error:
         raise GitMemError(Message("cannot write '{}': {}", path, error.strerror)) from None
-    sync_folder(target.parent)
 
 
 def flushed_file(folder: Path, target: Path, data: bytes, *, private: bool = False) -> Path:

@@ -141,15 +141,18 @@ def _show_plan(planned: Purge) -> None:
 
 
 def _show_purge(done: Purge) -> None:
-    """Print what was rewritten and removed, then where the text still is (the first MAX_NAMED_LINES places), or what
-    has to be done at remotes and clones."""
+    """Print what was rewritten and removed, then where the text still is (the first MAX_NAMED_LINES places and the
+    number of the others), or what has to be done at remotes and clones."""
     say(f"purged from {counted(done.blobs, 'version')} of files and {counted(done.commits + done.tags, 'message')}")
     if done.signed:
         say(f"{counted(done.signed, 'signature')} of commits and tags are gone: sign again what must be signed")
     for name in done.dropped:
         say(f"{escape(name, '')} said it, and is removed")
     if done.left:
-        say(f"error: it is still in {escape(', '.join(done.left[:MAX_NAMED_LINES]), '')}")
+        more = ""
+        if len(done.left) > MAX_NAMED_LINES:
+            more = f" and {len(done.left) - MAX_NAMED_LINES} more"
+        say(f"error: it is still in {escape(', '.join(done.left[:MAX_NAMED_LINES]), '')}{more}")
         return
     say("checked: no object and no file below the Git directory says it")
     say("next: git push --force --all && git push --force --tags, before anything is fetched")
