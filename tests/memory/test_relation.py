@@ -82,6 +82,31 @@ ENDED = [
     ("週報は金曜日に送ります。", "週報は廃止しました。"),
     ("周报在周五发送。", "周报已经取消。"),
 ]
+PAUSED = [
+    ("The newsletter goes out on Fridays.", "The newsletter is on hold until further notice."),
+    ("The newsletter goes out on Fridays.", "The newsletter is paused."),
+    ("The evening class takes place on Mondays.", "The evening class is suspended for now."),
+    ("뉴스레터는 금요일에 발송한다.", "뉴스레터 발송은 당분간 중단한다."),
+    ("저녁 강좌는 월요일에 연다.", "저녁 강좌는 당분간 쉰다."),
+    ("ニュースレターは金曜日に送ります。", "ニュースレターは当面休止します。"),
+    ("夜間講座は月曜日に開きます。", "夜間講座は当分の間見合わせます。"),
+    ("简报在周五发送。", "简报暂停，直至另行通知。"),
+    ("晚间课程在周一举行。", "晚间课程暂时中止。"),
+]
+NOT_PAUSED = [  # paused for a length of time, or another thing is paused
+    ("The build runs at night", "The build was paused for ten minutes"),
+    ("The build runs at night", "The build was on hold for an hour on Monday."),
+    ("The newsletter goes out on Fridays.", "Deploys are paused on Fridays."),
+    ("The lamp hangs over the table.", "The lamp is suspended from the ceiling."),
+    ("빌드는 밤에 돈다.", "빌드가 10분 동안 중단되었다."),
+    ("빌드는 밤에 돌린다.", "빌드를 10분간 일시 중지했다."),
+    ("뉴스레터는 금요일에 보낸다.", "홈페이지 개편은 당분간 중단한다."),
+    ("ビルドは夜に動きます。", "ビルドは10分間停止しました。"),
+    ("ニュースレターは金曜日に送ります。", "サイトの改修は当面休止します。"),
+    ("构建在夜间运行。", "构建暂停了十分钟。"),
+    ("构建在夜间运行。", "构建曾暂停10分钟。"),
+    ("简报在周五发送。", "网站改版暂停。"),
+]
 CONFLICTING = [
     ("The delivery day is 14 June.", "The order form says 14 June, the invoice of the same day says 21 June."),
     ("마감일은 6월 14일이다.", "같은 날 계약서에는 마감일이 6월 21일로 적혀 있다."),
@@ -179,6 +204,24 @@ def test_another_value_of_one_property_replaces(old: str, new: str) -> None:
 def test_what_is_abolished_ends(old: str, new: str) -> None:
     judged = relation(old, new)
     assert judged.kind is Kind.ENDS and judged.asks
+
+
+@pytest.mark.parametrize(("old", "new"), PAUSED)
+def test_what_is_paused_until_further_notice_ends(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.ENDS and judged.asks
+
+
+@pytest.mark.parametrize(("old", "new"), NOT_PAUSED)
+def test_a_pause_of_a_length_of_time_or_of_another_thing_is_not_asked_about(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind in (Kind.OTHER, Kind.ADDS) and not judged.asks
+
+
+def test_a_pause_of_a_length_of_time_hides_no_end_and_no_other_length() -> None:
+    ended = relation("The nightly build runs.", "The nightly build was paused for ten minutes and then abolished.")
+    assert ended.asks
+    assert relation("The pump is paused for 10 minutes.", "The pump is now paused for 20 minutes.").asks
 
 
 @pytest.mark.parametrize(("old", "new"), CONFLICTING)

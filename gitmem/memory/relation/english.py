@@ -31,7 +31,7 @@ CUES = {
         "|turned off|switched off|disabled|dissolv*|terminat*|struck from|waived|disbanded|sold|died|passed away"
         "|broke up|free again|without successor|without replacement|without a successor|without a replacement"
         "|not needed|unneeded|no more|repealed|revoked|finished|complete|completed|done|out of use|phased out"
-        "|sunset|axed|obsolete"
+        "|sunset|axed|obsolete|paused|on hold|on pause"
     ),
     # The new line says that an open thing was settled.
     "settled": (
@@ -127,7 +127,11 @@ CUES = {
 }
 # Cue -> (letters that a text must have, pattern): cues that need a pattern. The letters are a quick test before it.
 CUE_PATTERNS = {
-    "ends": ("o", r"\bover\b(?! (?:the|a|\d))|\bclosed\b(?! (?:session|doors?|source|beta))"),
+    "ends": (
+        "e",
+        r"\bover\b(?! (?:the|a|\d))|\bclosed\b(?! (?:session|doors?|source|beta))"
+        r"|\bsuspended\b(?! (?:from|in|on|above|over|between|by|ceiling|sentence)\b)",
+    ),
     "settled": ("[x]", r"\[x\]"),
     "kept": ("it is", r"\bit is$"),
     "source": (
@@ -150,6 +154,11 @@ last lasts accept accepts hold holds work works sit sits play plays like likes p
 eat eats represent represents handle handles contain contains may must will can should do does
 """
 VERBS = frozenset(_VERBS.split())
+# A pause of a length of time, after which the earlier statement holds again. It is no end and no change.
+TIMED_PAUSE = (
+    r"\b(?:on hold|on pause|paused|suspended|interrupted|stopped) "
+    r"(?:briefly|(?:only |just )?for (?:[\w.]+ ){1,3}(?:second|minute|hour|day|week|month|moment)s?(?! time))\b"
+)
 
 # Nouns of properties that have one value at a time.
 _SINGLE = """

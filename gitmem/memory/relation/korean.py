@@ -18,7 +18,7 @@ CUES = {
         "폐지|취소|중단|종료|종결|철회|해지|삭제|없앴|없애|없어졌|사라졌|끝났|끝남|마쳤|마침|그만|접었|접음"
         "|접기로|반납|폐기|해제|만료|퇴직|은퇴|사임|탈퇴|해산|폐공|폐쇄|닫았|문 닫|더이상|더 이상|더는|받지 않"
         "|하지 않기로|필요없|필요 없|불필요|유산|전멸|철거|철수|완료|끊었|끊겼|뗐|두지 않|미정|내림|해체|무산"
-        "|파기|종영|뺐|제외됐"
+        "|파기|종영|뺐|제외됐|중지|휴간|휴강|휴재|당분간 쉬|당분간 쉰"
     ),
     "settled": (
         "완료|해결|재개|복구|수리 마|수리를 마|고쳤|고침|합격|출하|돌려받|해제|마쳤|마침|복귀|완납|갚았|해소|통과"
@@ -75,6 +75,11 @@ CUES = {
 }
 # Cue -> (letters that a text must have, pattern): cues that need a pattern. The letters are a quick test before it.
 CUE_PATTERNS = {"source": ("에는", r"에는.*?에는")}
+# A pause of a length of time, after which the earlier statement holds again. It is no end and no change.
+TIMED_PAUSE = (
+    r"(?:(?:\d+|몇|수십?|[한두세네]|열|일|이|삼|십) ?(?:초|분|시간|일|주일?|개월|달)|하루|이틀|사흘|나흘|일주일)"
+    r" ?(?:간|동안) (?:일시 ?|잠시 |잠깐 )?(?:중단|중지|정지)(?:되었|됐|하였|했)?"
+)
 
 # Nouns of properties that have one value at a time.
 _SINGLE = """
