@@ -207,9 +207,9 @@ def test_what_is_abolished_ends(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), PAUSED)
-def test_what_is_paused_until_further_notice_ends(old: str, new: str) -> None:
+def test_what_is_paused_until_further_notice_is_asked_about_and_never_acted_on(old: str, new: str) -> None:
     judged = relation(old, new)
-    assert judged.kind is Kind.ENDS and judged.asks
+    assert judged.kind is Kind.ENDS and judged.asks and not judged.automatic
 
 
 @pytest.mark.parametrize(("old", "new"), NOT_PAUSED)

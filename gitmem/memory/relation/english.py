@@ -33,6 +33,8 @@ CUES = {
         "|not needed|unneeded|no more|repealed|revoked|finished|complete|completed|done|out of use|phased out"
         "|sunset|axed|obsolete|paused|on hold|on pause"
     ),
+    # The new line says that something rests: it may go on, so that a person is asked.
+    "pause": "paused|on hold|on pause|suspended|until further notice|for now|for the time being",
     # The new line says that an open thing was settled.
     "settled": (
         "fixed|patched|resolved|repaired|paid up|paid off|paid in full|returned|released|running again|unblocked"

@@ -100,6 +100,8 @@ _DOUBTS = frozenset(
         "cue:plan",
         "cue_old:plan",
         "cue_both:plan",
+        "cue:pause",
+        "cue_both:pause",
         "cue:at_once",
         "cue_both:at_once",
         "cue:kept",
