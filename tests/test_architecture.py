@@ -22,6 +22,7 @@ LAYERS = (
     ("errors", "messages", "fences", "agent_paths", "package_files"),
     ("lazy_patterns", "linear_model", "system", "plural", "json_values", "request_limits"),
     ("json_schema", "regular_file", "paths", "text", "http_request"),
+    ("daily_logs",),
     ("config", "git"),
     ("gate",),
     ("memory", "models"),

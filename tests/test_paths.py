@@ -7,15 +7,12 @@ from datetime import date
 
 import pytest
 
+from gitmem.daily_logs import agent_of, daily_form, daily_glob, daily_path, log_day
 from gitmem.errors import UsageError
-from gitmem.paths import (  # fmt: skip
+from gitmem.paths import (
     Kind,
     Layout,
     agent_name,
-    agent_of,
-    daily_form,
-    daily_glob,
-    daily_path,
     day_in_path,
     holds_instructions,
     in_default_corpus,
@@ -23,7 +20,6 @@ from gitmem.paths import (  # fmt: skip
     kind,
     layout_of,
     log_date,
-    log_day,
     matches,
 )
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 
 from gitmem.agent_paths import IMPORTING
+from gitmem.daily_logs import is_daily
 from gitmem.git.objects import EXECUTABLE, LINKS, REGULAR, Entry
-from gitmem.paths import PACKAGES, Kind, agents_read, is_daily, kind, log_date
+from gitmem.paths import PACKAGES, Kind, agents_read, kind, log_date
 
 ENDINGS = (".md", ".mdc", ".cursorrules", ".windsurfrules")
 LASTING = (Kind.MEMORY, Kind.NOTE, Kind.SKILL, Kind.RULE, Kind.INSTRUCTIONS)

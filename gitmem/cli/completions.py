@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING
 
-from gitmem.paths import agent_of, day_in_path
+from gitmem.daily_logs import agent_of
+from gitmem.paths import day_in_path
 from gitmem.text import english, korean
 
 if TYPE_CHECKING:

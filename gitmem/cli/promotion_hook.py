@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.cli.options import open_here
+from gitmem.daily_logs import log_day
 from gitmem.environment import now
 from gitmem.errors import GitMemError
 from gitmem.git.branch_worktree import is_temporary
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.json_values import parse_json
-from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote
 from gitmem.regular_file import read_regular

@@ -8,9 +8,9 @@ from typing import Any
 from gitmem.config import TRACKED, Config
 from gitmem.config.parse import parse_value
 from gitmem.config.settings import FIELDS, git_name
+from gitmem.daily_logs import daily_form, daily_glob
 from gitmem.errors import BadConfig, UsageError
 from gitmem.messages import Message
-from gitmem.paths import daily_form, daily_glob
 
 PROFILE_SWITCH_TIME = "mem.profilesince"  # written by `profiles`; no setting
 

@@ -32,6 +32,7 @@ from gitmem.context.session_contents import (
     without_known,
 )
 from gitmem.context.size_limits import fit_limits, renderer
+from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, HIDDEN, without_secrets
 from gitmem.hosts.transcript import Role, Turn
@@ -39,7 +40,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory.document import Document, structured
 from gitmem.memory.state import LapsedFacts, State
 from gitmem.messages import Message
-from gitmem.paths import agent_of, log_day, nfc_name
+from gitmem.paths import nfc_name
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")  # instruction files, which are always pinned
 SUMMARY_CHARACTERS = 300  # characters of `Context.summary` at most

@@ -28,7 +28,7 @@ class Scope:
     `committed_lines`: returns path -> lines in `commit` for those of the given paths that differ from `commit`. `keys`:
     the front matter of MEMORY.md, set by `assemble`. `forgotten_ids`: returns the ids of texts that a person had
     forgotten. `cited_code`: returns which cited code changed. `log_patterns`: path patterns of daily logs
-    (`paths.log_day`). `own_folders`: folders whose memory belongs to the whole repository
+    (`daily_logs.log_day`). `own_folders`: folders whose memory belongs to the whole repository
     (`folder_scope.folder_of_path`). `pairs`: for the open pairs of its statements; None for a memory without files.
 
     JSON: `loaded`: false if it could not be loaded; the others are there all the same. `error`: why. `keys`: the

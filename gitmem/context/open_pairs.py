@@ -17,6 +17,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from gitmem.context.layers import Part
+from gitmem.daily_logs import log_day
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.rivals import (
@@ -35,7 +36,6 @@ from gitmem.memory.sections import subject_steps
 from gitmem.memory.statements import Form
 from gitmem.models.judgement_cache import JudgementCache
 from gitmem.package_files import state_of
-from gitmem.paths import log_day
 
 DaysOfLines = Callable[[str, Sequence[int]], Mapping[int, str]]  # path, lines -> line -> the ISO day it was written
 MAX_STATEMENTS = 500  # statements of one scope that are compared

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from gitmem.config import Config
+from gitmem.daily_logs import agent_of
 from gitmem.errors import UsageError
 from gitmem.exchange import okf
 from gitmem.exchange.agent_skills import skills
@@ -31,7 +32,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import decode, parse
 from gitmem.memory.fact import Fact, parse_span, text_hash
 from gitmem.memory.snapshot import tree_files
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agent_of, kind, log_date
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
 from gitmem.plural import counted
 from gitmem.provenance.attribution import newest_commit
 from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 
+from gitmem.daily_logs import is_daily
 from gitmem.gate.detectors.rule_file import Rule
 from gitmem.gate.exceptions import Allowlist
 from gitmem.paths import (
@@ -23,7 +24,6 @@ from gitmem.paths import (
     Layout,
     agents_read,
     holds_instructions,
-    is_daily,
     is_memory,
     kind,
     leads_to_instructions,

@@ -11,13 +11,14 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from gitmem.daily_logs import is_daily
 from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.git.write import run_git
 from gitmem.json_values import parse_json
-from gitmem.paths import Kind, is_daily, kind
+from gitmem.paths import Kind, kind
 
 FILE = "rewrites.json"
 MAX_BLOBS = 200  # blobs remembered

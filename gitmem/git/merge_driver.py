@@ -12,12 +12,12 @@ import re
 import subprocess
 from collections.abc import Iterable, Sequence
 
+from gitmem.daily_logs import daily_glob
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.marked_block import BEGIN, BLOCK, END
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, write_atomic
 from gitmem.git.write import run_git
-from gitmem.paths import daily_glob
 from gitmem.system import temporary_folder
 
 SECTION = "merge.gitmem"

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.config import TRACKED
+from gitmem.daily_logs import daily_form, log_day
 from gitmem.errors import OutsideRepository, UsageError
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import read_bytes
@@ -31,13 +32,11 @@ from gitmem.paths import (
     NOTHING_ELSE,
     Kind,
     agents_read,
-    daily_form,
     is_hidden_or_foreign,
     is_memory,
     kind,
     layout_of,
     log_date,
-    log_day,
     matches,
 )
 from gitmem.system import temporary_folder
@@ -58,8 +57,8 @@ class Folder:
     """The files of a folder that `git mem init` may make memory.
 
     `notes`: sorted paths of the Markdown files that become memory only by adoption. `others`: (reason, number) of the
-    files that do not. `daily`: (pattern, number of notes) of daily logs (`paths.daily_form`). `hosts`: globs of the
-    hidden folders in which agents' hosts keep memory.
+    files that do not. `daily`: (pattern, number of notes) of daily logs (`daily_logs.daily_form`). `hosts`: globs of
+    the hidden folders in which agents' hosts keep memory.
     """
 
     notes: tuple[str, ...]

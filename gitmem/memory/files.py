@@ -1,4 +1,4 @@
-"""Decide which paths are memory files that may be read, and read one. Never writes.
+"""Read a memory file by its path, and list all that may be read (`paths` says which paths are memory). Never writes.
 
 Every command and tool that takes a path from outside (`show`, `why`, the MCP tools, the memory tool) calls this
 module. A path is a memory file under the same rules as for search: the layout or a glob of `[memory] paths` names it,

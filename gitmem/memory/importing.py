@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from gitmem.config import TRACKED, Config
+from gitmem.daily_logs import is_daily
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
 from gitmem.gate.commit_files import files_of_commits
 from gitmem.gate.detectors.finding import Severity
@@ -36,7 +37,7 @@ from gitmem.memory.adoption import daily_patterns, daily_settings_text
 from gitmem.memory.document import decode
 from gitmem.memory.new_repository import settings_now
 from gitmem.memory.templates import template_versions
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, Layout, is_daily, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, Layout, kind
 from gitmem.plural import counted
 
 HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is not Markdown"

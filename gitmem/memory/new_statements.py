@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 
+from gitmem.daily_logs import log_day
 from gitmem.errors import OutsideRepository
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.fact import fact_id
 from gitmem.memory.facts import parse
 from gitmem.memory.rivals import MEMORY, PlacedFact, Rival, added_facts, rivals_in_memory, with_days, without_secrets
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
 
 def rivals_at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -> tuple[Rival, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.repository import Repository
@@ -22,7 +23,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agent_of, kind, log_date, log_day
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
 
 _TIMED = re.compile(r"(\d{1,2}:\d{2}(?:[ \t]*[AaPp]\.?[Mm]\.?)?)(?:[ \t]*(?:[-–—:][ \t]*)?(.*))?$")
 
@@ -85,7 +86,7 @@ def timeline(
     """The days from `since` to `until` (both included; None for no limit) that have a log, newest first.
 
     `agent`: only this agent's logs, "" for all. `rev`: read this commit; "" reads the work tree, in a bare repository
-    HEAD. `daily`: patterns of daily logs outside memory/ (`paths.log_day`). `forgotten`: texts to mask.
+    HEAD. `daily`: patterns of daily logs outside memory/ (`daily_logs.log_day`). `forgotten`: texts to mask.
     """
     days: dict[date, list[DayLog]] = defaultdict(list)
     derived: dict[str, list[DayFact]] = defaultdict(list)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gitmem.config import Config
+from gitmem.daily_logs import daily_path, is_daily, log_path
 from gitmem.errors import GitMemError, NotSigned, Refused, UsageError
 from gitmem.git.git_index import is_committed
 from gitmem.git.opening import Repository
@@ -22,7 +23,7 @@ from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, daily_glob, daily_path, is_daily
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind
 from gitmem.paths import kind as kind_of
 
 if TYPE_CHECKING:
@@ -106,19 +107,6 @@ def target_path(to: str, kind: str, text: str, day: str) -> str:
     if kind in LASTING:
         return "MEMORY.md"
     return day
-
-
-def log_path(config: Config, day: date, agent: str = "") -> str:
-    """The path of the daily log of a day.
-
-    For an agent it is below memory/. Otherwise the first pattern of `[memory] daily` without `*` names it; without
-    such a pattern it is below memory/ too.
-    """
-    agent = agent or config.agent
-    pattern = next((pattern for pattern in config.memory_daily if "*" not in pattern), "")
-    if agent or not pattern:
-        return daily_path(day, agent)
-    return daily_glob(pattern, day)
 
 
 def _ended_as(old: bytes, new: bytes) -> bytes:
@@ -206,7 +194,10 @@ def plan_of_addition(
     if not text:
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
     path = relative(
-        repo.root, target_path(new_line.to, new_line.kind, text, log_path(config, now.date(), new_line.agent))
+        repo.root,
+        target_path(
+            new_line.to, new_line.kind, text, log_path(now.date(), new_line.agent or config.agent, config.memory_daily)
+        ),
     )
     if not path.endswith(".md"):
         raise UsageError(Message("'{}' is not a Markdown file", path), "memory files end in .md")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from gitmem.daily_logs import log_day
 from gitmem.errors import UnknownRevision
 from gitmem.gate.detectors.finding import Skipped
 from gitmem.git.objects import EXECUTABLE, REGULAR, Span
@@ -19,7 +20,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, text_hash
 from gitmem.messages import Message
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.promotion.proposal import Log
 from gitmem.provenance.attribution import Attributor
 from gitmem.provenance.authorship import by_machine
@@ -104,7 +105,7 @@ def since_commit(repo: Repository, text: str, head: str, now: datetime) -> str:
 def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) -> NewLogs:
     """The daily logs at `head` with lines that `base` lacks ("": all lines are new), oldest day first. A log without a
     new line is left out; one that cannot be read is in `skipped`. `daily`: patterns of further daily logs
-    (`paths.log_day`)."""
+    (`daily_logs.log_day`)."""
     now = _log_oids(repo, head, daily)
     before: dict[str, str] = {}
     if base:

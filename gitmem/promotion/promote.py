@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from gitmem.config import Config
+from gitmem.daily_logs import log_day
 from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.detectors.finding import Severity, Skipped
@@ -46,7 +47,6 @@ from gitmem.memory.facts import Memory
 from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import RECENT_DAYS, PlacedFact, Rival, rivals_in_memory, without_secrets
 from gitmem.messages import Message
-from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
 from gitmem.promotion.plan import RETRIED_CHECKS, Approved, Check, Plan, Rules, decide, max_losses

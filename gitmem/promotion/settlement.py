@@ -18,6 +18,7 @@ from itertools import islice
 from typing import NamedTuple, assert_never
 
 from gitmem.config import Config
+from gitmem.daily_logs import log_day
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.blame import blame_work_tree
@@ -46,7 +47,6 @@ from gitmem.memory.rivals import (
 )
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.messages import Message
-from gitmem.paths import log_day
 from gitmem.promotion.repetitions import is_preferred
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gitmem.config import Config
+from gitmem.daily_logs import agent_of, is_daily
 from gitmem.errors import MissingFile, Refused, UnknownFact, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.objects import Commit, Span
@@ -30,7 +31,7 @@ from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
-from gitmem.paths import Kind, agent_of, is_daily, kind, nfc_name
+from gitmem.paths import Kind, kind, nfc_name
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.cited_sources import cited_spans, facts_at

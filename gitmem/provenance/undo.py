@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitmem.config import Config
+from gitmem.daily_logs import is_daily
 from gitmem.errors import Changed, GitMemError, NotKept
 from gitmem.gate.changes.rules import BULK_LINES, lost_lines
 from gitmem.git import undo_record
@@ -23,7 +24,6 @@ from gitmem.git.worktree import drop_empty_parents
 from gitmem.json_values import json_keys
 from gitmem.memory.document import decode
 from gitmem.messages import Message
-from gitmem.paths import is_daily
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import UNDO
 from gitmem.provenance.preview import diff_lines

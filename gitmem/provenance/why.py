@@ -13,6 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
+from gitmem.daily_logs import agent_of
 from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit
 from gitmem.git.ranges import shallow
@@ -23,7 +24,7 @@ from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
 from gitmem.memory.files import read_memory_file
 from gitmem.messages import Message
-from gitmem.paths import agent_of, kind
+from gitmem.paths import kind
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest_commit

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from gitmem.paths import holds_instructions, records_events
+from gitmem.daily_logs import records_events
+from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange, Op, is_archiving
 from gitmem.review.fact_words import MOVED_OPS, edited_after_promotion

@@ -15,11 +15,12 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import NamedTuple
 
+from gitmem.daily_logs import records_events
 from gitmem.json_values import json_keys
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
-from gitmem.paths import Kind, kind, records_events
+from gitmem.paths import Kind, kind
 
 # These thresholds decide whether one fact is the edited form of another. Duplicates are decided elsewhere (`same` of
 # memory/similarity.py): they must agree in numbers, names and negations, which an edit may change.

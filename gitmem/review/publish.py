@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from gitmem.daily_logs import records_events
 from gitmem.errors import GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.reports.finding_words import blocking_words
@@ -24,7 +25,7 @@ from gitmem.git.write import run_git
 from gitmem.json_values import json_keys
 from gitmem.memory.fact import parse_span
 from gitmem.messages import Message
-from gitmem.paths import Layout, records_events
+from gitmem.paths import Layout
 from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
 from gitmem.review.fact_diff import FactChange, Op

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from gitmem.daily_logs import records_events
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import order
 from gitmem.gate.reports.markdown import code
 from gitmem.gate.shell_word import shell_word
-from gitmem.paths import holds_instructions, records_events
+from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from gitmem.daily_logs import records_events
 from gitmem.gate.policy import canonical
 from gitmem.git.objects import Change
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory, records_events
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory
 from gitmem.review.commit_diff import MergeBases
 from gitmem.review.fact_diff import FactChange, longest_rising, moved_facts, pair_edited
 from gitmem.review.renames import FILE_MODES, renames
@@ -79,7 +80,8 @@ class OtherChanges:
 def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily: Sequence[str] = ()) -> OtherChanges:
     """The changed lines from `base` ("" for nothing) to `head` that are not facts, in order of path and line.
 
-    In logs (`paths.records_events` with the patterns `daily`) order means nothing, so no fact is reported as moved.
+    In logs (`daily_logs.records_events` with the patterns `daily`) order means nothing, so no fact is reported as
+    moved.
     """
     files = [change for change in repo.changes(base, head) if _agents_may_read(change.path, layout)]
     old_path_of = renames(repo, base, head, files)

@@ -11,12 +11,13 @@ from datetime import UTC, date
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
+from gitmem.daily_logs import log_day
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.index.db.values import Snapshot
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.memory.snapshot import read_hits
-from gitmem.paths import Kind, kind, log_date, log_day
+from gitmem.paths import Kind, kind, log_date
 from gitmem.search.hits import Hit, text_lines, with_authors, with_trust
 from gitmem.search.memory_file import NO_SHAPE, FileKey, MemoryFile
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
+from gitmem.daily_logs import daily_path, log_day
 from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.opening import Repository
@@ -29,7 +30,6 @@ from gitmem.memory.forgotten import MASK
 from gitmem.memory.new_statements import rivals_at_lines
 from gitmem.memory.rivals import PlacedFact, with_days
 from gitmem.memory.writing import LogEntry
-from gitmem.paths import daily_path, log_day
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.compaction import KEPT_TURNS

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from datetime import date
 from pathlib import Path
 
-from gitmem.paths import Kind, daily_glob, kind, log_date, log_day
+from gitmem.daily_logs import daily_glob, log_day
+from gitmem.paths import Kind, kind, log_date
 
 
 def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None = None) -> dict[str, date]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.config import Config
+from gitmem.daily_logs import daily_path
 from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.gate.redaction import Mask, Redaction, mask_counts
 from gitmem.git.opening import Repository
@@ -28,7 +29,6 @@ from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
 from gitmem.memory.writing import LogEntry, append_entry, gated_entry
-from gitmem.paths import daily_path
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.sessions.compaction import KEPT_TURNS

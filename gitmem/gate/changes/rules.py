@@ -20,12 +20,13 @@ from typing import NamedTuple
 from gitmem.agent_paths import FILES, FOLDERS
 from gitmem.config import TRACKED
 from gitmem.config.loading import load
+from gitmem.daily_logs import is_daily
 from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, SYMLINK, Change
 from gitmem.messages import Message
-from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, is_daily, kind, log_date
+from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, kind, log_date
 from gitmem.plural import counted
 
 BULLETS = ("- ", "* ", "+ ")

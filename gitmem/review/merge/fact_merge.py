@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
 
+from gitmem.daily_logs import is_daily
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import Entry, Memory
 from gitmem.memory.statements import Form
-from gitmem.paths import is_daily
 from gitmem.review.fact_diff import Op, pair_edited, same_facts
 from gitmem.review.merge.line_merge import MARK, Labels, MergeResult, TextMerge, join, merge_lines, merge_text, split
 from gitmem.review.merge.unit_merge import HEADING, TOKEN, Hunk

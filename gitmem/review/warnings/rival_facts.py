@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, NamedTuple
 
+from gitmem.daily_logs import records_events
 from gitmem.json_values import json_keys
 from gitmem.memory import rivals
 from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import fact_date
-from gitmem.paths import kind, records_events
+from gitmem.paths import kind
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.markup import MAX_UNFOLDED_CHARACTERS, Links, cut_as_code

@@ -12,10 +12,10 @@ from datetime import timedelta
 
 from starlette.responses import Response
 
+from gitmem.daily_logs import records_events
 from gitmem.errors import GitMemError
 from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import layout_at
-from gitmem.paths import records_events
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.statement_diff import statement_diff, text_diff

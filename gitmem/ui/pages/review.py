@@ -14,6 +14,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
@@ -21,7 +22,6 @@ from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.transaction import commit_nothing
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
-from gitmem.paths import agent_of, log_day
 from gitmem.promotion.promote import Outcome
 from gitmem.promotion.proposal_review import (
     REJECTS,

@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 
 from starlette.responses import Response
 
+from gitmem.daily_logs import is_daily
 from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit, Span
 from gitmem.memory.fact import id_of_hash
 from gitmem.memory.retention import SOON_DAYS, ending_soon
 from gitmem.memory.snapshot import layout_at
 from gitmem.memory.writing import FACT_TYPES
-from gitmem.paths import Kind, is_daily, kind
+from gitmem.paths import Kind, kind
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import KINDS, LONG_TERM_KINDS, PresentFact, uncommitted_facts
 from gitmem.provenance.trailers import REASON, memory_trailers, values

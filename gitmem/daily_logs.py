@@ -1,0 +1,122 @@
+"""The daily logs: which paths are logs of which day and agent, and the path of the log of a day. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from functools import cache
+
+from gitmem.errors import UsageError
+from gitmem.messages import Message
+from gitmem.paths import DAILY, Kind, agent_name, date_of, kind, log_date, nfc_name
+
+DATE_FIELDS = {"YYYY": ("y", 4), "MM": ("m", 2), "DD": ("d", 2)}  # field of a daily pattern: regex group, digits
+DATE_FIELD_RUN = r"(?:(?<![A-Za-z])|(?=YYYY))(?:YYYY|MM|DD)+(?![A-Za-z])"
+MAX_PATTERN_CHARS = 200  # of a daily pattern
+
+
+def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
+    """The day of a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`.
+
+    None for any other path, and for a day that no calendar has. Raises UsageError as `daily_form` does.
+    """
+    if kind(path) is Kind.DAILY:
+        return log_date(path)
+    found = (match for pattern in patterns if (match := daily_form(pattern).fullmatch(path)))
+    return next((day for match in found if (day := date_of(match["y"], match["m"], match["d"]))), None)
+
+
+def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:
+    """Whether a path is a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`.
+
+    True below memory/ also for a day that no calendar has, of which `log_day` gives None. Raises UsageError as
+    `daily_form` does.
+    """
+    return kind(path) is Kind.DAILY or log_day(path, patterns) is not None
+
+
+def records_events(path: str, patterns: Iterable[str] = ()) -> bool:
+    """Whether a file records events, and so is not long-term memory: a daily log (`is_daily`) or a session's
+    episode."""
+    return kind(path) is Kind.SESSION or is_daily(path, patterns)
+
+
+@cache
+def daily_form(pattern: str) -> re.Pattern[str]:
+    """The regular expression for the paths of a daily pattern: YYYY, MM and DD are digits, `*` is any text without "/".
+
+    The groups `y`, `m` and `d` have the date; a field that occurs twice must have the same digits. Raises UsageError
+    for a pattern without all three fields or the ending .md, with `**`, `[`, `]`, `?` or more than two `*`, or longer
+    than MAX_PATTERN_CHARS.
+    """
+    parts = _pattern_parts(pattern)
+    is_dated_markdown = {"YYYY", "MM", "DD"} <= set(parts) and pattern.endswith(".md")
+    has_other_wildcards = set("[]?") & set(pattern) or "**" in pattern or pattern.count("*") > 2
+    if not is_dated_markdown or has_other_wildcards or len(pattern) > MAX_PATTERN_CHARS:
+        raise UsageError(Message("'{}' is no pattern of daily logs", pattern), "as in journals/YYYY_MM_DD.md")
+    seen: set[str] = set()
+    form = ""
+    for part in parts:
+        name, digits = DATE_FIELDS.get(part, ("", 0))
+        if part == "*":
+            form += "[^/]*"
+        elif not name:
+            form += re.escape(part)
+        elif part in seen:
+            form += f"(?P={name})"
+        else:
+            form += rf"(?P<{name}>\d{{{digits}}})"
+            seen.add(part)
+    return re.compile(form, re.ASCII)
+
+
+def daily_glob(pattern: str, day: date | None = None) -> str:
+    """The glob of `[memory] paths` for the logs of a daily pattern, on any day or on `day`.
+
+    With a day and a pattern without `*` the glob is the path of that day's log.
+    """
+    if day:
+        values = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"}
+    else:
+        values = {field: "[0-9]" * len(field) for field in DATE_FIELDS}
+    return "".join(values.get(part, part) for part in _pattern_parts(pattern))
+
+
+def _pattern_parts(pattern: str) -> list[str]:
+    """A daily pattern cut into date fields, stars and plain text. MM inside a word (`COMMON`) is plain text."""
+    pieces = re.split(rf"({DATE_FIELD_RUN}|\*)", pattern)
+    return [
+        part
+        for piece in pieces
+        for part in (re.findall("|".join(DATE_FIELDS), piece) if re.fullmatch(DATE_FIELD_RUN, piece) else [piece])
+    ]
+
+
+def agent_of(path: str) -> str:
+    """The agent's name in `memory/YYYY-MM-DD.<agent>.md`; "" for a log without one."""
+    match = DAILY.match(nfc_name(path))
+    if not match:
+        return ""
+    return match.group(4) or ""
+
+
+def daily_path(day: date, agent: str = "") -> str:
+    """The path of an agent's log of a day; with "" of the shared log. Raises UsageError for a name that `agent_name`
+    refuses."""
+    name = agent_name(agent)
+    if name:
+        return f"memory/{day.isoformat()}.{name}.md"
+    return f"memory/{day.isoformat()}.md"
+
+
+def log_path(day: date, agent: str, patterns: Iterable[str]) -> str:
+    """The path of the log of a day to which a line is added.
+
+    For an agent it is below memory/. For a person the first of the `patterns` of `[memory] daily` without `*` names it;
+    without such a pattern it is below memory/ too. Raises UsageError as `daily_path` does.
+    """
+    pattern = next((pattern for pattern in patterns if "*" not in pattern), "")
+    if agent or not pattern:
+        return daily_path(day, agent)
+    return daily_glob(pattern, day)
