@@ -28,6 +28,7 @@ from gitmem.promotion.settlement import (
     ensure_person,
     open_pairs,
     pair_id,
+    pair_named,
     pair_with_id,
     settle,
     shown_pair,
@@ -72,9 +73,9 @@ def command(
     """List the statements that may not both hold, or say which does.
 
     Facts of MEMORY.md are held against each other and against the daily logs of the last two weeks. PAIR is an id of
-    the list; it stays the same when other pairs are answered. An answer is one commit; where MEMORY.md has edits that
-    are not committed it is written beside them. A pair that was answered is not asked about again; `git mem undo` takes
-    an answer back.
+    the list, which stays the same when other pairs are answered, or the id of a fact that is in one pair only. An
+    answer is one commit; where MEMORY.md has edits that are not committed it is written beside them. A pair that was
+    answered is not asked about again; `git mem undo` takes an answer back.
 
     \b
     git mem settle
@@ -161,8 +162,12 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
 
 
 def _open_pair(pairs: Sequence[Rival], ident: str) -> Rival:
-    """The open pair with the id `ident`. Raises UsageError when there is none."""
+    """The open pair with the id `ident`, or the only one of the fact with that id, of which six digits are enough.
+    Raises UsageError when there is none, or more than one."""
     pair = pair_with_id(pairs, ident)
+    of_fact = [each for each in pairs if any(row.fact.id.startswith(ident) for row in (each.new, each.old))]
+    if pair is None and of_fact and len(ident) >= 6:
+        pair = pair_named(pairs, ident)
     if pair is None:
         raise UsageError(Message("there is no open pair {}", ident), "git mem settle lists them")
     return pair

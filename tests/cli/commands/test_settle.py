@@ -91,6 +91,12 @@ def test_an_answer_settles_the_pair_that_was_listed_with_that_id(services: Repo)
     assert again.returncode == 2 and "there is no open pair" in again.stderr and services.read("MEMORY.md") == text
 
 
+def test_a_fact_names_the_only_pair_that_it_is_in(services: Repo) -> None:
+    cache = next(pair for pair in pairs(services) if "cache" in pair["later"]["text"])
+    services.mem("settle", cache["earlier"]["id"], "--later", env=NOW)
+    assert set(ids(services)) == {"API", "database"}
+
+
 def test_after_an_edit_the_ids_of_other_pairs_stay_and_a_changed_pair_has_another(services: Repo) -> None:
     listed = ids(services)
     text = services.read("MEMORY.md").replace("port 6380", "port 6381")
