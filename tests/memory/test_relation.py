@@ -93,6 +93,20 @@ PAUSED = [
     ("简报在周五发送。", "简报暂停，直至另行通知。"),
     ("晚间课程在周一举行。", "晚间课程暂时中止。"),
 ]
+NO_ENDS = [
+    ("The standup is on Mondays", "The standup is not cancelled"),
+    ("The newsletter goes out on Fridays.", "The newsletter is no longer paused."),
+    ("The newsletter goes out on Fridays.", "The newsletter was never abolished."),
+    ("The newsletter goes out on Fridays.", "The newsletter was paused and has resumed."),
+    ("The newsletter goes out on Fridays.", "The newsletter is suspended in January only."),
+    ("주간 회의는 화요일에 한다", "주간 회의는 중단됐다가 재개됐다"),
+    ("정기 배포는 수요일에 한다", "정기 배포는 1월에만 중단된다"),
+    ("정기 배포는 수요일에 한다", "정기 배포 중단이 끝났다"),
+    ("정기 배포는 수요일에 한다", "정기 배포는 폐지하지 않는다"),
+    ("정기 배포는 수요일에 한다", "정기 배포 폐지를 논의했다"),
+    ("週報は金曜日に送ります。", "週報は廃止しません。"),
+    ("周报在周五发送。", "周报没有取消。"),
+]
 NOT_PAUSED = [  # paused for a length of time, or another thing is paused
     ("The build runs at night", "The build was paused for ten minutes"),
     ("The build runs at night", "The build was on hold for an hour on Monday."),
@@ -210,6 +224,17 @@ def test_what_is_abolished_ends(old: str, new: str) -> None:
 def test_what_is_paused_until_further_notice_is_asked_about_and_never_acted_on(old: str, new: str) -> None:
     judged = relation(old, new)
     assert judged.kind is Kind.ENDS and judged.asks and not judged.automatic
+
+
+@pytest.mark.parametrize(("old", "new"), NO_ENDS)
+def test_an_end_that_is_denied_or_taken_back_is_no_end(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind in (Kind.OTHER, Kind.ADDS) and not judged.asks and not judged.automatic
+
+
+def test_what_goes_on_again_is_never_acted_on() -> None:
+    assert not relation("정기 배포는 수요일에 한다", "정기 배포가 재개됐다").automatic
+    assert not relation("The newsletter goes out on Fridays.", "The newsletter has resumed.").automatic
 
 
 @pytest.mark.parametrize(("old", "new"), NOT_PAUSED)

@@ -18,6 +18,8 @@ CUES = {
         "|解散|作废|到期|停办|停播|已停|全免|下线|下架|报废|拆除|放弃|用不着|注销|完毕|修好"
         "|暂停|中止|停刊|停课"
     ),
+    # The new line says that something goes on again.
+    "resume": "恢复|重新开始|重启",
     # The new line says that something rests: it may go on, so that a person is asked.
     "pause": "暂停|暂时|暂缓|搁置",
     "settled": "修好|修复|解决|恢复|完毕|完成|合格|发货|还清|归还|批准|通过|解封|解禁|痊愈|康复|修毕|付清|已关闭|验收",
@@ -55,10 +57,13 @@ CUE_PATTERNS = {
     "except": ("因", r"因.{0,8}的"),
     "reason": ("", r"应.{0,8}(?:申请|要求)|与.{0,8}冲突"),
 }
-# A pause of a length of time, after which the earlier statement holds again. It is no end and no change.
-TIMED_PAUSE = (
+# What is no end, so that the earlier statement holds: a pause of a length of time, an end that is denied, taken back or
+# only talked of.
+NO_END = (
     r"(?:暂停|停止|中止|中断)(?:了|约)?\s?(?:\d+|[一二两三四五六七八九十几数半]+)\s?"
     r"个?(?:秒|分钟|小时|天|日|周|星期|月)(?!的)"
+    r"|(?:没有|没|未|不会|不|尚未|不再)被?(?:取消|废除|废止|停止|中止|暂停|终止|撤销|关闭|删除)"
+    r"|(?:暂停|中止|停止|取消)[^。]{0,8}(?:恢复|重新开始|结束|解除|讨论|考虑)"
 )
 
 # Nouns of properties that have one value at a time.

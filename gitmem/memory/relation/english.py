@@ -33,6 +33,8 @@ CUES = {
         "|not needed|unneeded|no more|repealed|revoked|finished|complete|completed|done|out of use|phased out"
         "|sunset|axed|obsolete|paused|on hold|on pause"
     ),
+    # The new line says that something goes on again.
+    "resume": "resum*|reinstat*|restarted|back on|brought back",
     # The new line says that something rests: it may go on, so that a person is asked.
     "pause": "paused|on hold|on pause|suspended|until further notice|for now|for the time being",
     # The new line says that an open thing was settled.
@@ -156,10 +158,19 @@ last lasts accept accepts hold holds work works sit sits play plays like likes p
 eat eats represent represents handle handles contain contains may must will can should do does
 """
 VERBS = frozenset(_VERBS.split())
-# A pause of a length of time, after which the earlier statement holds again. It is no end and no change.
-TIMED_PAUSE = (
+# What is no end, so that the earlier statement holds: a pause of a length of time, an end that is denied, taken back or
+# of one time only.
+NO_END = (
     r"\b(?:on hold|on pause|paused|suspended|interrupted|stopped) "
     r"(?:briefly|(?:only |just )?for (?:[\w.]+ ){1,3}(?:second|minute|hour|day|week|month|moment)s?(?! time))\b"
+    r"|\b(?:not|never|no longer|\w+n['’]t)(?: (?:been|be|being|yet|really|fully))* (?:cancel\w*|called off|scrapp\w*"
+    r"|abolish\w*|dropped|deleted|removed|retired|decommission\w*|ended|over|discontinu\w*|withdrawn|stopped|disabled"
+    r"|terminat\w*|paused|suspended|on hold|on pause|phased out|closed|done)\b"
+    r"|\b(?:cancel\w*|called off|paused|suspended|stopped|interrupted|closed|abolish\w*)\b[^.;]{0,40}"
+    r"\b(?:resum\w*|reinstat\w*|reopen\w*|restarted|brought back)\b"
+    r"|\b(?:cancel\w*|called off|paused|suspended|closed) "
+    r"(?:(?:in|on|during|for) (?:[\w-]+ ){1,3}only|only (?:in|on|during|for)|today|tomorrow|tonight"
+    r"|this (?:week|month))\b"
 )
 
 # Nouns of properties that have one value at a time.

@@ -18,6 +18,8 @@ CUES = {
         "|やめた|やめに|完了|閉店|閉鎖|退職|引退|辞任|削除|撤去|期限切れ|失効|卒業|打ち切|完済|いただかない|返却"
         "|破棄|休止|一時停止|停止し|停止中|見合わせ|休刊|休講|休載"
     ),
+    # The new line says that something goes on again.
+    "resume": "再開|復活",
     # The new line says that something rests: it may go on, so that a person is asked.
     "pause": "休止|一時|当面|当分|保留",
     "settled": (
@@ -69,10 +71,15 @@ CUE_PATTERNS = {
     "source": ("では", r"では.*?では"),
     "also": ("も", r"も(?=[ぁ-ん、一-鿿])"),
 }
-# A pause of a length of time, after which the earlier statement holds again. It is no end and no change.
-TIMED_PAUSE = (
+# What is no end, so that the earlier statement holds: a pause of a length of time, an end that is denied, taken back or
+# only talked of.
+NO_END = (
     r"(?:\d+|[一二三四五六七八九十数]+)(?:秒|分|時間|日|週|か月|ヶ月)間?(?:だけ|ほど)?、?"
     r"(?:一時)?(?:停止|中断|休止|中止)(?:していました|していた|しました|した|となりました|になりました)?"
+    r"|(?:廃止|中止|中断|休止|停止|終了|取りやめ|キャンセル)(?:は|を)?(?:しません|しない|されません|されない|されていません"
+    r"|していません|しなかった|ではない|ではありません)\w*"
+    r"|(?:廃止|中止|中断|休止|停止)(?:が|は|を)?(?:終わ|解除|取り消|撤回|検討|議論)\w*"
+    r"|(?:中止|中断|休止|停止)[^。]{0,12}再開\w*"
 )
 
 # Nouns of properties that have one value at a time.

@@ -17,7 +17,7 @@ from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_o
 from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.english import VERBS
 from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
-from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, has_timed_pause, read
+from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read, says_no_end
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
 
@@ -100,6 +100,8 @@ _DOUBTS = frozenset(
         "cue:plan",
         "cue_old:plan",
         "cue_both:plan",
+        "cue:resume",
+        "cue_both:resume",
         "cue:pause",
         "cue_both:pause",
         "cue:at_once",
@@ -218,7 +220,7 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     else:
         chances = {Kind(name): chance for name, chance in model.probabilities(found).items()}
         chances = _by_day(corrected(chances, found, pair), one, other, pair)
-    if _no_shared_subject(pair) or _only_pauses(pair):
+    if _no_shared_subject(pair) or _ends_nothing(pair):
         chances = _of_two_things(chances)
     kind = max(chances, key=lambda each: chances[each])
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
@@ -263,13 +265,13 @@ def _no_shared_subject(pair: Alignment) -> bool:
     return all(any(token.kind not in VALUES for token in side) for side in unpaired)
 
 
-def _only_pauses(pair: Alignment) -> bool:
-    """Whether the later text says no more than that something stood still for a length of time ("paused for ten
-    minutes").
+def _ends_nothing(pair: Alignment) -> bool:
+    """Whether the later text says no more than that something is not over: it stood still for a length of time
+    ("paused for ten minutes"), or its end is denied or taken back ("not cancelled").
 
     Both hold then, unless it has a word of change or of an end too, or the earlier text has a length that may differ.
     """
-    if not has_timed_pause(pair.new) or not pair.new.cues.isdisjoint(("change", "ends")):
+    if not says_no_end(pair.new) or not pair.new.cues.isdisjoint(("change", "ends")):
         return False
     return not any(token.dim == "time" for token in pair.old.content)
 

@@ -20,6 +20,8 @@ CUES = {
         "|하지 않기로|필요없|필요 없|불필요|유산|전멸|철거|철수|완료|끊었|끊겼|뗐|두지 않|미정|내림|해체|무산"
         "|파기|종영|뺐|제외됐|중지|휴간|휴강|휴재|당분간 쉬|당분간 쉰"
     ),
+    # The new line says that something goes on again.
+    "resume": "재개|재시작|다시 시작|부활",
     # The new line says that something rests: it may go on, so that a person is asked.
     "pause": "중지|당분간|일시|잠정|보류|휴간|휴강|휴재",
     "settled": (
@@ -77,10 +79,20 @@ CUES = {
 }
 # Cue -> (letters that a text must have, pattern): cues that need a pattern. The letters are a quick test before it.
 CUE_PATTERNS = {"source": ("에는", r"에는.*?에는")}
-# A pause of a length of time, after which the earlier statement holds again. It is no end and no change.
-TIMED_PAUSE = (
+# What is no end, so that the earlier statement holds: a pause of a length of time, an end that is denied, taken back,
+# of one time only or only talked of.
+NO_END = (
     r"(?:(?:\d+|몇|수십?|[한두세네]|열|일|이|삼|십) ?(?:초|분|시간|일|주일?|개월|달)|하루|이틀|사흘|나흘|일주일)"
     r" ?(?:간|동안) (?:일시 ?|잠시 |잠깐 )?(?:중단|중지|정지)(?:되었|됐|하였|했)?"
+    r"|(?:폐지|취소|중단|종료|철회|중지|보류|정지|삭제|폐쇄|해지)"
+    r"(?:되지|하지|된 적|한 적|할 계획|될 계획|할 예정|될 예정)"
+    r"(?:[이은는도])? ?(?:않|없)\w*"
+    r"|(?:중단|중지|폐지|취소|보류|정지|폐쇄)(?:[이가은는을를]|하는 방안을|할지를?)?"
+    r" ?(?:끝났|끝나|끝남|취소|철회|해제|풀렸|풀림"
+    r"|논의|검토|고려|제안)\w*"
+    r"|(?:중단|중지|취소|보류|정지|폐지)\w*[^.]{0,12}(?:재개|다시 시작|다시 운영|다시 진행|복구|부활)\w*"
+    r"|(?:\d{1,2}월|이번 ?주|이번 ?달|오늘|내일|[월화수목금토일]요일|주말|당일|하루)(?:에)?만"
+    r" (?:중단|중지|취소|정지|쉬|쉰|휴)\w*"
 )
 
 # Nouns of properties that have one value at a time.

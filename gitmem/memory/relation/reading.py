@@ -23,7 +23,7 @@ _PATTERNS = {
 }
 _LENT = frozenset(("ends", "settled"))  # English cues that count in texts of every language: "v2 deprecated, 완료"
 _NEW_IN_NAME = lazy(r"(?<=\w )New (?=[A-Z])")  # part of a name (in New York), not a word of change
-_TIMED_PAUSES = {language: lazy(module.TIMED_PAUSE) for language, module in LANGUAGES.items()}
+_NO_ENDS = {language: lazy(module.NO_END) for language, module in LANGUAGES.items()}
 _WORD = lazy(r"\w+")
 _TOPIC = "은는이가"  # Korean particles at the end of a word, after which the value stands
 _EASTERN_VERB = lazy(r"は|が(?![っら])|是|为|在|由|从|须|不得|监听|使用")
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
     """A text, prepared for comparison.
 
     `tokens`: all tokens. `content`: those without stop words and marks. `language`: "en", "ko", "ja" or "zh". `cues`:
-    the kinds of cue words in the text, without those of a pause of a length of time. `split`: the offset of the first
+    the kinds of cue words in the text, without those of what is no end (`NO_END`). `split`: the offset of the first
     mark or verb, after which the value is expected; -1 without one. `letters`: its letters and digits in lower case.
     `parts`: words, prefixes and letter pairs; two texts of one language without a common part have nothing in common.
     """
@@ -57,7 +57,7 @@ def read(text: str) -> Reading:
     lower = text.lower()
     content = tuple(token for token in found if token.content)
     plain = _NEW_IN_NAME.sub("", text).lower() if "New " in text else lower
-    cues = cues_of(_TIMED_PAUSES[language].sub("", plain), language)
+    cues = cues_of(_NO_ENDS[language].sub("", plain), language)
     letters = _NO_LETTER.sub("", lower)
     return Reading(text, found, content, language, cues, _split(text, found, language), letters, _parts_of(content))
 
@@ -133,9 +133,9 @@ def cues_of(lower: str, language: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def has_timed_pause(reading: Reading) -> bool:
-    """Whether a text says that something stood still for a length of time ("paused for ten minutes")."""
-    return _TIMED_PAUSES[reading.language].search(reading.text.lower()) is not None
+def says_no_end(reading: Reading) -> bool:
+    """Whether a text says that something is not over: it stood still for a length of time, or its end is denied."""
+    return _NO_ENDS[reading.language].search(reading.text.lower()) is not None
 
 
 def _english_cues(lower: str) -> set[str]:
