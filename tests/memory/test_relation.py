@@ -593,3 +593,102 @@ def test_trails_alone_do_not_make_two_statements_one_matter(earlier: Said, later
 def test_a_text_of_values_alone_is_about_what_its_trail_names() -> None:
     earlier, later = Said("The port is 8080.", ("API",), "2026-11-01"), Said("9090", ("API port",), "2026-11-20")
     assert relation(earlier, later).reason != "they have nothing in common"
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "dim"),
+    [
+        ("3만 5천 원이다", 35_000, "money"),
+        ("2만 5천 원", 25_000, "money"),
+        ("2만5천원", 25_000, "money"),
+        ("3만원이다", 30_000, "money"),
+        ("3만 5000원", 35_000, "money"),
+        ("1만2천5백 원", 12_500, "money"),
+        ("5만 천 원을", 51_000, "money"),
+        ("2만 사천 원", 24_000, "money"),
+        ("만 원이다", 10_000, "money"),
+        ("만 이천 원이다", 12_000, "money"),
+        ("만이천원", 12_000, "money"),
+        ("이만 원", 20_000, "money"),
+        ("이천 오백 원을", 2_500, "money"),
+        ("십이만 삼천사백오십육 원", 123_456, "money"),
+        ("2백만 원", 2_000_000, "money"),
+        ("3천5백 명", 3_500, "count"),
+        ("5천명이다", 5_000, "count"),
+        ("1억 2천만", 120_000_000, ""),
+        ("1억 3,000만 원", 130_000_000, "money"),
+        ("1억 5천", 150_000_000, ""),
+        ("일억 이천만 원", 120_000_000, "money"),
+        ("3조 5천억 원", 3.5e12, "money"),
+        ("5조 원", 5e12, "money"),
+        ("-3만 5천 원", -35_000, "money"),
+        ("10만 5천km", 105_000_000, "length"),
+        ("3万5千円", 35_000, "money"),
+        ("3万5千元", 35_000, "money"),
+        ("1億2,500万円", 125_000_000, "money"),
+        ("3 万 5 千元", 35_000, "money"),
+    ],
+)
+def test_figures_and_powers_are_one_number(words: str, value: float, dim: str) -> None:
+    assert [(token.value, token.dim) for token in tokens(words) if token.kind == NUMBER] == [(value, dim)]
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ("3만, 5천 원", [30_000, 5_000]),
+        ("3만 5만 중", [30_000, 50_000]),
+        ("3천 5천 중", [3_000, 5_000]),
+        ("2만 3천~2만 5천 원", [23_000, 25_000]),
+        ("3만 2024년", [30_000, 2024 * 31_104_000]),
+        ("3만 백엔드 서버", [30_000]),
+        ("3만 이천 지점", [30_000]),
+        ("3조 2명", [2]),
+        ("열 명만 이천 원", [10, 2_000]),
+        ("만 18세", [18]),
+        ("천명을 안다", []),
+        ("벚꽃이 만개를 앞둔다", []),
+        ("이천 회의의 기록", []),
+        ("수만 원", []),
+    ],
+)
+def test_words_and_numbers_beside_a_number_are_no_part_of_it(words: str, values: list[float]) -> None:
+    assert [token.value for token in tokens(words) if token.kind == NUMBER] == values
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("배송비는 3만 5천 원이다", "배송비는 5천 원이다"),
+        ("배송비는 3만 5천 원이다", "배송비는 3만 원이다"),
+        ("배송비는 5천 원이다", "배송비는 25,000원이다"),
+        ("시급은 만 원이다", "시급은 만 이천 원이다"),
+        ("시급은 만 이천 원이다", "시급은 이천 원이다"),
+        ("예산은 1억 2천만이다", "예산은 2천만이다"),
+        ("한도는 2백만 원이다", "한도는 백만 원이다"),
+        ("정원은 3천5백 명이다", "정원은 5백 명이다"),
+        ("送料は3万5千円です", "送料は5千円です"),
+        ("运费是3万5千元", "运费是5千元"),
+    ],
+)
+def test_a_part_of_a_number_is_another_value(old: str, new: str) -> None:
+    for one, other in ((old, new), (new, old)):
+        found = relation(one, other)
+        assert found.kind in (Kind.REPLACES, Kind.CONFLICTS) and found.asks, found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("배송비는 2만 5천 원이다", "배송비는 25,000원이다"),
+        ("배송비는 2만 원이다", "배송비는 이만 원이다"),
+        ("배송비는 3만원이다", "배송비는 30,000원이다"),
+        ("시급은 만 이천 원이다", "시급은 12,000원이다"),
+        ("예산은 1억이다", "예산은 10,000만이다"),
+        ("예산은 1억 5천이다", "예산은 1억 5천만 원이다"),
+        ("送料は3万5千円です", "送料は35,000円です"),
+        ("运费是3万5千元", "运费是35000元"),
+    ],
+)
+def test_one_number_in_figures_and_in_powers_is_the_same(old: str, new: str) -> None:
+    assert relation(old, new).kind is Kind.SAME and relation(new, old).kind is Kind.SAME

@@ -24,7 +24,10 @@ _DIGITS = {
     "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "〇": 0, "零": 0, "两": 2, "兩": 2,
 }  # fmt: skip
 POWERS = {"십": 10, "백": 100, "천": 1000, "十": 10, "百": 100, "千": 1000}
-MYRIADS = {"만": 10_000, "억": 100_000_000, "万": 10_000, "萬": 10_000, "億": 100_000_000, "亿": 100_000_000}
+MYRIADS = {
+    "만": 10_000, "万": 10_000, "萬": 10_000, "억": 100_000_000, "億": 100_000_000, "亿": 100_000_000,
+    "조": 1_000_000_000_000, "兆": 1_000_000_000_000,
+}  # fmt: skip
 
 # (dimension, factor, words) of units that `text/numbers` lacks: it counts no people and no pieces.
 _MORE_UNITS: tuple[tuple[str, float, str], ...] = (
@@ -83,13 +86,15 @@ SECONDS = {
 
 
 def sino_number(text: str) -> float:
-    """The number that Han or Sino-Korean numerals write: by powers (`二百五`, `이십오`), or place by place with three
-    digits and more (`二〇二四`). 0 for a text without any; other letters are ignored."""
+    """The number that Han or Sino-Korean numerals write: by powers (`二百五`, `이십오`, `3만5천`), or place by place
+    with three digits and more (`二〇二四`). 0 for a text without any; other letters are ignored."""
     if len(text) > 2 and all(letter in _DIGITS for letter in text):
         return float("".join(str(_DIGITS[letter]) for letter in text))
     total = section = digit = 0.0
-    for letter in text:
-        if letter in _DIGITS:
+    for letter in re.findall(r"\d+|\D", text):
+        if letter.isdecimal():
+            digit = float(letter)
+        elif letter in _DIGITS:
             digit = _DIGITS[letter] or digit * 10
         elif letter in POWERS:
             section += (digit or 1) * POWERS[letter]
@@ -98,6 +103,15 @@ def sino_number(text: str) -> float:
             total += ((section + digit) or 1) * MYRIADS[letter]
             section = digit = 0
     return total + section + digit
+
+
+def compound_number(text: str) -> float:
+    """The number that figures and powers write together, with spaces and commas: 35,000 for `3만 5천`. Thousands that
+    end a number of 10^8 are counted in 10^4, as they are said: `1억 5천` is `1억 5천만`."""
+    plain = re.sub(r"[\s,]", "", text)
+    if spoken := re.fullmatch(r"(.*[억億亿])([^만万萬]*[천백千百])", plain):
+        return sino_number(spoken[1]) + sino_number(spoken[2]) * 10_000
+    return sino_number(plain)
 
 
 def english_number(words: str) -> float:

@@ -23,6 +23,7 @@ from gitmem.memory.relation.amounts import (
     SECONDS,
     UNITS,
     clock_hours,
+    compound_number,
     english_number,
     month_number,
     native_number,
@@ -90,6 +91,34 @@ _LATIN_UNIT = r"[$%]|[a-z]+(?:/s)?(?![a-z])"
 _WIDE_UNIT = rf"{_LATIN_UNIT}|[^\W\d_a-z]{{1,{_LONGEST_UNIT}}}|[€£×°％℃][cf]?"
 # A sign behind a letter or a digit is the dash of a range: `9:00-18:00`.
 _FIGURES = r"(?P<figures>(?:[$€£¥]|(?<!\w)[+-])?\d+(?:,\d{3})+(?:\.\d+)?|[$€£¥]?(?:(?<!\w)[-+])?\d*\.?\d+)"
+# A compound number: figures before powers from the highest down, as in `1억 2천만` and `3만 5천`. Its last part may be
+# without a figure or in words (`5만 천 원`), or four figures behind a space (`3만 5000원`), where a counter follows.
+_FIGURE = r"\d+(?:,\d{3})*"
+_COUNTED = "(?:원|명|개|건|장|권|톤|달러|유로|엔|위안|円|元|人)"
+_ENDING = (  # the particles that may follow a counter, up to the end of the word
+    "(?:이다|이었다|였다|이라|이라고|이며|이고|이지만|이나|입니다|이에요|예요|인데|짜리|정도|쯤|씩|까지|부터|에서|에|으로|마다|보다"
+    r"|은|는|이|가|을|를|의|과|와|도|만)?(?![^\W\da-z])"
+)
+_KO_DIGIT = "[일이삼사오육칠팔구]"
+_KO_THOUSANDS = "[일이삼사오육칠팔구십백천]"  # the letters of a number below 10^4
+_LOWER_POWER = r"\s?[천백십千百十](?:\d+|\s\d(?=\s?[백십百十]))?"
+_NO_POWER = r"(?!\d|[.,]\d|[십백천만억조十百千万萬億亿兆])"
+_BEFORE_POWER = rf"{_FIGURE}(?:{_LOWER_POWER})*(?:(?<=\d)\s)?"
+_COMPOUND = (
+    rf"(?={_FIGURE}\s?(?:[만억조천万萬億亿兆千백百]{{1,2}}\s?[\d일이삼사오육칠팔구십백천]|[십백](?:만|\s?{_COUNTED})|조\s?(?:원|달러)))"
+    rf"(?:{_BEFORE_POWER}[조兆](?=\s?(?:{_FIGURE}\s?[만억천万億千]|원|달러)))?(?:\s?{_BEFORE_POWER}[억億亿])?"
+    rf"(?:\s?(?:{_BEFORE_POWER}[만万萬]|{_KO_THOUSANDS}+만(?=\s?(?:{_COUNTED}|{_KO_DIGIT}?[천백십]))))?"
+    rf"(?:\s?{_FIGURE}(?:{_LOWER_POWER})+{_NO_POWER}|\d{{1,4}}{_NO_POWER}|\s(?:\d{{4}}|\d,\d{{3}})(?=\s?{_COUNTED})"
+    rf"|\s?{_KO_DIGIT}?[천백십]{_KO_THOUSANDS}*(?=\s?{_COUNTED}{_ENDING}))?(?!\d)"
+)
+# A number in Korean words with a power, before a counter with or without a particle: `만 이천 원이다`. Some counters
+# need a space before them, because they make another word without it: `만개` is "full bloom", `천장` a ceiling.
+_KO_POWERS = (
+    rf"(?<!\w)(?!천명)(?={_KO_THOUSANDS}*[십백천만억])"
+    rf"(?:{_KO_THOUSANDS}*억\s?)?(?:{_KO_THOUSANDS}*만\s?)?"
+    rf"(?:{_KO_DIGIT}?천\s?)?(?:{_KO_DIGIT}?백\s?)?(?:{_KO_DIGIT}?십\s?)?{_KO_DIGIT}?"
+)
+_KO_COUNTED = r"(?:원|명|달러|유로|엔|위안|(?<=\s)(?:개|건|장|권|톤))"
 _SMALL_POWER = r"k\b|m\b(?= (?:users|rows|dollars|euros))"
 _UNIT_BEHIND_HYPHEN = r"-(?P<unit2>day|week|month|year|hour|minute|second)s?\b"
 
@@ -145,11 +174,13 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"|[a-z_]\w*(?:[-./:@_][\w*]+)*\d\w*(?:[-./:@_]\w+)*|\d+(?:[-:]?[a-z]{1,5}[-:]?\d+)[\w-]*|\d+\.\d+\.\d+[\d.]*"
         r"|\d{2,4}-\d{2,}(?:-\d+)*|[a-z]+(?:[._/@:][a-z_*]+)+(?:\(\))?|[a-z]+_[a-z_]+|\w+\(\)",
     ),
+    ("compound", "w", rf"(?P<sign>[$€£¥]|(?<!\w)[-+])?(?P<parts>{_COMPOUND})(?:\s?(?P<partsunit>{_WIDE_UNIT}))?"),
     ("number", "a", rf"{_FIGURES}(?P<big>{_SMALL_POWER})?(?:\s?(?P<unit>{_LATIN_UNIT})|{_UNIT_BEHIND_HYPHEN})?"),
     (
         "number_w",
         "w",
-        rf"{_FIGURES}(?P<big>\s?(?:[만억천]{{1,2}}(?![^\W\d]{{3}})|[万萬億亿千百]{{1,2}})|{_SMALL_POWER})?"
+        rf"{_FIGURES}(?P<big>\s?(?:[만억천]{{1,2}}(?:(?={_COUNTED})|(?![^\W\d]{{3}}))|[万萬億亿千百]{{1,2}})"
+        rf"|{_SMALL_POWER})?"
         rf"(?:\s?(?P<unit>{_WIDE_UNIT})|{_UNIT_BEHIND_HYPHEN})?",
     ),
     ("enword", "", rf"\b{_EN_NUMBER}\b(?:[- ](?P<enunit>[a-z]+)\b)?"),
@@ -170,6 +201,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"{_KO_NUMBER}{{1,6}}\s?(?P<sinounit>만 ?원|원|퍼센트|개월|분|년|일간|층|회|명|기가바이트|기가|시간|도)"
         r"(?![^\W\da-z])",
     ),
+    ("powers", "k", rf"{_KO_POWERS}\s?(?P<powersunit>{_KO_COUNTED})(?={_ENDING})"),
     ("share", "j", rf"百分之(?:{HAN_NUMBER}+|\d+(?:\.\d+)?)"),
     ("han", "j", rf"(?P<hanfigures>第?{HAN_NUMBER}+)\s?(?P<hanunit>{_HAN_COUNTER})"),
     ("latin", "a", "[a-z][a-z0-9'+#]*(?:-[a-z0-9]+)*"),
@@ -319,6 +351,7 @@ _DESIGNATOR_STEMS = frozenset(stem(word) for word in english.DESIGNATORS)
 _UNIT_OR_ORDINAL = frozenset(
     ["도", "度", "인", "부", "部", "次", "回", "장", "条", "本", "台", "大", "位", "周", "년", "年"]
 )
+_SIZES = {"m": 1e6, "g": 1e9, "t": 1e12}
 _LETTER_FACTORS = {"k": 1000.0, "m": 1e6} | POWERS | MYRIADS
 
 
@@ -417,11 +450,7 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
     if match["unit2"]:
         unit, end = match["unit2"], match.end()
     raw = raw[: end - start]
-    dim, factor = UNITS.get(unit, ("", 1.0))
-    if unit in ("m", "g", "t"):
-        dim, factor = "size", {"m": 1e6, "g": 1e9, "t": 1e12}[unit]
-    elif figures[0] in "$€£¥":
-        dim = "money"
+    dim, factor = _measure(unit, figures[0])
     for letter in (match["big"] or "").strip():
         factor *= _LETTER_FACTORS.get(letter, 1)
     value = float(_NO_FIGURE.sub("", figures).rstrip(".") or 0)
@@ -434,6 +463,29 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
         noun = stem(before.norm) if before else ""
         return Token(raw, f"{noun}:{value:g}", ID, start, end, dim, value, designated=True)
     return Token(raw, f"{value * factor:.6g}", NUMBER, start, end, dim, value * factor)
+
+
+def _compound(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The token of a number of figures and powers (`3만 5천`) with its unit."""
+    start, sign, unit = match.start(), match["sign"] or "", _unit(match["partsunit"])
+    end = match.end("parts")
+    if unit:
+        end = match.start("partsunit") + len(unit)
+    dim, factor = _measure(unit, sign)
+    value = compound_number(match["parts"]) * factor
+    if sign == "-" and match.string[start - 1 : start] in ("", " "):
+        value = -value
+    return Token(raw[: end - start], f"{value:.6g}", NUMBER, start, end, dim, value)
+
+
+def _measure(unit: str, sign: str) -> tuple[str, float]:
+    """(dimension, factor) of a unit behind a number; a currency sign before the number makes it money."""
+    if unit in _SIZES:
+        return "size", _SIZES[unit]
+    dim, factor = UNITS.get(unit, ("", 1.0))
+    if sign and sign in "$€£¥":
+        return "money", factor
+    return dim, factor
 
 
 def _ordinal(text: str, at: int) -> int:
@@ -553,6 +605,12 @@ def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     return _amount(match, raw, value, unit)
 
 
+def _amount_in_powers(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The number token of an amount in Korean words with powers, with spaces among them."""
+    unit = match["powersunit"]
+    return _amount(match, raw, compound_number(match[0].removesuffix(unit)), unit)
+
+
 def _share(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token, in percent, of a percentage in Chinese characters (三 of 百分之三)."""
     rest = match[0][3:]
@@ -577,7 +635,8 @@ def _identifier(match: re.Match[str], raw: str, before: Token | None) -> Token:
 
 _AMOUNTS: dict[str, Callable[[re.Match[str], str, Token | None], Token]] = {
     "number": _number, "enword": _english_amount, "period": _period, "kodays": _korean_days, "native": _native_amount,
-    "sino": _sino_amount, "share": _share, "han": _han_amount, "id": _identifier,
+    "sino": _sino_amount, "powers": _amount_in_powers, "compound": _compound, "share": _share, "han": _han_amount,
+    "id": _identifier,
 }  # fmt: skip
 
 
