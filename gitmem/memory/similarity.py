@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
 from gitmem.text.denials import denials, without_denials
+from gitmem.text.heading_words import leading_topic
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import OPENING_MARKS, names
 from gitmem.text.numbers import NUMBER, plain_number
@@ -56,7 +57,7 @@ class _Reading(NamedTuple):
 
     `matter`: its terms without numbers and denials. `words`: its words in lower case. `replaced`: the value that it
     calls replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong that
-    ...").
+    ..."). `topic`: the terms of its `leading_topic`.
     """
 
     matter: frozenset[str]
@@ -66,6 +67,7 @@ class _Reading(NamedTuple):
     denials: frozenset[str]
     replaced: str
     wrong: bool
+    topic: frozenset[str]
 
 
 @lru_cache(MAX_CACHED_TEXTS)
@@ -82,6 +84,7 @@ def _read(text: str) -> _Reading:
         denials(text),
         replaced_value(text),
         _WRONG.search(text) is not None,
+        frozenset(terms(leading_topic(text))),
     )
 
 
@@ -95,8 +98,10 @@ def replaced_value(text: str) -> str:
 
 def _take_different_sides(one: _Reading, other: _Reading) -> bool:
     """Whether one text calls something wrong and the other does not, or each calls another value replaced ("red instead
-    of blue" and "blue instead of red")."""
-    return one.wrong != other.wrong or (bool(one.replaced and other.replaced) and one.replaced != other.replaced)
+    of blue" and "blue instead of red"), or each begins with another topic ("billing: ..." and "shipping: ...")."""
+    if one.wrong != other.wrong or (one.topic and other.topic and one.topic.isdisjoint(other.topic)):
+        return True
+    return bool(one.replaced and other.replaced) and one.replaced != other.replaced
 
 
 def matter_terms(text: str) -> frozenset[str]:
@@ -106,7 +111,7 @@ def matter_terms(text: str) -> frozenset[str]:
 
 def is_near_duplicate(a: str, b: str) -> bool:
     """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, both or
-    neither has a denial, and they call the same things wrong or replaced.
+    neither has a denial, they call the same things wrong or replaced, and they do not begin with two topics.
 
     `don't use` equals `do not use`, and `1,000` equals `1000`.
     """

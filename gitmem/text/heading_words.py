@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 
+from gitmem.text.names import OPENING_MARKS
 from gitmem.text.terms import without_particle
+
+MAX_LEADING_WORDS = 4  # words before a colon that name a thing; more of them are a sentence
 
 # Words of headings that name a kind of line, an occasion or a part of the day, and no thing.
 _ENGLISH = """file files created modified check checks blocker blockers notifications stats delivered complete
@@ -46,6 +49,7 @@ _GERMAN = """entscheidung entscheidungen notizen notiz heute gestern morgen vorm
     stand ziele ziel und der die das für von"""
 GENERIC_WORDS = frozenset(" ".join((_ENGLISH, _KOREAN, _JAPANESE, _CHINESE, _GERMAN)).split())
 _WORD = re.compile(r"[^\W\d_]+")
+_BEFORE_COLON = re.compile(r"([^:：\n]{1,40})(?::[*_]*\s|：)")
 
 
 def is_generic_heading(text: str) -> bool:
@@ -53,3 +57,15 @@ def is_generic_heading(text: str) -> bool:
     for a text without words."""
     words = _WORD.findall(text.casefold())
     return not any(GENERIC_WORDS.isdisjoint((word, without_particle(word))) for word in words)
+
+
+def leading_topic(text: str) -> str:
+    """The thing that a text of one line names before its first colon: `billing` of `billing: the retry limit is 3`. ""
+    when it names none, as in `Decision: ...`, and for a text of several lines."""
+    found = _BEFORE_COLON.match(OPENING_MARKS.sub("", text))
+    if found is None or "\n" in text.strip():
+        return ""
+    topic = found[1].strip("*_ ")
+    if len(topic.split()) > MAX_LEADING_WORDS or is_generic_heading(topic):
+        return ""
+    return topic

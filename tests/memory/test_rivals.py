@@ -45,6 +45,10 @@ def test_a_statement_is_named_beside_the_fact_it_changes_or_repeats(there: str, 
         ("환자 12번은 페니실린 알레르기가 있다", "환자 13번은 라텍스 알레르기가 있다"),
         ("Kim is allergic to peanuts", "We use Postgres 16"),
         ("The port is 8080 <!-- mem until=2026-01-01 -->", "The port is 9090"),
+        (
+            "결제: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
+            "정산: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
+        ),
     ],
 )
 def test_another_thing_and_a_fact_that_is_over_are_no_rivals(there: str, new: str) -> None:

@@ -44,6 +44,10 @@ THE_SAME = [
     ("보안 정책은 분기마다 검토한다", "보안 정책은 분기마다 검토한다."),
     ("本番環境ではキャッシュを使わない", "本番環境では、キャッシュを使わない。"),
     ("我们不再使用缓存", "我们不再使用缓存。"),
+    (
+        "Decision: the retry limit of all calls to the outside world is 3 in each of our regions",
+        "Note: the retry limit of all calls to the outside world is 3 in each of our regions",
+    ),
 ]
 OTHER_MATTERS = [
     ("unit 7 uses 91 litres of water a day", "unit 8 uses 92 litres of water a day"),
@@ -60,6 +64,14 @@ OTHER_MATTERS = [
     ("배포는 금요일에 진행한다", "회의실 예약은 하지 않는다"),
     ("会議は金曜日に行います", "ログは保存しない"),
     ("我们使用缓存", "会议室周五不开放"),
+    (
+        "billing: the retry limit of all calls to the outside world is 3 in each of our regions",
+        "shipping: the retry limit of all calls to the outside world is 3 in each of our regions",
+    ),
+    (
+        "결제: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
+        "정산: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
+    ),
 ]
 
 
