@@ -19,7 +19,8 @@ from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, write
 from gitmem.git.worktree import relative
 from gitmem.json_values import json_keys
 from gitmem.memory import facts
-from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
+from gitmem.memory.fact import ABOUT, Fact, Meta, fact_id, normalise, render_comment
+from gitmem.memory.facts import Memory
 from gitmem.memory.files import is_memory_path
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
@@ -44,8 +45,9 @@ class NewLine:
     """A line to append to memory.
 
     `kind`: its type, "" without one. `to`: the file, as `target_path` reads it. `agent`: the agent whose daily log is
-    used, "" for the configured one. `origin`: its author (one of ORIGINS), "" if unknown. `topic`: the topic in the
-    heading of the log's section. `more`: further pairs for its comment.
+    used, "" for the configured one. `origin`: its author (one of ORIGINS), "" if unknown. `topic`: what the line is
+    about, "" without one: in a daily log the topic in the heading of its section, in any other file the value of ABOUT
+    in its comment. `more`: further pairs for its comment.
     """
 
     text: str
@@ -205,10 +207,13 @@ def plan_of_addition(
         raise UsageError(
             Message("'{}' is no file of memory", path), "name one below memory/; mem.memoryPaths adds files"
         )
-    topic, *tags = [refuse_or_mask(label, path, config) for label in (new_line.topic, *new_line.tags)]
+    in_log = is_daily(path, config.memory_daily)
+    topic, *tags = [refuse_or_mask(label, path, config) for label in (new_line.topic.strip(), *new_line.tags)]
     own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(tag.text for tag in tags))]
+    if not in_log:  # no heading of a section can have the topic
+        own.insert(1, (ABOUT, topic.text))
     meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
-    if kind_of(path) is Kind.MEMORY and not is_daily(path, config.memory_daily):
+    if kind_of(path) is Kind.MEMORY and not in_log:
         meta = with_until(meta, config.retention, now.date())
     gated = _through_the_gate(text, meta, path, config)
     text = gated.text
@@ -216,7 +221,7 @@ def plan_of_addition(
 
     def plan(reading: Reading) -> Draft[Added]:
         old = reading.read(path) or b""
-        match Kind.DAILY if is_daily(path, config.memory_daily) else kind_of(path):
+        match Kind.DAILY if in_log else kind_of(path):
             case Kind.MEMORY:
                 new, line = _with_fact(old, text, meta)
             case Kind.DAILY:
@@ -314,14 +319,22 @@ def ensure_readable(path: str, data: bytes) -> None:
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
-    """(text of MEMORY.md with the fact, line of the fact). A fact that the file has already is not added."""
+    """(text of MEMORY.md with the fact, line of the fact). A fact that the file has already is not added. The same
+    words about another thing (ABOUT) are another fact."""
     memory = facts.parse(old)
-    known = memory.find(fact_id(text))
+    about = dict(meta).get(ABOUT, "")
+    known = _fact_about(memory, text, about)
     if known is None:
         memory = facts.add(memory, text, meta)
-        known = facts.parse(memory.data()).find(fact_id(text))
+        known = _fact_about(facts.parse(memory.data()), text, about)
     assert known is not None
-    return memory.data().decode("utf-8", "surrogateescape"), known.fact.line
+    return memory.data().decode("utf-8", "surrogateescape"), known.line
+
+
+def _fact_about(memory: Memory, text: str, about: str) -> Fact | None:
+    """The first fact with the words `text` and the value `about` of ABOUT; None without one."""
+    ident = fact_id(text)
+    return next((fact for fact in memory.facts if fact.id == ident and fact.get(ABOUT) == about), None)
 
 
 def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redaction:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import Repo
+from tests.samples import GITHUB
 
 NOW = {"GITMEM_NOW": "2026-02-05T14:30:00"}
 
@@ -67,6 +68,32 @@ def test_lasting_facts_go_to_memory_lessons_to_agents(repo: Repo) -> None:
     assert repo.mem("add", "--type", "lesson", "Look at the log first").stdout.startswith("AGENTS.md:")
     assert repo.read("AGENTS.md").endswith("## Lessons\n\n- Look at the log first <!-- mem type=lesson -->\n")
     assert repo.mem("add", "--type", "lesson", "`make` needs -j2").stdout.startswith("TOOLS.md:")
+
+
+def test_the_topic_of_a_lasting_fact_is_what_its_comment_says_it_is_about(repo: Repo) -> None:
+    def place(*options: str) -> str:
+        return repo.mem("add", "--type", "decision", *options, "The API port is 8080").stdout.strip()
+
+    falcon, eagle, none = place("--topic", "Falcon"), place("--topic", "Eagle Two"), place()
+    lines = [line for line in repo.read("MEMORY.md").splitlines() if line.startswith("- ")]
+    assert lines == [
+        "- The API port is 8080 <!-- mem type=decision -->",
+        "- The API port is 8080 <!-- mem type=decision about=Eagle%20Two -->",
+        "- The API port is 8080 <!-- mem type=decision about=Falcon -->",
+    ]
+    assert (falcon, eagle, none) == ("MEMORY.md:5",) * 3  # a newer fact is added above the others
+    before = repo.read("MEMORY.md")
+    assert [place("--topic", "Falcon"), place("--topic", "Eagle Two"), place()] == [f"MEMORY.md:{n}" for n in (7, 6, 5)]
+    assert repo.read("MEMORY.md") == before
+
+
+def test_the_topic_of_a_line_of_a_note_is_in_its_comment_and_passes_the_gate(repo: Repo) -> None:
+    repo.mem("add", "--to", "memory/ports.md", "--topic", "Falcon", "The API port is 8080")
+    assert repo.read("memory/ports.md") == "- The API port is 8080 <!-- mem about=Falcon -->\n"
+    done = repo.mem("add", "--to", "memory", "--topic", GITHUB, "The API port is 8080", check=False)
+    assert done.returncode == 1 and not (repo.path / "MEMORY.md").exists()
+    offered = repo.mem("add", "--to", "user", "--topic", "Falcon", "The API port is 8080", check=False)
+    assert offered.returncode == 2 and "--topic goes without --to" in offered.stderr
 
 
 def test_text_comes_from_standard_input_too(repo: Repo) -> None:

@@ -71,7 +71,11 @@ class AddOptions(NamedTuple):
 @agent_option("Who writes: its own daily log (mem.agent).")
 @click.option("--origin", type=click.Choice(ORIGINS), help="Whose words; tool and web are never promoted unseen.")
 @click.option("--tag", "tags", multiple=True, shell_complete=completions.tags, help="A tag; repeatable.")
-@click.option("--topic", default="", help="Heading of the log's section: `## HH:MM - TOPIC`.")
+@click.option(
+    "--topic",
+    default="",
+    help="What the line is about: in a log its heading `## HH:MM - TOPIC`, elsewhere `about=TOPIC` in its comment.",
+)
 @cites_option()
 @keep_option()
 @click.option("--edit", is_flag=True, help="Write or change the text in Git's editor first.")
@@ -111,6 +115,8 @@ def command(**given: Any) -> None:
             raise UsageError("--cites goes without --to organisation and user", "that memory has no such code")
         if options.commit:
             raise UsageError("--commit goes without --to organisation and user", "there the line is a commit already")
+        if options.topic:
+            raise UsageError("--topic goes without --to organisation and user", "say in the words what they are about")
         _offer(config, words, options)
         return
     if options.dry_run:
