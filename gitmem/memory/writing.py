@@ -125,8 +125,8 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
 
     Raises GitMemError in a bare repository or if the file would become too large (`ensure_readable`), UsageError for an
     empty or too long text or a path that is not memory, Refused if the gate finds a secret (unless `mem.onSecret` is
-    `mask`), OutsideRepository for a path that leaves the repository, and Locked if another process keeps the lock too
-    long.
+    `mask`) and as `ensure_agent_passes`, OutsideRepository for a path that leaves the repository, and Locked if another
+    process keeps the lock too long.
     """
     return _compared(repo, write(repo, plan_of_addition(repo, config, new_line, now=now)), now)
 
@@ -192,6 +192,7 @@ def plan_of_addition(
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     ensure_short(new_line.text)
+    ensure_agent_passes(new_line.agent or config.agent, config)
     text = normalise(new_line.text)
     if not text:
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
@@ -259,10 +260,12 @@ def append_to_logs(
     """Append lines to the daily logs of their days in one write.
 
     Returns for each entry the added line, or the Refused of a line that the gate or the length limit rejected; the
-    other lines are still written. Raises OutsideRepository, Locked and GitMemError as `add` does.
+    other lines are still written. Raises OutsideRepository, Locked and GitMemError as `add` does, and Refused as
+    `ensure_agent_passes`.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
+    ensure_agent_passes(agent or config.agent, config)
     root = repo.root
     times = [entry.at or now for entry in entries]
     paths = [relative(root, daily_path(when.date(), agent or config.agent)) for when in times]
@@ -298,6 +301,20 @@ def gated_entry(entry: LogEntry, path: str, config: Config) -> tuple[Redaction, 
     own = [("type", entry.kind), ("origin", entry.origin)]
     meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
     return _through_the_gate(normalise(entry.text), meta, path, config), meta
+
+
+def ensure_agent_passes(agent: str, config: Config) -> None:
+    """Raise Refused if the gate finds a secret, personal data or an instruction in an agent's name: the name becomes
+    part of a file's name and of trailers, where no mask is possible. The message never quotes the name."""
+    from gitmem.gate.redaction import masked_rules, refuse_or_mask
+
+    if not agent:
+        return
+    masks = refuse_or_mask(agent, "MEMORY.md", config._replace(on_secret="mask")).masks
+    if masks:
+        raise Refused(
+            Message("not written: the agent's name has {}", masked_rules(masks)), "give the agent a name without it"
+        )
 
 
 def ensure_short(text: str) -> None:

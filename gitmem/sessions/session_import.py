@@ -28,7 +28,7 @@ from gitmem.hosts.transcript import Turn, dated
 from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
-from gitmem.memory.writing import LogEntry, append_entry, gated_entry
+from gitmem.memory.writing import LogEntry, append_entry, ensure_agent_passes, gated_entry
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.sessions.compaction import KEPT_TURNS
@@ -184,12 +184,14 @@ def import_sessions(
     """Import sessions, given in order of time, and yield the outcome of each. SESSIONS_PER_WRITE sessions are written
     together before the first of them is yielded; a caller may stop at any time.
 
-    Raises GitMemError in a bare repository, and Locked, Changed or another error of writing; earlier batches stay, and
-    the same import can be repeated.
+    Raises GitMemError in a bare repository, Refused as `ensure_agent_passes`, and Locked, Changed or another error of
+    writing; earlier batches stay, and the same import can be repeated.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
-    importer = _Importer(repo, repo.root, config, replace(options, agent=options.agent or config.agent), now)
+    agent = options.agent or config.agent
+    ensure_agent_passes(agent, config)
+    importer = _Importer(repo, repo.root, config, replace(options, agent=agent), now)
     remaining = iter(sessions)
     while batch := list(islice(remaining, SESSIONS_PER_WRITE)):
         yield from importer.import_batch(batch)

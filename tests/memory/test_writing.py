@@ -57,6 +57,17 @@ def test_an_agent_has_its_own_log(repo: Repo) -> None:
     assert repo.mem("add", "x", "--agent", "coder", env=NOW).stdout == "memory/2026-02-05.coder.md:5\n"
 
 
+@pytest.mark.parametrize("name", [GITHUB, "010-9876-5432"])
+@pytest.mark.parametrize("to", ["daily", "memory"])
+def test_an_agents_name_with_a_secret_or_personal_data_is_refused(repo: Repo, name: str, to: str) -> None:
+    repo.commit("first")
+    done = repo.mem("add", "We deployed", "--to", to, "--agent", name, check=False)
+    assert done.returncode == 1 and "not written: the agent's name has" in done.stderr and name not in done.stderr
+    agent = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "mem.agent", "GIT_CONFIG_VALUE_0": name}
+    assert repo.mem("add", "We deployed", "--to", to, "--commit", env=agent, check=False).returncode == 1
+    assert repo.git("status", "--porcelain") == "" and repo.git("rev-list", "--count", "HEAD") == "1\n"
+
+
 def test_lasting_facts_go_to_memory_lessons_to_agents(repo: Repo) -> None:
     repo.mem("init", "--lang", "en")
     where = repo.mem("add", "--type", "decision", "We use REST webhooks", env=NOW).stdout.strip()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.config import Config
+from gitmem.errors import Refused
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
@@ -80,6 +81,12 @@ def test_a_secret_is_not_written_and_not_quoted(repo: Repo, git: Repository) -> 
     done = flush(git, Config(), said, now=NOW)
     assert done.kept == () and TOKEN not in repr(done)
     assert not (repo.path / "memory").exists() or TOKEN not in repo.git("grep", "--no-index", "", "memory", check=False)
+
+
+def test_an_agents_name_with_a_secret_becomes_no_file(repo: Repo, git: Repository) -> None:
+    with pytest.raises(Refused, match="the agent's name has") as error:
+        end_session(git, Config(), SAID, Source(agent=TOKEN), now=NOW)
+    assert TOKEN not in str(error.value) and repo.git("status", "--porcelain") == ""
 
 
 def test_an_episode_says_what_was_decided_and_no_courtesies(repo: Repo, git: Repository) -> None:

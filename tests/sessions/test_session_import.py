@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gitmem.config import Config
+from gitmem.errors import Refused
 from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
 from gitmem.hosts.transcript_parser import parse
@@ -77,6 +78,14 @@ def some(folder: Path, count: int) -> Listing:
         said = [f"We decided that crane number {n} is painted blue.", "Thank you."]
         session_file(folder, f"s{n:03}", at, said)
     return list_sessions(files_below(folder))
+
+
+def test_an_agents_name_with_a_secret_is_refused_before_anything_is_written(
+    repo: Repo, git: Repository, tmp_path: Path
+) -> None:
+    with pytest.raises(Refused, match="the agent's name has"):
+        bring(git, some(tmp_path / "t", 1), agent=TOKEN)
+    assert repo.git("status", "--porcelain") == ""
 
 
 def test_each_line_stands_in_the_log_of_the_day_on_which_it_was_said(
