@@ -14,13 +14,15 @@ Value = dict[str, Any]  # any other object of docs/json.md
 
 class Added(TypedDict):
     """A line that was added. `line`: 1-based. `text`: as it was written. `masked`: rule -> number of values that the
-    gate masked. `differs`: the facts that the line repeats, replaces, ends or conflicts with."""
+    gate masked. `differs`: the facts that the line repeats, replaces, ends or conflicts with. `ignored`: Git ignores
+    the file, so the line is not searched."""
 
     path: str
     line: int
     text: str
     masked: dict[str, int]
     differs: list[Value]
+    ignored: bool
 
 
 class Corrected(TypedDict):

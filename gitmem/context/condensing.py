@@ -19,6 +19,7 @@ from gitmem.context.layers import Part, Place
 from gitmem.errors import BadConfig, GitMemError
 from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
+from gitmem.messages import Message
 from gitmem.models.language import MAX_REPLY_CHARACTERS, Complete, LanguageModel, OutOfBudget, Prompt, Reply
 from gitmem.promotion.prompt import packaged_prompt, parse_objects
 from gitmem.provenance import grounding
@@ -177,7 +178,7 @@ def open_merger(
     from gitmem.promotion.model_registry import model_setting
 
     if name.partition(":")[0] not in LANGUAGE_MODELS:
-        raise BadConfig(f"'{name}' condenses nothing", f"--merge {FORMS}")
+        raise BadConfig(Message("'{}' condenses nothing", name), f"--merge {FORMS}")
     given, _ = model_setting(repo, config, when.date(), environ)
     model = open_language_model(name, given)
 
