@@ -692,3 +692,19 @@ def test_a_part_of_a_number_is_another_value(old: str, new: str) -> None:
 )
 def test_one_number_in_figures_and_in_powers_is_the_same(old: str, new: str) -> None:
     assert relation(old, new).kind is Kind.SAME and relation(new, old).kind is Kind.SAME
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The call is at 10:00.", "The call is at 10:02."),
+        ("회의는 10시 10분이다", "회의는 10시 12분이다"),
+    ],
+)
+def test_times_some_minutes_apart_are_two_values(old: str, new: str) -> None:
+    assert relation(old, new).kind in (Kind.REPLACES, Kind.CONFLICTS) and relation(old, new).asks
+
+
+def test_identifiers_that_differ_in_their_eighth_digit_are_two_things() -> None:
+    found = relation("Contract 55110011 ends in May", "Contract 55110012 ends in May")
+    assert found.kind is Kind.OTHER and found.subject == (("55110011", "55110012"),), found

@@ -458,10 +458,10 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
         value = -value
     counted = dim != "money" and (not unit or unit in _UNIT_OR_ORDINAL)
     if counted and (ordinal := _ordinal(match.string, end - len(unit))):
-        return Token(raw, f":{value:g}", ID, start, ordinal, "ordinal", value, designated=True)
+        return Token(raw, f":{value:.12g}", ID, start, ordinal, "ordinal", value, designated=True)
     if not unit and _designates(match, before):
         noun = stem(before.norm) if before else ""
-        return Token(raw, f"{noun}:{value:g}", ID, start, end, dim, value, designated=True)
+        return Token(raw, f"{noun}:{value:.12g}", ID, start, end, dim, value, designated=True)
     return Token(raw, f"{value * factor:.6g}", NUMBER, start, end, dim, value * factor)
 
 
@@ -568,7 +568,7 @@ def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Tok
     raw = raw[: end - match.start()]
     value = english_number(raw[: len(raw) - len(unit)])
     if not unit and before is not None and before.text.lower() == "at" and value <= 12:
-        return Token(raw, f"{value:.3g}h", TIME, match.start(), end, "clock", value)
+        return Token(raw, f"{value:.6g}h", TIME, match.start(), end, "clock", value)
     if not unit and value == 1:
         return Token(raw, "one", WORD, match.start(), end, stem="one", content=False)
     return _amount(match, raw, value, unit)._replace(end=end)
@@ -623,7 +623,7 @@ def _han_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     unit = match["hanunit"]
     value = sino_number(match["hanfigures"].lstrip("第"))
     if unit not in UNITS or unit in ("年", "部", "次", "条", "組", "位") or match[0][0] == "第":
-        return Token(raw, f":{value:g}", ID, *match.span(), "ordinal", value, designated=True)
+        return Token(raw, f":{value:.12g}", ID, *match.span(), "ordinal", value, designated=True)
     return _amount(match, raw, value, unit)
 
 
@@ -694,7 +694,7 @@ def tokens(text: str) -> tuple[Token, ...]:
             found.append(token)
             at = min(end, token.end)  # the letters after a number need not be its unit
         elif group == "clock":
-            found.append(Token(raw, f"{clock_hours(raw):.3g}h", TIME, start, end, "clock", clock_hours(raw)))
+            found.append(Token(raw, f"{clock_hours(raw):.6g}h", TIME, start, end, "clock", clock_hours(raw)))
         elif group == "arrow":
             found.append(Token(raw, "->", ARROW, start, end, content=False))
         elif group == "mark":
