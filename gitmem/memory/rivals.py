@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.json_values import json_keys
 from gitmem.memory.deciding_words import without_deciding_words
-from gitmem.memory.fact import Fact, Meta
+from gitmem.memory.fact import ABOUT, Fact, Meta
 from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
 from gitmem.memory.sections import subject_steps
 from gitmem.memory.similarity import is_near_duplicate, replaced_value, terms
 from gitmem.paths import Kind, kind
 from gitmem.text.english import STOP_WORDS
+from gitmem.text.heading_words import leading_topic
 
 if TYPE_CHECKING:
     from gitmem.memory.relation import Relation, Said
@@ -252,6 +253,7 @@ def judge(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False
     A fact that a person pinned or wrote by hand is guarded: a program may not replace it. `as_if_derived`: True judges
     as if both were derived from logs, so that neither is guarded.
     """
+    earlier, later = _with_topic_before(earlier, later), _with_topic_before(later, earlier)
     texts = (earlier.fact.text, later.fact.text)
     bare = (without_deciding_words(texts[0]), without_deciding_words(texts[1]))
     if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # only one begins with "We decided that": compare without it
@@ -263,6 +265,15 @@ def judge(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False
     if found.automatic:
         return found
     return _changed_back(sides[0], sides[1]) or found
+
+
+def _with_topic_before(row: PlacedFact, other: PlacedFact) -> PlacedFact:
+    """The fact with the topic of its comment (ABOUT) before its text if `other` has another topic before its text, so
+    that both texts name their topics in one way; else the fact as it is."""
+    about, topic = row.fact.get(ABOUT), leading_topic(other.fact.text)
+    if not about or not topic or other.fact.get(ABOUT) or not terms(about).isdisjoint(terms(topic)):
+        return row
+    return row._replace(fact=row.fact._replace(text=f"{about}: {row.fact.text}", trail=row.fact.trail[:-1]))
 
 
 def _changed_back(earlier: Said, later: Said) -> Relation | None:

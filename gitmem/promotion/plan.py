@@ -60,7 +60,7 @@ from gitmem.provenance.grounding import (
     word_problem,
 )
 from gitmem.provenance.line_origins import line_origins
-from gitmem.text.heading_words import is_generic_heading
+from gitmem.text.heading_words import is_generic_heading, leading_topic
 
 if TYPE_CHECKING:
     from gitmem.memory.relation import Relation
@@ -313,6 +313,7 @@ class _Run:
         operation = replace(proposed, text=normalise(proposed.text))
         if problem := source_problem(operation, self.logs):
             return Refused(operation, Check.SOURCE, problem)
+        operation = self._with_needed_topic(operation)
         if has_mask("\n".join([operation.text, *_cited_lines(operation, self.logs)])):
             return Refused(operation, Check.MASKED, "its line holds a mask: what stood there is hidden")
         if self._is_covered(operation):
@@ -404,14 +405,15 @@ class _Run:
             return Refused(operation, Check.DUPLICATE, Message("it is there already ({})", ident))
         claimed, claimed_bare = without_deciding_words(text), without_deciding_words(bare)
         for fact in self.facts.values():
-            if fact is target:
+            if fact is target or (topic and _is_about_another(fact, topic)):
                 continue
             known = self.claims[fact.id]
             if is_near_duplicate(claimed, known) or (
                 bare != text and is_near_duplicate(claimed_bare, known) and _has_topic(fact, topic)
             ):
                 return Refused(operation, Check.DUPLICATE, Message("it says the same as {}", fact.id))
-        if any(is_near_duplicate(claimed, without_deciding_words(other)) for other in self.approved.values()):
+        others = (row.fact for row in self.additions if not topic or not _is_about_another(row.fact, topic))
+        if any(is_near_duplicate(claimed, without_deciding_words(other.text)) for other in others):
             return Refused(operation, Check.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = self._placed(operation)
@@ -442,6 +444,27 @@ class _Run:
             meta += ((PROPOSES, proposes),)
         return Approved(operation, meta, target)
 
+    def _with_needed_topic(self, operation: Operation) -> Operation:
+        """The operation, with its timed topic before its text if facts with the same words are about another topic.
+
+        The id of a fact is a hash of its text alone, so that facts of the same words about two things need two texts.
+        """
+        new = self._placed(operation).fact
+        if not new.trail:
+            return operation
+        claim = without_deciding_words(new.text)
+        known = [
+            *((fact, self.claims[ident]) for ident, fact in self.facts.items()),
+            *((fact, without_deciding_words(fact.text)) for fact in self.rules.archived.values()),
+            *((row.fact, without_deciding_words(row.fact.text)) for row in self.additions),
+        ]
+        topic = new.get(ABOUT)
+        same = [fact for fact, other in known if fact.id == new.id or is_near_duplicate(claim, other)]
+        text = f"{topic}: {new.text}"
+        if not same or len(text) > MAX_TEXT_CHARS or not all(_is_about_another(fact, topic) for fact in same):
+            return operation
+        return replace(operation, text=text)
+
     def _placed(self, operation: Operation) -> PlacedFact:
         """The fact of an operation, as it will be in MEMORY.md, from the day of its log. Its trail is the topic of the
         log's heading with a time (`topics.timed_topic`)."""
@@ -449,7 +472,8 @@ class _Run:
         document = self.documents(span.path, span.blob)
         topics = (timed_topic(row, operation.text) for row in document if row.first <= span.start_line <= row.last)
         trail = tuple(filter(None, islice(topics, 1)))
-        fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),), trail=trail)
+        meta = (("type", operation.type), *((ABOUT, step) for step in trail))
+        fact = Fact(operation.text, fact_id(operation.text), 0, meta=meta, trail=trail)
         return PlacedFact(MEMORY, fact, self.logs[span.path, span.blob].day.isoformat())
 
     def _said_in_other_words(self, new: PlacedFact, topic: str, near: Iterable[tuple[PlacedFact, Relation]]) -> str:
@@ -492,6 +516,12 @@ def _has_topic(fact: Fact, topic: str) -> bool:
     if not own or (not trail and ": " not in fact.text):
         return True
     return len(own & terms(" ".join((fact.text, *trail)))) > MIN_TOPIC_SHARE * len(own)
+
+
+def _is_about_another(fact: Fact, topic: str) -> bool:
+    """Whether a fact has a topic, in its comment or before its text, that shares no word with `topic`."""
+    own = terms(fact.get(ABOUT) or leading_topic(fact.text))
+    return bool(own) and own.isdisjoint(terms(topic))
 
 
 def comment_keys(

@@ -73,3 +73,50 @@ def test_a_fact_that_names_its_thing_says_it_once(text: str, about: str) -> None
     old = facts.parse(b"- the port is 8080 <!-- mem type=fact about=Falcon -->\n").facts[0]
     operation = Operation(Op.SUPERSEDE, text, (Span(LOG.path, 1, 1, LOG.blob),), "fact")
     assert dict(comment_keys(operation, LOG, old)).get("about", "") == about
+
+
+SAME_PORT = "We decided the API port is 8080"
+LATER_PORT = "We decided that the API port is now 9090"
+SAME_LIMIT = "We decided that the API retry limit of all calls to the outside world is {} in each region"
+SAME_RETRIES = "API 재시도 횟수는 {}회로 하기로 결정했다"
+
+
+@pytest.mark.parametrize("one_run", [False, True])
+@pytest.mark.parametrize(
+    ("things", "same", "later"),
+    [
+        (("Falcon", "Eagle"), SAME_PORT, LATER_PORT),
+        (("billing", "shipping"), SAME_LIMIT.format(3), SAME_LIMIT.format("now 5")),
+        (("결제팀", "검색팀"), SAME_RETRIES.format("3"), SAME_RETRIES.format("이제 5")),
+    ],
+)
+def test_the_same_words_about_another_thing_are_another_fact(
+    repo: Repo, things: tuple[str, str], same: str, later: str, one_run: bool
+) -> None:
+    for day, heading in zip(("2026-11-10", "2026-11-11"), things, strict=True):
+        say(repo, day, heading, same)
+        if not one_run:
+            promote(repo, day)
+    found = promote(repo)
+    first, second = things
+    if one_run:  # the newest line is decided first
+        second, first = things
+    assert set(found) == {f"- {same}", f"- {second}: {same}"} and f"about={first}" in repo.read("MEMORY.md")
+    say(repo, "2026-11-12", second, same)  # once more: it is there already
+    assert promote(repo) == found
+    assert repo.mem("verify").returncode == 0
+    say(repo, "2026-11-20", first, later)
+    assert set(promote(repo)) == {f"- {later}", f"- {second}: {same}"}
+    assert "no statements" in repo.mem("settle").stderr
+    asked = repo.mem("context", "what is the API port, retry limit, 재시도 횟수").stdout
+    assert f"- {first}: {later}" in asked and f"- {second}: {same}" in asked
+    say(repo, "2026-11-21", second, later)
+    assert set(promote(repo)) == {f"- {later}", f"- {second}: {later}"}
+
+
+@pytest.mark.parametrize("headings", [("Falcon", "standup"), ("standup", "Falcon"), ("Falcon", "Falcon API")])
+def test_the_same_words_about_no_other_thing_are_a_duplicate(repo: Repo, headings: tuple[str, str]) -> None:
+    for day, heading in zip(("2026-11-10", "2026-11-11"), headings, strict=True):
+        say(repo, day, heading, SAME_PORT)
+        promote(repo, day)
+    assert promote(repo) == [f"- {SAME_PORT}"]
