@@ -583,12 +583,13 @@ def override_key(part: Part) -> tuple[str, str]:
 
 
 def topics(part: Part) -> list[str]:
-    """The headings and parent items of a fact in lower case, without the file's title and categories of facts
-    (CATEGORIES)."""
+    """The headings and parent items of a fact and the topics in its comment (ABOUT), in lower case, without the file's
+    title and categories of facts (CATEGORIES)."""
     lines = [line for piece in part.pieces for line in piece.above]
     titled = sum(1 for line in lines if line.level == 1) == 1
     headings = [line.text.lstrip("# ").casefold().rstrip(":") for line in lines if not (titled and line.level == 1)]
-    return [heading for heading in headings if heading not in CATEGORIES]
+    abouts = [piece.own.about.casefold() for piece in part.pieces if piece.own.about]
+    return [topic for topic in (*headings, *abouts) if topic not in CATEGORIES]
 
 
 def _plain_words(text: str) -> str:

@@ -19,6 +19,7 @@ from gitmem.context.pieces import LayoutLine
 from gitmem.memory.fact import parse_span
 from gitmem.memory.similarity import adds_nothing, terms
 from gitmem.messages import Message, joined
+from gitmem.text.heading_words import leading_topic
 
 MEMORY_SHARE = 0.25  # share of the budget after pinned parts that is reserved for MEMORY.md
 WHOLE_MEMORY_SHARE = 0.5  # share of the budget after pinned and included parts that a whole MEMORY.md may take
@@ -409,7 +410,10 @@ def _cites(part: Part, source: Part) -> bool:
 
 
 def _topic_terms(part: Part) -> set[str]:
-    """The terms of a part's trail; for a fact without the title of MEMORY.md and categories of facts."""
+    """The terms of a part's trail, and of the topics before its statements; for a fact without the title of MEMORY.md
+    and categories of facts."""
+    steps: Iterable[str] = part.trail
     if layers.is_fact_file(part.path):
-        return {word for topic in layers.topics(part) for word in terms(topic)}
-    return {word for topic in part.trail for word in terms(topic)}
+        steps = layers.topics(part)
+    texts = [piece.own.text for piece in part.pieces] or [part.content]
+    return {word for topic in (*steps, *map(leading_topic, texts)) for word in terms(topic)}

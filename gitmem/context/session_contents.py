@@ -27,6 +27,7 @@ from gitmem.memory.statements import Form
 from gitmem.paths import log_date
 from gitmem.sessions.rolling_summary import turn_key
 from gitmem.sessions.written_ids import stored_names
+from gitmem.text.heading_words import leading_topic
 from gitmem.text.sentences import sentences
 
 # Layers whose statements may be copies of each other. The copy in the earlier layer of this list is kept.
@@ -193,7 +194,8 @@ def known_statement(piece: Piece) -> KnownStatement:
 
 
 def topic_terms(part: Part, piece: Piece) -> frozenset[str]:
-    """The terms of the topic of a statement: of its parent items and headings.
+    """The terms of the topic of a statement: of its parent items and headings, and of the topics in its comment and
+    before its text.
 
     Headings that only name a day, a time or a category of facts do not count, so that a fact, the log line that it was
     taken from, and an episode are comparable.
@@ -207,6 +209,8 @@ def topic_terms(part: Part, piece: Piece) -> frozenset[str]:
         words += [topic for topic in topics if topic != OWN_TOPIC]
     elif part.layer is not Layer.EPISODE:
         words += piece.statement.trail
+    if part.layer is not Layer.EPISODE:  # in an episode a name before a colon is that of a speaker
+        words.append(leading_topic(piece.own.text))
     return frozenset(term for text in words for term in terms(text))
 
 

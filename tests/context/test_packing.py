@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitmem.context.layer_limits import Layer, limits_of_layers
-from gitmem.context.layers import Part
+from gitmem.context.layers import Part, with_pieces
 from gitmem.context.packing import (
     MAX_BUDGET_TOKENS,
     OVER,
@@ -20,6 +20,9 @@ from gitmem.context.packing import (
     smallest_budget,
     whole_memories,
 )
+from gitmem.context.pieces import pieces
+from gitmem.context.session_contents import without_copies
+from gitmem.memory.document import parse
 
 
 def part(layer: Layer, text: str, relevance: float = 0.5, line: int = 1, path: str = "memory/a.md") -> Part:
@@ -124,3 +127,42 @@ def test_a_part_that_says_more_than_a_better_one_is_kept() -> None:
     )
     assert fitted([first, more]).kept == [first, more]
     assert dropped(fitted([replace(more, relevance=0.9), replace(first, relevance=0.5)]), REPEATED) == [first.content]
+
+
+SAME_WORDS = [  # two facts of the same words about two things
+    ("The API port is 8080 <!-- mem type=fact about=Falcon -->", "The API port is 8080 <!-- mem about=Osprey -->"),
+    ("billing: the retry limit is 3", "shipping: the retry limit is 3"),
+    ("결제: 재시도 횟수는 3회", "정산: 재시도 횟수는 3회"),
+]
+SAME_FACT = [
+    ("the API port is 8080 <!-- mem about=Falcon -->", "Falcon: the API port is 8080"),
+    ("Falcon: the API port is 8080", "the API port is 8080 <!-- mem about=Falcon -->"),
+    ("Decision: the API port is 8080", "We use 8080 as the API port: the API port is 8080"),
+    ("the API port is 8080", "the API port is 8080 <!-- mem about=Falcon -->"),
+]
+
+
+def facts_of(*texts: str) -> list[Part]:
+    """A part for each fact of a MEMORY.md, the first the most relevant."""
+    document = parse(
+        "\n".join(["# Memory", "", "## Facts", "", *(f"- {text}" for text in texts)]).encode(), "MEMORY.md"
+    )
+    parts = [with_pieces(part(Layer.MEMORY, "", 0.5, 1, "MEMORY.md"), [piece]) for piece in pieces(document)]
+    return [replace(each, relevance=0.9 - at / 10) for at, each in enumerate(parts)]
+
+
+@pytest.mark.parametrize("texts", SAME_WORDS)
+def test_the_same_words_about_two_things_are_both_kept(texts: tuple[str, str]) -> None:
+    for found in (facts_of(*texts), facts_of(*reversed(texts))[::-1]):
+        assert len(fitted(found).kept) == 2
+        assert None not in [rest for _, rest in without_copies(found)]
+
+
+@pytest.mark.parametrize(("other", "repeated"), [pair[::-1] for pair in SAME_FACT])
+def test_the_same_words_about_one_thing_are_kept_once(other: str, repeated: str) -> None:
+    assert len(fitted(facts_of(other, repeated)).kept) == 1
+
+
+def test_a_fact_that_names_its_thing_is_kept_beside_one_that_does_not() -> None:
+    vague, named = (f"{topic}외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다" for topic in ("", "결제: "))
+    assert len(fitted(facts_of(vague, named)).kept) == 2
