@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import fact_id, parse_span, worst_origin
+from gitmem.memory.fact import ABOUT, fact_id, parse_span, worst_origin
 from gitmem.paths import Kind
 from gitmem.search import subjects
 from gitmem.search.candidate_links import CandidateLinks
@@ -19,6 +19,7 @@ from gitmem.search.neighbours import NeighbourJoin
 from gitmem.search.promoted_facts import Citation, citations_by_file, promoted_fact
 from gitmem.search.query import ParsedQuery
 from gitmem.search.scoring import ScoredLines, with_matches
+from gitmem.text.heading_words import leading_topic
 
 MAX_PARENT_ITEMS = 8  # parent items of a line that are matched together with it
 NAMES = ("title", "name", "aliases", "description")  # front matter keys that name a note
@@ -136,7 +137,8 @@ class Passages:
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
         """At most `limit` hits, best first: each candidate joined with the neighbours that score nearly as high.
 
-        A near-duplicate of a better hit is left out. A log line that was promoted becomes a source of its fact's hit.
+        A near-duplicate of a better hit is left out unless both have topics that share no word. A log line that was
+        promoted becomes a source of its fact's hit.
         """
         if not candidates:
             return []
@@ -150,7 +152,7 @@ class Passages:
         by_place = {candidate.place: candidate for candidate in candidates}
         used: set[int] = set()
         hits: list[Hit] = []
-        shown: list[frozenset[str]] = []  # the words of each hit
+        shown: list[tuple[frozenset[str], frozenset[str]]] = []  # the words of each hit, and of its topic
         placed: dict[tuple[str, int], int] = {}  # (path, line) of a fact -> its position in `hits`
         for candidate in candidates:
             if candidate.at in used or candidate.repeats:
@@ -170,10 +172,13 @@ class Passages:
                     hits[at] = with_source(hits[at], source)
                     continue
                 hit = with_source(hit, source)
-            words = frozenset(_WORD.findall(hit.text.casefold()))
-            if any(_nearly_equal(words, other, self.ranking.twins) for other in shown):
+            words, topic = _words(hit.text), _words(_topic(fact or candidate, hit))
+            if any(
+                _nearly_equal(words, other, self.ranking.twins) and not _are_two_things(topic, other_topic)
+                for other, other_topic in shown
+            ):
                 continue
-            shown.append(words)
+            shown.append((words, topic))
             placed |= dict.fromkeys([member.place for member in members], len(hits))
             hits.append(hit)
             if len(hits) == limit:
@@ -310,6 +315,22 @@ def _nearly_equal(words: frozenset[str], other: frozenset[str], share: float) ->
         return words == other
     both = len(words & other)
     return both >= share * (len(words) + len(other) - both)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def _topic(candidate: Candidate, hit: Hit) -> str:
+    """The topic of a hit of one line: that of its comment (ABOUT), else the one before its text; "" for none."""
+    if hit.start_line == hit.end_line and (about := candidate.first(ABOUT)):
+        return about
+    return leading_topic(hit.text)
+
+
+def _are_two_things(topic: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two hits have topics that share no word."""
+    return bool(topic and other) and topic.isdisjoint(other)
 
 
 def _sources(candidate: Candidate) -> tuple[SourceLine, ...]:

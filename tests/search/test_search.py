@@ -341,6 +341,17 @@ def test_near_duplicates_are_shown_once(memory: Repo) -> None:
     assert sum("giraffe" in hit["text"] for hit in found(memory, "giraffe service", "-n", "20")) == 1
 
 
+def test_near_duplicates_about_two_things_are_both_shown(repo: Repo) -> None:
+    limit = "the retry limit of all calls to the outside world is 3 in each of our regions"
+    lines = [f"- The API port is 8080 <!-- mem type=fact about={name} -->" for name in ("Falcon", "Osprey")]
+    lines += [f"- {name}: {limit}" for name in ("billing", "shipping")]
+    notes = {f"memory/notes/{name}.md": f"# {name}\n\n{line}\n" for name, line in zip("abcd", lines, strict=True)}
+    repo.commit("notes", notes)
+    for question, names in (("what is the API port", "ab"), ("retry limit of calls", "cd")):
+        hits = json.loads(repo.mem("search", "--json", question).stdout)["hits"]
+        assert {f"memory/notes/{name}.md" for name in names} <= {hit["path"] for hit in hits}
+
+
 def test_a_passage_larger_than_the_budget_is_named_and_left_out_whole(repo: Repo) -> None:
     fence = "```sh\n" + "\n".join(f"deploy --step {n} --region seoul" for n in range(60)) + "\n```"
     repo.commit(
