@@ -41,6 +41,7 @@ from gitmem.memory.rivals import (
     PlacedFact,
     Progress,
     Rival,
+    is_settled,
     proposed_rivals,
     rivals,
     without_secrets,
@@ -225,8 +226,8 @@ def settle(
 ) -> RecordedAnswer:
     """Record an answer in one commit. When MEMORY.md or the archive has uncommitted edits, only the files are written.
 
-    Raises UsageError for an agent and for a text that no fact can have, Changed when a statement is gone, Refused when
-    the gate or a hook refuses the commit. Nothing is written then.
+    Raises UsageError for an agent and for a text that no fact can have, Changed when a statement is gone or the pair
+    has an answer, Refused when the gate or a hook refuses the commit. Nothing is written then.
     """
     ensure_person(config)
     plan = settle_plan(config, pair, answer, today, reason)
@@ -255,8 +256,9 @@ Plan = Callable[[Reading], CommitDraft[Rival]]
 
 
 def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Plan:
-    """The plan of `settle`, for a commit or a preview. The plan raises Changed when a statement is gone, UsageError for
-    a text or comment that cannot be there, Refused when the gate stops the text of a log line."""
+    """The plan of `settle`, for a commit or a preview. The plan raises Changed when a statement is gone or the pair has
+    an answer by now, UsageError for a text or comment that cannot be there, Refused when the gate stops the text of a
+    log line."""
 
     def plan(reading: Reading) -> CommitDraft[Rival]:
         memory = facts.parse(reading.read(MEMORY) or b"")
@@ -299,7 +301,8 @@ class Change:
 
 def _between_facts(memory: Memory, earlier: PlacedFact, later: PlacedFact, answer: Answer, today: date) -> Change:
     """The change for an answer about two facts of MEMORY.md. For `same` the pinned fact stays, else the one with a
-    source, else the earlier one. Raises Changed and UsageError as `put_in_place`."""
+    source, else the earlier one. Raises Changed and UsageError as `put_in_place`, and as `_ensure_open`."""
+    _ensure_open(_entry(memory, earlier).fact, _entry(memory, later).fact, later)
     match answer:
         case Answer.BOTH:
             return Change(_with_key(memory, later, BESIDE, earlier.fact.id))
@@ -323,6 +326,16 @@ def _entry(memory: Memory, row: PlacedFact) -> Entry:
     if not found:
         raise _changed(row)
     return next((entry for entry in found if entry.fact.line == row.fact.line), found[0])
+
+
+def _ensure_open(earlier: Fact, later: Fact, row: PlacedFact) -> None:
+    """Raise Changed when the pair has an answer: another process may have written one since this pair was read.
+    `earlier`, `later`: as they are in the files now. `row`: the later one as it was read."""
+    if is_settled(earlier, later):
+        raise Changed(
+            Message("{}:{} is in a pair that has an answer by now", row.path, row.fact.line),
+            "git mem settle lists the open pairs",
+        )
 
 
 def _changed(row: PlacedFact) -> Changed:
@@ -376,10 +389,16 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     """The change for an answer about a fact and a later line of a log. The log is not changed. When the line is true,
     it becomes a fact in place of the earlier one; any other answer only adds the line's id to the comment of the fact.
 
-    Raises Changed if the line is gone, Refused if the gate refuses its text, UsageError if the text cannot stand in
-    place of the earlier one.
+    Raises Changed if a statement is gone and as `_ensure_open`, Refused if the gate refuses the text of the line,
+    UsageError if the text cannot stand in place of the earlier one.
     """
     earlier, later = pair.earlier_first
+    data = reading.read(later.path) or b""
+    line = next((each for each in _statements(facts.split_lines(data)) if fact_id(each.text) == later.fact.id), None)
+    if line is None:
+        raise _changed(later)
+    entry = _entry(memory, earlier)
+    _ensure_open(entry.fact, fact_of(line), later)
     match answer:
         case Answer.BOTH | Answer.SAME:
             return Change(_with_key(memory, earlier, BESIDE, later.fact.id))
@@ -389,15 +408,10 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
             pass
         case _:
             assert_never(answer)
-    data = reading.read(later.path) or b""
-    line = next((each for each in _statements(facts.split_lines(data)) if fact_id(each.text) == later.fact.id), None)
-    if line is None:
-        raise _changed(later)
     text = line.text
     if topic := topic_of(line, text):
         text = f"{topic}: {text}"
     text = gated_text(text, MEMORY, config).text
-    entry = _entry(memory, earlier)
     meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
     links: tuple[trailers.Link, ...] = ()
     if is_committed(reading.repo, later.path, data):

@@ -12,7 +12,7 @@ from gitmem.cli.promotion_review import ask_key
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.errors import UsageError
+from gitmem.errors import Exit, UsageError
 from gitmem.gate import quoting
 from gitmem.git import undo_record
 from gitmem.git.opening import Repository
@@ -69,7 +69,7 @@ class SettleOptions(NamedTuple):
 def command(
     pairs: tuple[str, ...], later: bool, earlier: bool, both: bool, same: bool, interactive: bool, reason: str,
     dry_run: bool, as_json: bool,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """List the statements that may not both hold, or say which does.
 
     Facts of MEMORY.md are held against each other and against the daily logs of the last two weeks. PAIR is an id of
@@ -98,9 +98,10 @@ def command(
     if options.interactive:
         _interactively(repo, config, found, options.reason)
     elif options.pairs:
-        _answer(repo, config, found, options)
+        return _answer(repo, config, found, options)
     else:
         _list(found, options.as_json)
+    return Exit.DONE
 
 
 def _list(pairs: Sequence[Rival], as_json: bool) -> None:
@@ -129,14 +130,17 @@ def _text(pair: Rival, label: str) -> str:
     return escape("\n".join(lines) + "\n")
 
 
-def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> None:
+def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> int:
     """Record the answer for each of the named pairs, and print it; with --dry-run only print it. A pair that is no
-    longer open when its turn comes is left out. Raises UsageError if an agent answers, or for a pair that is not
-    open."""
+    longer open when its turn comes is left out.
+
+    Returns the exit code: CANNOT_RUN if somebody else closed a pair meanwhile, DONE if only answers of this command
+    did. Raises UsageError if an agent answers, or for a pair that is not open."""
     ensure_person(config)
     answer = Answer(options.answer or "")
     named = [_open_pair(found, ident) for ident in dict.fromkeys(options.pairs)]
     done: list[RecordedAnswer] = []
+    closed: list[Rival] = []
     if options.dry_run:
         done = [RecordedAnswer(pair, answer) for pair in named]
     else:
@@ -144,8 +148,27 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
             for pair in named:
                 if recorded := _record(repo, config, pair, answer, options.reason):
                     done.append(recorded)
-        if len(done) < len(named):
-            say(f"{counted(len(named) - len(done), 'pair')} no longer open as listed: git mem settle")
+                else:
+                    closed.append(pair)
+    _show_answers(repo, done, options)
+    answered = {key for each in done for key in _statements(each.pair)}
+    by_others = [pair for pair in closed if answered.isdisjoint(_statements(pair))]
+    left_out = f"{counted(len(closed), 'pair')} no longer open as listed: git mem settle"
+    if by_others:
+        say(f"error: {left_out}")
+        return Exit.CANNOT_RUN
+    if closed:
+        say(f"note: {left_out}")
+    return Exit.DONE
+
+
+def _statements(pair: Rival) -> set[tuple[str, str]]:
+    """(path, id) of both statements of a pair."""
+    return {(row.path, row.fact.id) for row in pair.earlier_first}
+
+
+def _show_answers(repo: Repository, done: Sequence[RecordedAnswer], options: SettleOptions) -> None:
+    """Print the recorded answers, and whether they are committed."""
     if options.as_json:
         rows = [
             {**json_object(shown_pair(each.pair)), "answer": each.answer, "commit": each.commit or None}

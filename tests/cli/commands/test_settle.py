@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date
 from typing import Any
 
 import pytest
 
+from gitmem.config import Config
+from gitmem.errors import Changed
+from gitmem.git.opening import open_repository
 from gitmem.memory.fact import fact_id
+from gitmem.promotion import settlement
+from gitmem.promotion.settlement import Answer, open_pairs
 from tests.harness import Repo
 
 OLD, NEW = "The orders service listens on port 8080", "The orders service listens on port 9090"
@@ -89,6 +98,55 @@ def test_an_answer_settles_the_pair_that_was_listed_with_that_id(services: Repo)
     assert [port for port in ("6379", "6380", "5432", "5433") if f"port {port}" in text] == ["6380", "5432"]
     again = services.mem("settle", listed["cache"], "--earlier", check=False, env=NOW)
     assert again.returncode == 2 and "there is no open pair" in again.stderr and services.read("MEMORY.md") == text
+
+
+def in_log(repo: Repo) -> None:
+    """A fact, and a later line of a log that disagrees with it."""
+    fact = f"# Memory\n\n## Facts\n\n- {OLD} <!-- mem type=fact from=2026-01-01 -->\n"
+    repo.commit("first", {"MEMORY.md": fact, LOG: f"# 2026-03-01\n\n- {NEW}\n"})
+
+
+def in_memory(repo: Repo) -> None:
+    """Two facts that disagree."""
+    lines = [f"{NEW} <!-- mem type=fact from=2026-02-01 -->", f"{OLD} <!-- mem type=fact from=2026-01-01 -->"]
+    repo.commit("first", {"MEMORY.md": "# Memory\n\n## Facts\n\n" + "".join(f"- {line}\n" for line in lines)})
+
+
+@pytest.mark.parametrize("second", list(Answer))
+@pytest.mark.parametrize("first", list(Answer))
+@pytest.mark.parametrize("disagreeing", [in_log, in_memory])
+def test_of_two_answers_at_once_only_the_first_is_written(
+    repo: Repo, disagreeing: Callable[[Repo], None], first: Answer, second: Answer
+) -> None:
+    disagreeing(repo)
+    with closing(open_repository(repo.path, os.environ)) as git:
+        day = date(2026, 3, 2)
+        (pair,) = open_pairs(git, Config(), day)
+        settlement.settle(git, Config(), pair, first, day)
+        before = repo.git("rev-parse", "HEAD")
+        with pytest.raises(Changed):
+            settlement.settle(git, Config(), pair, second, day)
+    assert repo.git("rev-parse", "HEAD") == before and repo.git("status", "--porcelain") == ""
+
+
+def test_a_pair_that_somebody_closed_meanwhile_is_an_error_and_the_other_answers_stay(services: Repo) -> None:
+    listed = ids(services)
+    hook = services.write(".git/hooks/post-commit", "#!/bin/sh\nsed -i s/6380/6381/ MEMORY.md\n")
+    hook.chmod(0o755)
+    done = services.mem("settle", listed["API"], listed["cache"], "--later", env=NOW, check=False)
+    assert done.returncode == 3 and "error: 1 pair no longer open as listed" in done.stderr
+    assert len(done.stdout.splitlines()) == 1 and "API" not in ids(services)
+
+
+def test_a_pair_that_an_answer_of_the_same_command_closed_is_no_error(repo: Repo) -> None:
+    ports = [
+        f"- {OLD.replace('8080', port)} <!-- mem from=2026-0{n}-01 -->\n" for n, port in ((2, "9090"), (1, "8080"))
+    ]
+    repo.commit("x", {"MEMORY.md": "# Memory\n\n" + "".join(ports), LOG: f"# d\n\n- {OLD.replace('8080', '7070')}\n"})
+    listed = [pair["id"] for pair in pairs(repo)]
+    assert len(listed) > 1
+    done = repo.mem("settle", *listed, "--later", env=NOW)
+    assert "note: " in done.stderr and "no longer open as listed" in done.stderr
 
 
 def test_a_fact_names_the_only_pair_that_it_is_in(services: Repo) -> None:
