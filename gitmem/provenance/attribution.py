@@ -15,7 +15,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms
-from gitmem.paths import Kind, kind, log_date
+from gitmem.paths import log_date
 from gitmem.provenance.authorship import actor, by_machine, shown_name
 from gitmem.provenance.cited_sources import (
     Source,
@@ -32,7 +32,6 @@ from gitmem.provenance.ledger import Ledger, Record, span_key
 from gitmem.provenance.wording import wording
 
 MAX_STEPS = 20  # commits that touched a line and that are searched for an edit of its text
-ARCHIVE_KEYS = (memory_facts.SUPERSEDED_BY, memory_facts.SAME_AS)
 TEXT = "text"  # in `Edit.changed`: the text of the fact, beside the keys of its comment
 
 
@@ -152,7 +151,7 @@ class Attributor:
         digest = text_hash(fact.text)
         promotions = [record for record in records if not self._is_edit(record, digest)]
         if promotions:
-            return self._comment_edit(path, fact, promotions[0], line_commit)
+            return self._comment_edit(fact, promotions[0], line_commit)
         if records:
             return self._recorded_edit(records[0], digest)
         spans = cited_spans(fact)
@@ -175,15 +174,13 @@ class Attributor:
         before = self._version_before(record, old) or self._promoted_fact(old) or Fact("", id_of_hash(old), 0)
         return Edit(record.commit, before, (TEXT,), recorded=True)
 
-    def _comment_edit(
-        self, path: str, fact: Fact, record: Record, line_commit: Callable[[], Commit | None]
-    ) -> Edit | None:
+    def _comment_edit(self, fact: Fact, record: Record, line_commit: Callable[[], Commit | None]) -> Edit | None:
         """The edit of the fact's comment since the commit that promoted its text. None when the comment is the same,
         when that commit lacks the fact and when the line is not committed."""
         before = self._version(record.commit.oid, record, text_hash(fact.text))
         if before is None:
             return None
-        keys = edited_keys(path, before.meta, fact.meta)
+        keys = differing_keys(before.meta, fact.meta)
         if not keys or (commit := line_commit()) is None:
             return None
         return Edit(commit, before, keys)
@@ -286,15 +283,6 @@ def newest_commit(repo: Repository, commits: Sequence[Commit]) -> Commit:
         if later or (commit.commit_date == last.commit_date and repo.is_ancestor(last.oid, commit.oid)):
             last = commit
     return last
-
-
-def edited_keys(path: str, old: Meta, new: Meta) -> tuple[str, ...]:
-    """The keys whose values differ between two comments of a promoted fact at `path`, in order. In the archive a key
-    that names the fact in its place (ARCHIVE_KEYS) is no edit: whoever archives a fact writes it."""
-    keys = differing_keys(old, new)
-    if kind(path) is Kind.ARCHIVE:
-        return tuple(key for key in keys if key not in ARCHIVE_KEYS)
-    return keys
 
 
 def differing_keys(old: Meta, new: Meta) -> tuple[str, ...]:

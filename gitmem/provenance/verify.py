@@ -22,7 +22,7 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, render_span, text_hash
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import Attribution, Edit, edited_keys, newest_commit
+from gitmem.provenance.attribution import Attribution, Edit, differing_keys, newest_commit
 from gitmem.provenance.authorship import by_machine, shown_name
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
@@ -192,8 +192,9 @@ class _Verification:
         line_commit = partial(self.line_commit, path, data, fact)
         attribution = self.attributor.attribution(path, fact, line_commit)
         olds = self.before.get(fact.id, ())
-        if attribution.edit is None and olds and (changed := edited_keys(path, olds[0].meta, fact.meta)):
-            edit = Edit(line_commit(), olds[0], changed)  # only the comment changed since `base`
+        if attribution.edit is None and olds:  # only the comment changed since `base`
+            changed = differing_keys(olds[0].meta, fact.meta)
+            edit = Edit(line_commit(), olds[0], changed)
             attribution = replace(attribution, support=Support.EDITED, edit=edit)
         problems = list(self.checks.problems(fact, attribution))
         if self.policy:
