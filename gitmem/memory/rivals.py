@@ -268,10 +268,11 @@ def judge(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False
 
 
 def _with_topic_before(row: PlacedFact, other: PlacedFact) -> PlacedFact:
-    """The fact with the topic of its comment (ABOUT) before its text if `other` has another topic before its text, so
-    that both texts name their topics in one way; else the fact as it is."""
+    """The fact with the topic of its comment (ABOUT) before its text if the text of `other` begins with its topic, so
+    that both name their topics in one way; else the fact as it is. Words before a colon that the fact has too are a
+    property (`API port: 8080`), no topic."""
     about, topic = row.fact.get(ABOUT), leading_topic(other.fact.text)
-    if not about or not topic or other.fact.get(ABOUT) or not terms(about).isdisjoint(terms(topic)):
+    if not about or not topic or other.fact.get(ABOUT) or terms(topic) <= terms(row.fact.text):
         return row
     return row._replace(fact=row.fact._replace(text=f"{about}: {row.fact.text}", trail=row.fact.trail[:-1]))
 

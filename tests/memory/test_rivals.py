@@ -102,3 +102,11 @@ def test_a_pair_is_open_whichever_of_two_is_from_which_day(plain: str, reasoned:
     for first, second in ((plain, reasoned), (reasoned, plain)):
         (rival,) = found(f"- {first}{comment}\n- {second} <!-- mem type=decision from=2026-05-14 -->\n")
         assert rival.kind in ("replaces", "conflicts") and not rival.repeats
+
+
+@pytest.mark.parametrize(("about", "replaced"), [("Eagle", True), ("Falcon", False)])
+def test_a_topic_in_a_comment_is_compared_with_one_before_the_text(about: str, replaced: bool) -> None:
+    src = "src=memory/2026-01-01.md#L3"
+    old = f"- Eagle: We decided the API port is 8080 <!-- mem type=decision {src} from=2026-01-01 -->"
+    new = f"- We decided that the API port is now 9090 <!-- mem type=decision {src} from=2026-01-09 about={about} -->"
+    assert [rival.automatic for rival in found(f"{old}\n{new}\n")] == [True] * replaced
