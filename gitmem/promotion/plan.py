@@ -49,7 +49,7 @@ from gitmem.memory.statements import read
 from gitmem.memory.successor import why_only_proposed
 from gitmem.messages import Message
 from gitmem.promotion.proposal import Log, Op, Operation
-from gitmem.promotion.topics import has_topic, timed_topic
+from gitmem.promotion.topics import has_topic, timed_topic, timed_topics
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import (
     date_problem,
@@ -174,7 +174,7 @@ class Rules:
     today: date
     gate: Callable[[str], str]  # returns the rule that blocks a text, "" for none
     limit: int = 20  # operations that one run approves
-    covered: frozenset[tuple[str, str]] = frozenset()  # (path, normalised line) promoted or refused before
+    covered: frozenset[tuple[str, str, str]] = frozenset()  # lines promoted or refused before (`Precedents.covered`)
     refused: frozenset[str] = frozenset()  # hashes (64 hex) of texts that a person removed
     accepted: frozenset[str] = frozenset()  # ids of facts of origin web or tool that a person accepts
     archived: Mapping[str, Fact] = field(default_factory=dict)  # fact id -> fact in the archive
@@ -217,6 +217,7 @@ class _Run:
         self.losses = self.losses_left = max_losses(len(memory.facts))
         # Several operations may cite one log: it is parsed once.
         self.documents = cache(lambda path, blob: read(self.logs[path, blob].lines))
+        self.topics = cache(lambda path, blob: timed_topics(self.documents(path, blob)))
         self.origins = cache(lambda path, blob: line_origins(self.documents(path, blob)))
 
     def decide_all(self, operations: Sequence[Operation]) -> list[Approved | Refused]:
@@ -338,12 +339,13 @@ class _Run:
         """Whether every line that the operation cites was promoted or refused before."""
         if not self.rules.covered:
             return False
-        return all(
-            (span.path, line) in self.rules.covered
-            for span in operation.sources
-            for line in map(normalise, _lines_of(span, self.logs))
-            if line
-        )
+        for span in operation.sources:
+            topics = self.topics(span.path, span.blob)
+            for number, line in enumerate(_lines_of(span, self.logs), span.start_line):
+                text = normalise(line)
+                if text and (span.path, text, topics.get(number, "")) not in self.rules.covered:
+                    return False
+        return True
 
     def _over_limit(self, operation: Operation) -> Refused:
         """The refusal of an operation beyond the limit. One whose fact exists is a duplicate and does not come back."""

@@ -7,6 +7,7 @@ put before it unless it has them. Headings that name no thing (`Decisions`, `Not
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
@@ -83,6 +84,16 @@ def timed_topic(statement: Statement, text: str) -> str:
     if len(topic.split()) > MAX_TIMED_WORDS or has_topic(text, topic):
         return ""
     return topic
+
+
+def timed_topics(document: Iterable[Statement]) -> dict[int, str]:
+    """Line number -> the `timed_topic` of the statement in that line, whatever its text; lines without one are left
+    out."""
+    found: dict[int, str] = {}
+    for statement in document:
+        if statement.has_content and (topic := timed_topic(statement, "")):
+            found |= dict.fromkeys(range(statement.first, statement.last + 1), topic)
+    return found
 
 
 def reports_work(statement: Statement) -> bool:

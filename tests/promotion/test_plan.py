@@ -340,7 +340,7 @@ def test_an_older_log_does_not_overrule_a_newer_fact() -> None:
 def test_what_a_person_took_out_is_not_offered_again() -> None:
     text = "Rate limit is 600 requests per minute"
     assert why(op(text, 3), rules=replace(RULES, refused=frozenset([text_hash(text)]))) == [Check.REJECTED]
-    assert why(op(text, 3), rules=replace(RULES, covered=frozenset([(PATH, text)]))) == [Check.COVERED]
+    assert why(op(text, 3), rules=replace(RULES, covered=frozenset([(PATH, text, "")]))) == [Check.COVERED]
 
 
 def test_a_person_lets_in_what_came_from_the_web() -> None:
@@ -522,7 +522,7 @@ RATE = "Rate limit is 600 requests per minute"
 
 
 def test_what_is_refused_beside_others_is_named_with_why() -> None:
-    covered = frozenset((PATH, line.removeprefix("- ")) for line in LINES)
+    covered = frozenset((PATH, line.removeprefix("- "), "") for line in LINES)
     limited = plan(GOOD, op(RATE, 3), rules=replace(RULES, limit=1))
     for found in (limited, plan(GOOD, GOOD), plan(op(RATE, 3), rules=replace(RULES, covered=covered))):
         (item,) = found.refused
@@ -608,7 +608,7 @@ def test_an_update_to_the_words_that_are_there_is_refused() -> None:
 
 
 def test_lines_all_covered_are_no_source_and_one_that_is_not_is_enough() -> None:
-    covered = frozenset([(PATH, LINES[1].removeprefix("- "))])
+    covered = frozenset([(PATH, LINES[1].removeprefix("- "), "")])
     rules = replace(RULES, covered=covered)
     refused = plan(GOOD, rules=rules)
     assert refused.refused_by(Check.COVERED) == list(refused.refused) and not refused.refused_by(Check.SOURCE)

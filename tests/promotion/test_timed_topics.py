@@ -114,6 +114,20 @@ def test_the_same_words_about_another_thing_are_another_fact(
     assert set(promote(repo)) == {f"- {later}", f"- {second}: {later}"}
 
 
+def test_a_log_says_the_same_of_another_thing_after_a_promotion(repo: Repo) -> None:
+    say(repo, "2026-11-10", "Falcon", SAME_PORT)
+    assert promote(repo, "2026-11-10") == [f"- {SAME_PORT}"]
+    log = repo.read("memory/2026-11-10.md")
+    repo.commit("log", {"memory/2026-11-10.md": f"{log}\n## 10:00 - Eagle\n\n- {SAME_PORT}\n"})
+    found = promote(repo, "2026-11-10")
+    assert set(found) == {f"- {SAME_PORT}", f"- Eagle: {SAME_PORT}"}
+    say(repo, "2026-11-20", "Eagle", LATER_PORT)
+    expected = {f"- {SAME_PORT}", f"- {LATER_PORT}"}
+    assert set(promote(repo)) == expected
+    repo.mem("promote", "--since", "2026-11-01", env={"GITMEM_NOW": "2026-11-21T10:00:00+00:00"})
+    assert set(promote(repo)) == expected
+
+
 @pytest.mark.parametrize("headings", [("Falcon", "standup"), ("standup", "Falcon"), ("Falcon", "Falcon API")])
 def test_the_same_words_about_no_other_thing_are_a_duplicate(repo: Repo, headings: tuple[str, str]) -> None:
     for day, heading in zip(("2026-11-10", "2026-11-11"), headings, strict=True):
