@@ -572,7 +572,10 @@ def override_key(part: Part) -> tuple[str, str]:
         value = part.content.partition(f"{part.label}: ")[2]
         return f"fact:{_plain_words(part.label)}", value
     if part.layer in (Layer.MEMORY, Layer.PINNED) and is_fact_file(part.path):
-        head, colon, value = part.content.partition(":")
+        text = part.content
+        if len(part.pieces) == 1 and part.pieces[0].own.about:
+            text = part.pieces[0].own.text
+        head, colon, value = text.partition(":")
         if colon and 1 < len(head) <= 40 and "\n" not in head and not head.endswith(("http", "https")):
             return f"fact:{' '.join(map(_plain_words, (*topics(part), head)))}", value
     if part.layer in (Layer.PINNED, Layer.RULE, Layer.PROCEDURE) and not is_fact_file(part.path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitmem.context.layer_limits import Layer, limits_of_layers
-from gitmem.context.layers import Part, with_pieces
+from gitmem.context.layers import Part, override_key, with_pieces
 from gitmem.context.packing import (
     MAX_BUDGET_TOKENS,
     OVER,
@@ -166,3 +166,9 @@ def test_the_same_words_about_one_thing_are_kept_once(other: str, repeated: str)
 def test_a_fact_that_names_its_thing_is_kept_beside_one_that_does_not() -> None:
     vague, named = (f"{topic}외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다" for topic in ("", "결제: "))
     assert len(fitted(facts_of(vague, named)).kept) == 2
+
+
+def test_a_topic_in_a_comment_is_no_key_by_which_a_narrower_scope_hides_a_fact() -> None:
+    texts = ("The API port is 8080", "The database is on db1", "Deploy window: 11", "Deploy window: before 12")
+    keys = [override_key(each)[0] for each in facts_of(*(f"{text} <!-- mem about=Falcon -->" for text in texts))]
+    assert keys == ["", "", "fact:falcon deploy window", "fact:falcon deploy window"]
