@@ -708,3 +708,28 @@ def test_times_some_minutes_apart_are_two_values(old: str, new: str) -> None:
 def test_identifiers_that_differ_in_their_eighth_digit_are_two_things() -> None:
     found = relation("Contract 55110011 ends in May", "Contract 55110012 ends in May")
     assert found.kind is Kind.OTHER and found.subject == (("55110011", "55110012"),), found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The timeout is two minutes", "The timeout is now 120 seconds"),
+        ("The limit is 2300 rows.", "The limit is now two thousand three hundred rows."),
+        ("Support hours are 9:00-18:00.", "Support hours are now 9am-6pm."),
+    ],
+)
+def test_an_equal_value_is_no_change_whatever_its_form(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.SAME and not judged.asks
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The budget is 1,234,567 won.", "The budget is now 1,234,568 won."),
+        ("The limit is 2300 rows.", "The limit is now not 2300 rows."),
+        ("The timeout is two minutes", "The timeout is now 121 seconds"),
+    ],
+)
+def test_a_value_that_differs_by_little_and_a_denied_one_are_asked_about(old: str, new: str) -> None:
+    assert relation(old, new).asks

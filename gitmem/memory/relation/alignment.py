@@ -109,7 +109,7 @@ def _same_value(a: Token, b: Token) -> float:
     """`sameness` of a number, day, time or identifier and another token."""
     kinds = {a.kind, b.kind}
     if kinds == {NUMBER}:
-        is_close = abs(a.value - b.value) <= 1e-6 * max(abs(a.value), abs(b.value), 1e-9)
+        is_close = abs(a.value - b.value) <= 1e-9 * max(abs(a.value), abs(b.value), 1e-9)
         return float(is_close and (a.dim == b.dim or not a.dim or not b.dim))
     same_value = a.value == b.value
     if kinds == {NUMBER, ID} and (a.designated or b.designated):

@@ -28,6 +28,7 @@ END_WORDS = 4  # most tokens that a later text may have alone to say that the th
 SAME_HEAD = 0.6  # least degree to which the first token of the earlier text is shared, for the same
 PROVED = 0.95  # probability of a replacement whose text names the old value
 SHOWN_WORDS = 4  # most words of a subject or a value in a reason
+NOW = frozenset(("now", "currently", "이제", "이제는", "지금", "현재", "今", "今は", "現在", "现在", "目前"))
 SAME_VALUE = 0.7  # least degree for two values to be the same
 BEGUN_ALIKE = 0.6  # degree of two words with the same beginning, which may be two things (grandpa, grandma)
 
@@ -356,7 +357,21 @@ def _after_trail(text: str, trail: dict[str, Token], others: dict[str, Token], o
 
 def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
     """The probabilities of the model, corrected by rules that are surer than it."""
-    return _by_denial(_by_stated_change(_by_proof(chances, found, pair), pair), found, pair)
+    chances = _by_equal_value(_by_stated_change(_by_proof(chances, found, pair), pair), pair)
+    return _by_denial(chances, found, pair)
+
+
+def _by_equal_value(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
+    """The probabilities, without a replacement or a conflict if the later text is the earlier one with an equal value
+    ("two minutes", "now 120 seconds") and at most a word of NOW."""
+    at_new = [j for _, j, _ in sorted(pair.pairs)]
+    is_whole = not pair.left_old and at_new == sorted(at_new) and all(degree >= 1.0 for *_, degree in pair.pairs)
+    has_value = any(pair.old.content[i].kind in (NUMBER, TIME, DATE) for i, *_ in pair.pairs)
+    flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
+    if not is_whole or not has_value or flips or any(pair.new.content[j].norm not in NOW for j in pair.left_new):
+        return chances
+    moved = chances[Kind.REPLACES] + chances[Kind.CONFLICTS]
+    return {**chances, Kind.SAME: chances[Kind.SAME] + moved, Kind.REPLACES: 0.0, Kind.CONFLICTS: 0.0}
 
 
 def _by_stated_change(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:

@@ -70,7 +70,7 @@ def _parts_of(content: tuple[Token, ...]) -> frozenset[str]:
         parts |= {token.norm, word[:PREFIX_LETTERS]}
         if token.kind == ID:
             parts.update(_NO_LETTER.split(token.norm))
-            parts.add(f"{token.value:.6g}")
+            parts.add(f"{token.value:.12g}")
         elif not word.isascii():
             parts.update(map("".join, pairwise(word)))
     return frozenset(parts)

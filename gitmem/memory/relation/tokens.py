@@ -462,7 +462,7 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
     if not unit and _designates(match, before):
         noun = stem(before.norm) if before else ""
         return Token(raw, f"{noun}:{value:.12g}", ID, start, end, dim, value, designated=True)
-    return Token(raw, f"{value * factor:.6g}", NUMBER, start, end, dim, value * factor)
+    return Token(raw, f"{value * factor:.12g}", NUMBER, start, end, dim, value * factor)
 
 
 def _compound(match: re.Match[str], raw: str, before: Token | None) -> Token:
@@ -475,7 +475,7 @@ def _compound(match: re.Match[str], raw: str, before: Token | None) -> Token:
     value = compound_number(match["parts"]) * factor
     if sign == "-" and match.string[start - 1 : start] in ("", " "):
         value = -value
-    return Token(raw[: end - start], f"{value:.6g}", NUMBER, start, end, dim, value)
+    return Token(raw[: end - start], f"{value:.12g}", NUMBER, start, end, dim, value)
 
 
 def _measure(unit: str, sign: str) -> tuple[str, float]:
@@ -555,7 +555,7 @@ def _split_slash(text: str) -> tuple[int, str]:
 def _amount(match: re.Match[str], raw: str, value: float, unit: str) -> Token:
     """The number token of an amount that is written in words."""
     dim, factor = UNITS.get(unit, ("", 1.0))
-    return Token(raw, f"{value * factor:.6g}", NUMBER, *match.span(), dim, value * factor)
+    return Token(raw, f"{value * factor:.12g}", NUMBER, *match.span(), dim, value * factor)
 
 
 def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
@@ -568,7 +568,7 @@ def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Tok
     raw = raw[: end - match.start()]
     value = english_number(raw[: len(raw) - len(unit)])
     if not unit and before is not None and before.text.lower() == "at" and value <= 12:
-        return Token(raw, f"{value:.6g}h", TIME, match.start(), end, "clock", value)
+        return Token(raw, f"{value:.12g}h", TIME, match.start(), end, "clock", value)
     if not unit and value == 1:
         return Token(raw, "one", WORD, match.start(), end, stem="one", content=False)
     return _amount(match, raw, value, unit)._replace(end=end)
@@ -579,14 +579,14 @@ def _period(match: re.Match[str], raw: str, before: Token | None) -> Token:
     rate (`per minute`) is no length of time."""
     seconds = float(SECONDS.get(match[0].split()[-1], 1_209_600))
     if match[0].startswith("per "):
-        return Token(raw, f"per {seconds:.6g}", NUMBER, *match.span(), "per", seconds)
-    return Token(raw, f"{seconds:.6g}", NUMBER, *match.span(), "time", seconds)
+        return Token(raw, f"per {seconds:.12g}", NUMBER, *match.span(), "per", seconds)
+    return Token(raw, f"{seconds:.12g}", NUMBER, *match.span(), "time", seconds)
 
 
 def _korean_days(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token, in seconds, of a Korean word for some days (`사흘`)."""
     seconds = KOREAN_DAYS[match[0]] * 86400.0
-    return Token(raw, f"{seconds:.6g}", NUMBER, *match.span(), "time", seconds)
+    return Token(raw, f"{seconds:.12g}", NUMBER, *match.span(), "time", seconds)
 
 
 def _native_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
@@ -615,7 +615,7 @@ def _share(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token, in percent, of a percentage in Chinese characters (三 of 百分之三)."""
     rest = match[0][3:]
     value = float(rest) if rest[0].isdigit() else sino_number(rest)
-    return Token(raw, f"{value:.6g}", NUMBER, *match.span(), "percent", value)
+    return Token(raw, f"{value:.12g}", NUMBER, *match.span(), "percent", value)
 
 
 def _han_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
@@ -694,7 +694,7 @@ def tokens(text: str) -> tuple[Token, ...]:
             found.append(token)
             at = min(end, token.end)  # the letters after a number need not be its unit
         elif group == "clock":
-            found.append(Token(raw, f"{clock_hours(raw):.6g}h", TIME, start, end, "clock", clock_hours(raw)))
+            found.append(Token(raw, f"{clock_hours(raw):.12g}h", TIME, start, end, "clock", clock_hours(raw)))
         elif group == "arrow":
             found.append(Token(raw, "->", ARROW, start, end, content=False))
         elif group == "mark":
