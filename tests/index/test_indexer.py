@@ -293,6 +293,7 @@ def test_files_git_ignores_are_not_indexed_until_they_are_tracked(repo: Repo, op
 def test_an_index_with_ignored_files_is_current_until_a_file_is_tracked(repo: Repo, opened: Repository) -> None:
     repo.commit(files={"memory/a.md": "- alpha\n", ".gitignore": "memory/private*\n"})
     repo.write("memory/private.md", "- hidden\n")
+    age(repo)
     indexer.refresh(opened, CONFIG)
     assert not indexer.refresh(opened, CONFIG).blobs
     with pytest.MonkeyPatch.context() as patch:
