@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
 from gitmem.gate.detectors.masks import has_mask
@@ -440,7 +439,7 @@ class _Run:
             known = target.get("type")
             if known in TYPES:
                 operation = replace(operation, type=known)
-        meta = comment_keys(operation, log, target, new.fact.trail)
+        meta = comment_keys(operation, log, target, new.fact.get(ABOUT))
         meta = with_until(meta, self.rules.retention, self.rules.today)
         if proposes and target is None:
             meta += ((PROPOSES, proposes),)
@@ -452,7 +451,8 @@ class _Run:
         The id of a fact is a hash of its text alone, so that facts of the same words about two things need two texts.
         """
         new = self._placed(operation).fact
-        if not new.trail:
+        topic = new.get(ABOUT)
+        if not topic:
             return operation
         claim = without_deciding_words(new.text)
         known = [
@@ -460,7 +460,6 @@ class _Run:
             *((fact, without_deciding_words(fact.text)) for fact in self.rules.archived.values()),
             *((row.fact, without_deciding_words(row.fact.text)) for row in self.additions),
         ]
-        topic = new.get(ABOUT)
         same = [fact for fact, other in known if fact.id == new.id or is_near_duplicate(claim, other)]
         text = f"{topic}: {new.text}"
         if not same or len(text) > MAX_TEXT_CHARS or not all(_is_about_another(fact, topic) for fact in same):
@@ -472,10 +471,11 @@ class _Run:
         log's heading with a time (`topics.timed_topic`)."""
         span = operation.sources[0]
         document = self.documents(span.path, span.blob)
-        topics = (timed_topic(row, operation.text) for row in document if row.first <= span.start_line <= row.last)
-        trail = tuple(filter(None, islice(topics, 1)))
-        meta = (("type", operation.type), *((ABOUT, step) for step in trail))
-        fact = Fact(operation.text, fact_id(operation.text), 0, meta=meta, trail=trail)
+        cited = next((each for each in document if each.first <= span.start_line <= each.last), None)
+        topic = timed_topic(cited, operation.text) if cited else ""
+        fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),))
+        if topic:
+            fact = fact._replace(meta=(*fact.meta, (ABOUT, topic)), trail=(topic,))
         return PlacedFact(MEMORY, fact, self.logs[span.path, span.blob].day.isoformat())
 
     def _said_in_other_words(self, new: PlacedFact, topic: str, near: Iterable[tuple[PlacedFact, Relation]]) -> str:
@@ -526,12 +526,10 @@ def _is_about_another(fact: Fact, topic: str) -> bool:
     return bool(own) and own.isdisjoint(terms(topic))
 
 
-def comment_keys(
-    operation: Operation, log: Log, old: Fact | None, trail: Sequence[str] = ()
-) -> tuple[tuple[str, str], ...]:
+def comment_keys(operation: Operation, log: Log, old: Fact | None, about: str = "") -> tuple[tuple[str, str], ...]:
     """The keys of the new fact's comment: those of the operation, then those of `old` that the operation does not state
-    and that still hold; `until` and `confidence` do not.
-    `old`: the fact that an UPDATE or SUPERSEDE changes. `trail`: the step for ABOUT.
+    and that still hold; `until` and `confidence` do not. `old`: the fact that an UPDATE or SUPERSEDE changes. `about`:
+    the value of ABOUT, "" for none.
 
     An UPDATE keeps the sources of `old` too, and the worse of both origins. A SUPERSEDE drops its code keys and adds
     `supersedes`.
@@ -539,7 +537,8 @@ def comment_keys(
     meta: list[tuple[str, str]] = [("type", operation.type)]
     meta += [("src", render_span(span)) for span in operation.sources]
     meta += _code_keys(operation, log)
-    meta += [(ABOUT, step) for step in trail]
+    if about:
+        meta.append((ABOUT, about))
     meta.append(("importance", f"{_clamped(operation.importance):.2f}".rstrip("0").rstrip(".") or "0"))
     if operation.type in ("decision", "policy", "rule"):
         meta.append(("from", log.day.isoformat()))

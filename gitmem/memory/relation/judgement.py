@@ -17,7 +17,7 @@ from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_o
 from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.english import VERBS
 from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
-from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read, says_no_end
+from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
 
@@ -272,7 +272,7 @@ def _ends_nothing(pair: Alignment) -> bool:
 
     Both hold then, unless it has a word of change or of an end too, or the earlier text has a length that may differ.
     """
-    if not says_no_end(pair.new) or not pair.new.cues.isdisjoint(("change", "ends")):
+    if not pair.new.no_end or not pair.new.cues.isdisjoint(("change", "ends")):
         return False
     return not any(token.dim == "time" for token in pair.old.content)
 

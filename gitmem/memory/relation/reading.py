@@ -34,9 +34,11 @@ class Reading(NamedTuple):
     """A text, prepared for comparison.
 
     `tokens`: all tokens. `content`: those without stop words and marks. `language`: "en", "ko", "ja" or "zh". `cues`:
-    the kinds of cue words in the text, without those of what is no end (`NO_END`). `split`: the offset of the first
-    mark or verb, after which the value is expected; -1 without one. `letters`: its letters and digits in lower case.
-    `parts`: words, prefixes and letter pairs; two texts of one language without a common part have nothing in common.
+    the kinds of cue words in the text, without those of what is no end (`NO_END`). `no_end`: whether it says that
+    something is not over: that it stood still for a length of time, or that its end is denied. `split`: the offset of
+    the first mark or verb, after which the value is expected; -1 without one. `letters`: its letters and digits in
+    lower case. `parts`: words, prefixes and letter pairs; two texts of one language without a common part have nothing
+    in common.
     """
 
     text: str
@@ -44,6 +46,7 @@ class Reading(NamedTuple):
     content: tuple[Token, ...]
     language: str
     cues: frozenset[str]
+    no_end: bool
     split: int
     letters: str
     parts: frozenset[str]
@@ -57,9 +60,20 @@ def read(text: str) -> Reading:
     lower = text.lower()
     content = tuple(token for token in found if token.content)
     plain = _NEW_IN_NAME.sub("", text).lower() if "New " in text else lower
-    cues = cues_of(_NO_ENDS[language].sub("", plain), language)
+    plain, denied = _NO_ENDS[language].subn("", plain)
+    cues = cues_of(plain, language)
     letters = _NO_LETTER.sub("", lower)
-    return Reading(text, found, content, language, cues, _split(text, found, language), letters, _parts_of(content))
+    return Reading(
+        text,
+        found,
+        content,
+        language,
+        cues,
+        denied > 0,
+        _split(text, found, language),
+        letters,
+        _parts_of(content),
+    )
 
 
 def _parts_of(content: tuple[Token, ...]) -> frozenset[str]:
@@ -131,11 +145,6 @@ def cues_of(lower: str, language: str) -> frozenset[str]:
     if denials(lower):
         found.add("negation")
     return frozenset(found)
-
-
-def says_no_end(reading: Reading) -> bool:
-    """Whether a text says that something is not over: it stood still for a length of time, or its end is denied."""
-    return _NO_ENDS[reading.language].search(reading.text.lower()) is not None
 
 
 def _english_cues(lower: str) -> set[str]:
