@@ -19,7 +19,7 @@ from pathlib import Path
 from gitmem.context.layers import Part
 from gitmem.daily_logs import log_day
 from gitmem.memory import facts
-from gitmem.memory.fact import Fact, parse_span
+from gitmem.memory.fact import Fact, cited_spans
 from gitmem.memory.rivals import (
     MEMORY,
     RECENT_DAYS,
@@ -33,13 +33,12 @@ from gitmem.memory.rivals import (
     rivals,
 )
 from gitmem.memory.sections import subject_steps
-from gitmem.memory.statements import Form
+from gitmem.memory.statements import TEXT_FORMS
 from gitmem.models.judgement_cache import JudgementCache
 from gitmem.package_files import state_of
 
 DaysOfLines = Callable[[str, Sequence[int]], Mapping[int, str]]  # path, lines -> line -> the ISO day it was written
 MAX_STATEMENTS = 500  # statements of one scope that are compared
-JUDGED_FORMS = frozenset((Form.ITEM, Form.PARAGRAPH, Form.QUOTE))  # of a log's statements that are compared
 JUDGE_CODE = ("memory", "text")  # folders of the package on which a judgement depends
 
 
@@ -105,9 +104,7 @@ class _Pairs:
         self.today = today
         self.standing = KnownFacts(known, today)
         self.ids = {row.fact.id for row in known}
-        self.cited = [
-            span for row in known for key, value in row.fact.meta if key == "src" and (span := parse_span(value))
-        ]
+        self.cited = [span for row in known for span in cited_spans(row.fact.meta)]
         self.cache = JudgementCache(source.state, f"open pairs {state_of(*JUDGE_CODE)}")
         self.new: dict[str, float] = {}
         self.days: Mapping[int, str] | None = None
@@ -149,10 +146,10 @@ class _Pairs:
         day = log_day(part.path, self.source.log_patterns)
         if day is None or not self.today - timedelta(days=RECENT_DAYS) <= day <= self.today:
             return
-        spans = [(span.start_line, span.end_line) for span in self.cited if span.path == part.path]
+        spans = [span for span in self.cited if span.path == part.path]
         for piece, row in zip(part.pieces, _rows(part), strict=True):
-            cited = any(start <= piece.last and piece.first <= end for start, end in spans)
-            if piece.statement.form in JUDGED_FORMS and not cited and row.fact.id not in self.ids:
+            cited = any(span.overlaps(part.path, piece.first, piece.last) for span in spans)
+            if piece.statement.form in TEXT_FORMS and not cited and row.fact.id not in self.ids:
                 yield row._replace(day=day.isoformat())
 
     def judged(self, new: PlacedFact, old: PlacedFact) -> Rival | None:

@@ -16,7 +16,7 @@ from gitmem.context import layers
 from gitmem.context.layer_limits import Count, Layer, LayerLimits
 from gitmem.context.layers import Part
 from gitmem.context.pieces import LayoutLine
-from gitmem.memory.fact import parse_span
+from gitmem.memory.fact import cited_spans
 from gitmem.memory.similarity import adds_nothing, terms
 from gitmem.messages import Message, joined
 from gitmem.text.heading_words import leading_topic
@@ -401,12 +401,8 @@ def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
 
 def _cites(part: Part, source: Part) -> bool:
     """Whether a statement of a part cites lines of `source` in its metadata key `src`."""
-    spans = (parse_span(value) for piece in part.pieces for key, value in piece.statement.meta if key == "src")
-    return any(
-        span is not None and span.path == source.path and span.start_line <= source.end_line
-        and source.start_line <= span.end_line
-        for span in spans
-    )  # fmt: skip
+    spans = (span for piece in part.pieces for span in cited_spans(piece.statement.meta))
+    return any(span.overlaps(source.path, source.start_line, source.end_line) for span in spans)
 
 
 def _topic_terms(part: Part) -> set[str]:

@@ -19,8 +19,9 @@ from gitmem.context import layers
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.context.pieces import Piece
+from gitmem.git.objects import Span
 from gitmem.hosts.transcript import By, Role, Transcript
-from gitmem.memory.fact import parse_span
+from gitmem.memory.fact import cited_spans
 from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.similarity import adds_nothing, is_near_duplicate, terms
 from gitmem.memory.statements import Form
@@ -68,12 +69,12 @@ class SessionContents:
 
 
 class KnownStatement(NamedTuple):
-    """One statement that the session has. `topic_terms`: the terms of its text and of its trail. `sources`: (path,
-    first line, last line) of the log lines that it was taken from."""
+    """One statement that the session has. `topic_terms`: the terms of its text and of its trail. `sources`: the
+    log lines that it was taken from."""
 
     text: str
     topic_terms: frozenset[str]
-    sources: tuple[tuple[str, int, int], ...] = ()
+    sources: tuple[Span, ...] = ()
 
 
 def present_texts(transcript: Transcript) -> tuple[str, ...]:
@@ -167,7 +168,7 @@ class KnownStatements:
                 counts[number] += 1
         for number in sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]:
             said = self._said[number]
-            if (topic <= said.topic_terms or _cites(said, place)) and (
+            if (topic <= said.topic_terms or any(span.overlaps(*place) for span in said.sources)) and (
                 adds_nothing(sentence, said.text) or is_near_duplicate(sentence, said.text)
             ):
                 return number
@@ -180,16 +181,9 @@ def _compared_sentences(text: str) -> list[str]:
     return [one for one in found if len(one) <= MAX_SENTENCE_CHARACTERS and not one.rstrip().endswith(QUESTION_MARKS)]
 
 
-def _cites(said: KnownStatement, place: tuple[str, int, int]) -> bool:
-    """Whether a statement was taken from lines that overlap with `place` (path, first line, last line)."""
-    path, first, last = place
-    return any(path == where and first <= end and begin <= last for where, begin, end in said.sources)
-
-
 def known_statement(piece: Piece) -> KnownStatement:
     """A piece of memory as a KnownStatement, with the sources that its metadata names."""
-    spans = [parse_span(value) for key, value in piece.statement.meta if key == "src"]
-    cited = tuple((span.path, span.start_line, span.end_line) for span in spans if span is not None)
+    cited = tuple(cited_spans(piece.statement.meta))
     return KnownStatement(piece.own.text, frozenset(terms(piece.text_with_trail)), cited)
 
 

@@ -106,3 +106,7 @@ class Span(NamedTuple):
     start_line: int
     end_line: int
     blob: str = ""
+
+    def overlaps(self, path: str, first: int, last: int) -> bool:
+        """Whether the span has one of the lines `first` to `last` of the file `path`, whatever the blob."""
+        return self.path == path and self.start_line <= last and first <= self.end_line

@@ -9,7 +9,7 @@ and an oid; in its path `@` and `#` are percent-encoded too. Unknown keys are ke
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from gitmem.git.objects import Span
@@ -121,6 +121,16 @@ def parse_span(value: str) -> Span | None:
     if 1 <= first <= last:
         return Span(decode(match.group(1)), first, last, match.group(4) or "")
     return None
+
+
+def cited_spans(meta: Meta) -> list[Span]:
+    """The sources that the pairs of a comment name with `src`, in order; malformed ones are left out."""
+    return [span for key, value in meta if key == "src" and (span := parse_span(value))]
+
+
+def names_fact(meta: Meta, keys: Container[str], ident: str) -> bool:
+    """Whether the pairs of a comment name the fact with the id `ident`, or the beginning of it, with one of `keys`."""
+    return any(key in keys and value and ident.startswith(value) for key, value in meta)
 
 
 def normalise(text: str) -> str:

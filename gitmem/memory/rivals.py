@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.json_values import json_keys
 from gitmem.memory.deciding_words import without_deciding_words
-from gitmem.memory.fact import ABOUT, Fact, Meta
+from gitmem.memory.fact import ABOUT, Fact, names_fact
 from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
 from gitmem.memory.sections import subject_steps
 from gitmem.memory.similarity import is_near_duplicate, replaced_value, terms
@@ -364,11 +364,7 @@ def _proposer(row: PlacedFact) -> str:
 def is_settled(one: Fact, other: Fact) -> bool:
     """Whether a person settled the pair: the comment of one of the two facts names the other in `supersedes` or
     `beside`."""
-    return _names(one.meta, other.id) or _names(other.meta, one.id)
-
-
-def _names(meta: Meta, ident: str) -> bool:
-    return any(key in SETTLES and value and ident.startswith(value) for key, value in meta)
+    return names_fact(one.meta, SETTLES, other.id) or names_fact(other.meta, SETTLES, one.id)
 
 
 # -- new statements ----------------------------------------------------------------------------------------
@@ -380,8 +376,7 @@ def rivals_in_memory(
     """The rivals of new statements among the facts of MEMORY.md. `memory`: its bytes.
 
     Only the first MAX_NEW_STATEMENTS of `new` are compared. A line of a log has no rivals among facts that are newer
-    than it. `days`: fact id -> ISO day, for facts whose
-    comment names no day.
+    than it. `days`: fact id -> ISO day, for facts whose comment names no day.
     """
     known = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in with_days(MEMORY, parse(memory).facts)]
     found = rivals(list(islice(new, MAX_NEW_STATEMENTS)), KnownFacts(known, today))

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import fact_id, parse_span
+from gitmem.memory.fact import cited_spans, fact_id
 from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.statements import Statement
 from gitmem.paths import Kind, kind, log_date
@@ -110,10 +110,9 @@ def lapsed_facts(
     for each, ident, state in states:
         if ident in holding:
             state = State.HOLDS
-        for key, value in each.meta:
-            if key == "src" and (span := parse_span(value)) is not None:
-                citation = _Citation(span.start_line, span.end_line, each.text, state)
-                cited.setdefault(span.path, []).append(citation)
+        for span in cited_spans(each.meta):
+            citation = _Citation(span.start_line, span.end_line, each.text, state)
+            cited.setdefault(span.path, []).append(citation)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
     known = [*facts, *archived]
     last = {ident: day for each, ident in known if (day := iso_day(each.get("until")))}

@@ -46,7 +46,7 @@ class Form(StrEnum):
 CONTENT_FORMS = frozenset(
     (Form.ITEM, Form.PARAGRAPH, Form.ROW, Form.QUOTE, Form.CODE)
 )  # forms with content; the rest: structure
-_TEXT_FORMS = frozenset((Form.ITEM, Form.PARAGRAPH, Form.QUOTE))
+TEXT_FORMS = frozenset((Form.ITEM, Form.PARAGRAPH, Form.QUOTE))  # forms with running text
 
 _ITEM = re.compile(r"([ \t]*)([-*+•]|\d{1,9}[.)])([ \t]+|$)")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
@@ -109,7 +109,7 @@ class Statement(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """The sentences of the statement in order. A heading, a table row and a fenced block are one sentence each."""
-        if self.form in _TEXT_FORMS:
+        if self.form in TEXT_FORMS:
             return sentences(self.text)
         return list(filter(None, [self.text]))
 

@@ -16,13 +16,12 @@ from datetime import date, timedelta
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.deciding_words import without_deciding_words
-from gitmem.memory.fact import TYPES, Fact, Meta, normalise
+from gitmem.memory.fact import TYPES, Fact, Meta, cited_spans, normalise
 from gitmem.memory.similarity import is_near_duplicate
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.paths import ISO_DAY, Kind, kind, log_date
 from gitmem.promotion.plan import Approved, Rules, decide
 from gitmem.promotion.proposal import Log, Model, Op, Operation
-from gitmem.provenance.cited_sources import cited_spans
 from gitmem.provenance.cited_text import cited_text
 
 FOLDER = "memory/sessions/digests"
@@ -85,7 +84,7 @@ def stale_month(path: str, today: date) -> str:
 
 def digested_episodes(data: bytes) -> set[str]:
     """The paths of the episodes that the lines of a digest cite. `data`: the bytes of the digest."""
-    return {span.path for fact in facts.parse(data).facts for span in cited_spans(fact)}
+    return {span.path for fact in facts.parse(data).facts for span in cited_spans(fact.meta)}
 
 
 def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Model, rules: Rules) -> Digest:

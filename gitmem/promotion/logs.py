@@ -18,7 +18,7 @@ from gitmem.gate.detectors.finding import Skipped
 from gitmem.git.objects import EXECUTABLE, REGULAR, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, text_hash
+from gitmem.memory.fact import Fact, cited_spans, fact_id, id_of_hash, normalise, text_hash
 from gitmem.memory.statements import read
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
@@ -26,7 +26,7 @@ from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import timed_topics
 from gitmem.provenance.attribution import Attributor
 from gitmem.provenance.authorship import by_machine
-from gitmem.provenance.cited_sources import cited_spans, facts_at
+from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, rejections
 from gitmem.provenance.line_origins import log_origin
@@ -182,7 +182,7 @@ def read_precedents(
     rejected = rejections(repo, ledger)
     refused, spans = set(rejected.hashes), list(rejected.spans)
     for fact in (*present, *archived):
-        spans += cited_spans(fact)
+        spans += cited_spans(fact.meta)
     spans += [span for sources in ledger.sources.values() for span in sources]
     # Texts that were promoted and are in memory no more. A line of a digest of episodes was never promoted.
     refused |= {digest for digest in ledger.by_hash if id_of_hash(digest) not in ids and _was_promoted(ledger, digest)}

@@ -29,7 +29,7 @@ from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
-from gitmem.memory.fact import Fact, Meta, encode, fact_id, render_span, text_hash
+from gitmem.memory.fact import Fact, Meta, cited_spans, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
@@ -46,12 +46,11 @@ from gitmem.memory.rivals import (
     rivals,
     without_secrets,
 )
-from gitmem.memory.statements import Form, Statement, read
+from gitmem.memory.statements import TEXT_FORMS, Statement, read
 from gitmem.messages import Message
 from gitmem.promotion.repetitions import is_preferred
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
-from gitmem.provenance.cited_sources import cited_spans
 from gitmem.provenance.corrections import LASTING_KEYS, MessageParts, as_usage_error, gated_text, message_of
 
 MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compared with all facts
@@ -155,14 +154,14 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
     `known` repeats or cites are left out."""
     seen = {fact.id for fact in known}
     first = today - timedelta(days=RECENT_DAYS)
-    spans = [span for fact in known for span in cited_spans(fact)]
+    cited = [span for fact in known for span in cited_spans(fact.meta)]
     logs = [(day, path) for path in memory_paths(repo, config) if (day := log_day(path, config.memory_daily))]
     for day, path in sorted(logs, reverse=True):
         if not first <= day <= today:
             continue
-        ranges = [(span.start_line, span.end_line) for span in spans if span.path == path]
+        spans = [span for span in cited if span.path == path]
         for fact in reversed(statement_facts(facts.split_lines(file_bytes(repo, path)))):
-            if fact.id in seen or any(start <= fact.end and fact.line <= end for start, end in ranges):
+            if fact.id in seen or any(span.overlaps(path, fact.line, fact.end) for span in spans):
                 continue
             seen.add(fact.id)
             yield PlacedFact(path, fact, day.isoformat())
@@ -176,7 +175,7 @@ def statement_facts(lines: Sequence[str]) -> list[Fact]:
 def _statements(lines: Sequence[str]) -> list[Statement]:
     """The items, paragraphs and quotations of a log that have text."""
     document = read(lines)
-    return [each for each in document if each.form in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) and each.text]
+    return [each for each in document if each.form in TEXT_FORMS and each.text]
 
 
 def pair_id(pair: Rival) -> str:

@@ -13,14 +13,13 @@ from gitmem.git.objects import Commit, Span
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
+from gitmem.memory.fact import Fact, Meta, cited_spans, id_of_hash, names_fact, text_hash
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import log_date
 from gitmem.provenance.authorship import actor, by_machine, shown_name
 from gitmem.provenance.cited_sources import (
     Source,
     SourceReader,
-    cited_spans,
     facts_at,
     file_meta,
     merge_spans,
@@ -140,7 +139,7 @@ class Attributor:
         """The sources that the fact's comment and its newest record name, without repeats."""
         digest = text_hash(fact.text)
         linked = [link.source for record in records[:1] for link in record.sources if link.sha256 == digest]
-        return merge_spans(cited_spans(fact), [span for span in linked if span])
+        return merge_spans(cited_spans(fact.meta), [span for span in linked if span])
 
     # -- edits -----------------------------------------------------------------------------------------------
 
@@ -154,7 +153,7 @@ class Attributor:
             return self._comment_edit(fact, promotions[0], line_commit)
         if records:
             return self._recorded_edit(records[0], digest)
-        spans = cited_spans(fact)
+        spans = cited_spans(fact.meta)
         if any(span_key(span) in self.ledger.by_span for span in spans):
             return self._edit_by_hand(fact, spans, line_commit)
         if not spans:
@@ -202,7 +201,7 @@ class Attributor:
     def _edit_after_squash(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Edit | None:
         """The edit of a fact whose trailers a squash lost. Follows the line with blame through MAX_STEPS commits, until
         a fact of the same source has another text. None if the text was never another, as far as these commits tell."""
-        sources = {span_key(span) for span in cited_spans(fact)}
+        sources = {span_key(span) for span in cited_spans(fact.meta)}
         commit = line_commit()
         cut = shallow(self.repo)
         for _ in range(MAX_STEPS):
@@ -210,7 +209,7 @@ class Attributor:
                 return None
             parent = commit.parents[0]
             before = self.facts_in(parent, path)
-            same_source = [old for old in before if sources & {span_key(span) for span in cited_spans(old)}]
+            same_source = [old for old in before if sources & {span_key(span) for span in cited_spans(old.meta)}]
             if not same_source:
                 return None
             old = next((old for old in same_source if old.id == fact.id), None)
@@ -228,7 +227,7 @@ class Attributor:
         at, found = self.at, None
         for _ in range(MAX_STEPS):
             same = (fact for fact in self.facts_in(at, path) if fact.id == ident)
-            fact = next((fact for fact in same if _names(fact, key, other)), None)
+            fact = next((fact for fact in same if names_fact(fact.meta, (key,), other)), None)
             if fact is None:
                 return found
             rows = self.repo.blame(path, fact.line, fact.end, at)
@@ -268,11 +267,6 @@ class Attributor:
             of_file = file_meta(data)
             self._facts[oid] = [with_file_keys(fact, of_file) for fact in memory_facts.parse(data).facts]
         return self._facts[oid]
-
-
-def _names(fact: Fact, key: str, ident: str) -> bool:
-    """Whether the comment of a fact names the fact `ident` with `key`."""
-    return any(name == key and value and ident.startswith(value) for name, value in fact.meta)
 
 
 def newest_commit(repo: Repository, commits: Sequence[Commit]) -> Commit:

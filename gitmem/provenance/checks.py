@@ -14,12 +14,21 @@ from typing import NamedTuple
 from gitmem.git.objects import EXECUTABLE, REGULAR, Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
-from gitmem.memory.fact import UNSEEN_ORIGINS, Fact, normalise, parse_span, render_span, text_hash, worst_origin
+from gitmem.memory.fact import (
+    UNSEEN_ORIGINS,
+    Fact,
+    cited_spans,
+    normalise,
+    parse_span,
+    render_span,
+    text_hash,
+    worst_origin,
+)
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor
 from gitmem.provenance.authorship import by_machine, reviewed_merge, reviewers
-from gitmem.provenance.cited_sources import cited_spans, lines_of_span
+from gitmem.provenance.cited_sources import lines_of_span
 from gitmem.provenance.commit_effects import CommitEffects
 from gitmem.provenance.grounding import WORDS, Support, cut_sentence_problem
 from gitmem.provenance.ledger import Ledger, Refusal, read_ledger, refusals, reverted_by_people, span_key
@@ -65,7 +74,7 @@ class Checks:
         if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
             yield Problem("source-missing", "its comment names a source that cannot be read")
         recorded = {span_key(span) for span in self.ledger.sources.get(text_hash(fact.text), ())}
-        own = {span_key(span) for span in cited_spans(fact)}
+        own = {span_key(span) for span in cited_spans(fact.meta)}
         for source in attribution.sources:
             span = source.recorded
             if recorded and span_key(span) in own - recorded and not shallow(self.repo):

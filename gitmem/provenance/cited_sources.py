@@ -16,7 +16,7 @@ from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, Meta, parse_span, render_span
+from gitmem.memory.fact import Fact, Meta, render_span
 from gitmem.memory.front_matter import stated_values
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
@@ -50,11 +50,6 @@ class Source:
     problem: str = ""  # why the lines were not found, a sentence; "" when they were
     recorded: Span = field(default_factory=lambda: Span("", 0, 0))  # the source as the fact or its trailer names it
     commit: str = ""  # a commit in which the file at `path` is `blob`; "" when only a parent of a merge had it
-
-
-def cited_spans(fact: Fact) -> list[Span]:
-    """The sources in a fact's comment, in order; malformed ones are left out."""
-    return [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
 
 
 def merge_spans(from_comment: Iterable[Span], from_trailers: Iterable[Span]) -> list[Span]:

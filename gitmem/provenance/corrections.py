@@ -26,7 +26,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory import archiving
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
+from gitmem.memory.fact import Fact, cited_spans, encode, fact_id, normalise, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.memory.retention import with_until
@@ -34,7 +34,7 @@ from gitmem.messages import Message
 from gitmem.paths import Kind, kind, nfc_name
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.cited_sources import cited_spans, facts_at
+from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.writers import writers
 
@@ -171,7 +171,7 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
 
     def plan(reading: Reading) -> Draft:
         memory, entry = _entry_to_replace(reading, config, path, line, text)
-        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact)), new_text=text)
+        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact.meta)), new_text=text)
         with as_usage_error(path, entry):
             # A new text was compared with no other fact, and does not supersede itself.
             meta = [pair for pair in entry.fact.meta if pair[0] != BESIDE and pair != (SUPERSEDES, fact_id(text))]
@@ -278,7 +278,7 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
-        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact)), below=tuple(memory.below(entry)))
+        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact.meta)), below=tuple(memory.below(entry)))
         what = "forget 1 fact"
         if taken.below:
             what += f" and {len(taken.below)} below it"
@@ -327,7 +327,7 @@ def _facts_to_revert(
             continue
         entry = next((entry for entry in same if entry.fact.trail == fact.trail), same[0])
         digest = text_hash(fact.text)
-        spans = tuple(cited_spans(fact) or dict.fromkeys(ledger.sources.get(digest, [])))
+        spans = tuple(cited_spans(fact.meta) or dict.fromkeys(ledger.sources.get(digest, [])))
         before = _superseded_fact(repo, ledger.by_hash.get(digest, ""), path, fact, removed_ids)
         if before:
             taken.append(Removal(path, fact, spans, restored=before.text))
@@ -382,7 +382,7 @@ class Evidence:
 
     def spans(self, fact: Fact) -> list[Span]:
         """The sources that the fact's comment cites, then those of its promotion."""
-        return [*cited_spans(fact), *self.sources.get(text_hash(fact.text), [])]
+        return [*cited_spans(fact.meta), *self.sources.get(text_hash(fact.text), [])]
 
     def has_trailer(self, fact: Fact, key: str, value: str) -> bool:
         """Whether the commit that promoted or wrote the fact has this trailer."""
@@ -398,10 +398,9 @@ def comes_from(selector: Selector, fact: Fact, evidence: Evidence) -> bool:
     match selector.by:
         case By.SOURCE:
             first, last = selector.lines
-            return any(
-                span.path == selector.value and (not first or (span.start_line <= last and first <= span.end_line))
-                for span in spans
-            )
+            if first:
+                return any(span.overlaps(selector.value, first, last) for span in spans)
+            return any(span.path == selector.value for span in spans)
         case By.ORIGIN:
             return fact.origin == selector.value.casefold()
         case By.AGENT:
@@ -580,7 +579,7 @@ def message_of(config: Config, account: MessageParts, taken: Sequence[Removal]) 
     ]
     rejected += [
         trailers.Link(span, item.path, text_hash(fact.text))
-        for item in taken for fact in item.below for span in cited_spans(fact) or (None,)
+        for item in taken for fact in item.below for span in cited_spans(fact.meta) or (None,)
     ]  # fmt: skip
     sources = [
         trailers.Link(span, item.path, text_hash(item.new_text))

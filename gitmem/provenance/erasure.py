@@ -21,13 +21,13 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, encode, fact_id, normalise, text_hash
+from gitmem.memory.fact import Fact, cited_spans, encode, fact_id, normalise, text_hash
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.messages import Message
 from gitmem.paths import ISO_DAY, MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.plural import counted
-from gitmem.provenance.cited_sources import cited_spans, facts_at, merge_spans
+from gitmem.provenance.cited_sources import facts_at, merge_spans
 from gitmem.provenance.corrections import Correction, MessageParts, Removal, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
@@ -255,7 +255,7 @@ def _without_words(path: str, data: bytes, text: str, read: Callable[[str], byte
 
 def _removal_of(path: str, fact: Fact, ledger: Ledger) -> Removal:
     """The removal of a fact, with the sources that its comment and its records name."""
-    return Removal(path, fact, tuple(merge_spans(cited_spans(fact), ledger.sources.get(text_hash(fact.text), []))))
+    return Removal(path, fact, tuple(merge_spans(cited_spans(fact.meta), ledger.sources.get(text_hash(fact.text), []))))
 
 
 def _target_of(repo: Repository, taken: Removal) -> _Target:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import matter_terms, terms
-from gitmem.memory.statements import Form, Statement
+from gitmem.memory.statements import TEXT_FORMS, Form, Statement
 from gitmem.messages import Message
 from gitmem.text import dates, english
 from gitmem.text.denials import denials
@@ -244,7 +244,7 @@ def cut_sentence_problem(text: str, lines: Sequence[str], document: Sequence[Sta
     from 1. The result holds no text of memory.
     """
     for statement in document:
-        if statement.form not in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE):
+        if statement.form not in TEXT_FORMS:
             continue
         for last in range(statement.first, statement.last):
             if (last in cited) == (last + 1 in cited) or not _is_wrapped(statement, lines[last]):

@@ -24,12 +24,11 @@ from gitmem.index import history_indexer, index_file
 from gitmem.index.db import connection
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import text_hash
+from gitmem.memory.fact import cited_spans, text_hash
 from gitmem.memory.files import read_memory_file
 from gitmem.memory.forgotten import MASK, pattern_of
 from gitmem.memory.similarity import terms
 from gitmem.memory.state import SAYS
-from gitmem.provenance.cited_sources import cited_spans
 from gitmem.provenance.corrections import Removal
 from gitmem.provenance.erasure import Change, Erasure, everywhere_plan, forget_everywhere, text_forms
 from gitmem.provenance.remaining_copies import source_texts
@@ -146,7 +145,7 @@ def _texts(repo: Repository, config: Config, target: Target, done: Erasure | Non
         entry = memory_facts.parse(data).at(target.line)
         if entry is None:
             raise MissingFile(f"there is no fact at {target.path}:{target.line} in that commit", "git mem show --at")
-        taken = Removal(target.path, entry.fact, tuple(cited_spans(entry.fact)))
+        taken = Removal(target.path, entry.fact, tuple(cited_spans(entry.fact.meta)))
         return text_forms(entry.fact.text, source_texts(repo, taken))
     wanted = terms(done.correction.removals[0].fact.text)
     removed = {row.text for row in done.lines if not row.verbatim and row.change is Change.REMOVED}

@@ -21,7 +21,7 @@ from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING
-from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
+from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, render_span, text_hash
 from gitmem.memory.files import read_memory_file
 from gitmem.messages import Message
 from gitmem.paths import kind
@@ -30,7 +30,7 @@ from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest_commit
 from gitmem.provenance.authorship import actor, agent_of_commit, reviewed_merge, reviewers, shown_name
 from gitmem.provenance.checks import Checks
-from gitmem.provenance.cited_sources import Source, cited_spans, file_meta, with_file_keys, with_verification
+from gitmem.provenance.cited_sources import Source, file_meta, with_file_keys, with_verification
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, records_promotion
@@ -283,7 +283,7 @@ def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
 def _grep_strings(fact: Fact) -> list[str]:
     """Strings of which every commit message that records the fact contains one: the hash of its text, its sources. In a
     long history Git finds these commits much faster than all records."""
-    return [text_hash(fact.text), *(render_span(span) for span in cited_spans(fact))]
+    return [text_hash(fact.text), *(render_span(span) for span in cited_spans(fact.meta))]
 
 
 def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: str) -> Iterator[Commit]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gitmem.daily_logs import records_events
 from gitmem.json_values import json_keys
-from gitmem.memory.fact import Fact, parse_span
+from gitmem.memory.fact import Fact, cited_spans
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import Kind, kind
@@ -358,5 +358,4 @@ def pair_edited(path: str, removed: Sequence[Fact], added: Sequence[Fact]) -> li
 
 def _sources(fact: Fact) -> frozenset[Source]:
     """The lines that a fact cites, without their blob: an abbreviated oid names the same source."""
-    spans = (parse_span(value) for key, value in fact.meta if key == "src")
-    return frozenset((span.path, span.start_line, span.end_line) for span in spans if span is not None)
+    return frozenset((span.path, span.start_line, span.end_line) for span in cited_spans(fact.meta))

@@ -30,10 +30,11 @@ from gitmem.gate.tree_policies import daily_patterns, range_policy
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
+from gitmem.memory.fact import cited_spans
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout
 from gitmem.provenance import trailers
 from gitmem.provenance.authorship import by_machine, shown_name
-from gitmem.provenance.cited_sources import Source, SourceReader, cited_spans
+from gitmem.provenance.cited_sources import Source, SourceReader
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import Signature
 from gitmem.provenance.verify import CheckedFact, Verdict, verify
@@ -224,7 +225,7 @@ def _cited_sources(
     readers: dict[str, SourceReader] = {}
     for change in changes:
         place = _place_of(change, base, head)
-        commit, spans = place[0], cited_spans(change.fact)
+        commit, spans = place[0], cited_spans(change.fact.meta)
         if place not in sources and spans and commit:
             reader = readers.setdefault(commit, SourceReader(repo, commit))
             sources[place] = tuple(reader.read(change.fact, span) for span in spans)

@@ -11,7 +11,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_files
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, parse_span
+from gitmem.memory.fact import Fact, cited_spans
 from gitmem.memory.files import memory_paths
 from gitmem.memory.similarity import terms
 from gitmem.memory.snapshot import tree_files
@@ -63,20 +63,14 @@ class FactPlaces:
     @cached_property
     def _lines(self) -> Mapping[str, Sequence[str]]:
         """Path -> lines of each file that a fact cites."""
-        values = (value for _, fact in self.facts for key, value in fact.meta if key == "src")
-        cited = {span.path for value in values if (span := parse_span(value))}
+        cited = {span.path for _, fact in self.facts for span in cited_spans(fact.meta)}
         return {path: blob_lines(data) for path, data in self._contents(lambda path: path in cited)}
 
     def _sources(self, fact: Fact) -> list[Place]:
         """The lines that a fact cites and that have MIN_SHARE of its terms."""
         wanted = terms(fact.text)
         places = []
-        for key, value in fact.meta:
-            span = None
-            if key == "src":
-                span = parse_span(value)
-            if not span:
-                continue
+        for span in cited_spans(fact.meta):
             said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line]
             if wanted and len(wanted & terms(" ".join(said))) >= MIN_SHARE * len(wanted):
                 places.append((span.path, span.start_line, span.end_line))

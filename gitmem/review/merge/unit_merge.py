@@ -15,11 +15,10 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 from gitmem.fences import opening_fence
-from gitmem.memory.statements import Form, read, without_list_marker
+from gitmem.memory.statements import TEXT_FORMS, Form, read, without_list_marker
 
 TOKEN = "\x1d"  # begins a line that stands for a fact
 MAX_HUNK_LINES = 1_000  # in all three versions; a larger hunk stays whole, since the comparison is quadratic
-WRAPPED = (Form.ITEM, Form.PARAGRAPH, Form.QUOTE)
 HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 
 
@@ -106,7 +105,7 @@ def _units(lines: Iterable[str]) -> list[tuple[str, ...]]:
         before = Form.BLANK
         for statement in read(part):
             own = part[statement.first - 1 : statement.last]
-            if statement.form is Form.PARAGRAPH and before in WRAPPED:
+            if statement.form is Form.PARAGRAPH and before in TEXT_FORMS:
                 units[-1] += tuple(own)
             elif statement.form is Form.BLANK:
                 units += [(line,) for line in own]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gitmem.git.objects import Span
-from gitmem.memory.fact import Fact, parse_span
+from gitmem.memory.fact import Fact, cited_spans
 from gitmem.paths import kind
 from gitmem.provenance.cited_sources import SourceReader
 from gitmem.provenance.present_facts import KINDS
@@ -114,7 +114,7 @@ def _writer_key(writer: Writer) -> tuple[str, bool]:
 
 def _quote(view: View, reader: SourceReader, fact: Fact) -> Quote | None:
     """The first source in the fact's comment; None when it cites none."""
-    span = next((span for key, value in fact.meta if key == "src" and (span := parse_span(value))), None)
+    span = next(iter(cited_spans(fact.meta)), None)
     if span is None:
         return None
     source = reader.read(fact, span)
