@@ -60,6 +60,21 @@ class Repo:
         target.write_bytes(text if isinstance(text, bytes) else text.encode())
         return target
 
+    def editor(self, script: str) -> str:
+        """The path of an editor for Git: a shell script in which `$1` is the file to edit."""
+        program = self.write(".git/editor", f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return str(program)
+
+    def verbose_commit(self, script: str, files: Mapping[str, str], char: str) -> tuple[str, ...]:
+        """Write and stage `files`; the `git` command that commits them with their diff below the message, which
+        `script` edits. `char`: the value of core.commentChar."""
+        self.git("config", "core.commentChar", char)
+        for path, text in files.items():
+            self.write(path, text)
+        self.git("add", "-A")
+        return ("-c", f"core.editor={self.editor(script)}", "commit", "-qv")
+
     def read(self, path: str) -> str:
         return (self.path / path).read_text(encoding="utf-8")
 

@@ -123,12 +123,8 @@ def test_a_folder_of_hooks_for_all_repositories_gates_those_where_install_was_ru
 def test_the_diff_of_a_verbose_commit_is_no_message_whatever_character_comments_have(memory: Repo, char: str) -> None:
     memory.commit("bad", {"memory/a.md": BAD})
     memory.mem("install")
-    memory.git("config", "core.commentChar", char)
-    memory.write("memory/a.md", "- masked\n")
-    memory.git("add", "-A")
-    editor = memory.write(".git/ed.sh", '#!/bin/sh\nprintf "mask it\\n" | cat - "$1" > "$1.n" && mv "$1.n" "$1"\n')
-    editor.chmod(0o755)
-    memory.git("-c", f"core.editor={editor}", "commit", "-qv")
+    prepend = 'printf "mask it\\n" | cat - "$1" > "$1.n" && mv "$1.n" "$1"'
+    memory.git(*memory.verbose_commit(prepend, {"memory/a.md": "- masked\n"}, char))
 
 
 def test_messages_of_tags_and_notes_are_scanned_where_they_are_published(

@@ -92,17 +92,11 @@ def test_an_agents_memory_commit_says_who_and_why(base: Repo) -> None:
 @pytest.mark.parametrize("char", ["#", ";", "auto"])
 def test_an_agents_trailers_stand_above_the_diff_of_a_verbose_commit(base: Repo, char: str) -> None:
     base.mem("install")
-    base.git("config", "core.commentChar", char)
-    base.write("MEMORY.md", "# M\n\n- Deploys go through Argo\n")
-    base.git("add", "-A")
-    editor = base.write(".git/ed.sh", '#!/bin/sh\n{ printf "note it\\n"; cat "$1"; } > "$1.n" && mv "$1.n" "$1"\n')
-    editor.chmod(0o755)
-    commit = ("git", "-c", f"core.editor={editor}", "commit", "-qv")
-    assert "say why" in base.run(*commit, check=False, env=AGENT).stderr
-    editor.write_text(
-        '#!/bin/sh\nprintf "note it\\n\\nMemory-Reason: it is so" | cat - "$1" > "$1.n" && mv "$1.n" "$1"\n'
-    )
-    base.run(*commit, env=AGENT)
+    files = {"MEMORY.md": "# M\n\n- Deploys go through Argo\n"}
+    commit = base.verbose_commit('{ printf "note it\\n"; cat "$1"; } > "$1.n" && mv "$1.n" "$1"', files, char)
+    assert "say why" in base.run("git", *commit, check=False, env=AGENT).stderr
+    base.editor('printf "note it\\n\\nMemory-Reason: it is so" | cat - "$1" > "$1.n" && mv "$1.n" "$1"')
+    base.git(*commit, env=AGENT)
     body = base.git("log", "-1", "--format=%B").split("\n")
     assert [line for line in body if line] == ["note it", "Memory-Reason: it is so", "Memory-Agent: bot"]
 

@@ -115,13 +115,12 @@ def test_where_no_commit_on_this_branch_is_made_nothing_is_rejected(logs: Repo, 
 def test_an_edited_text_is_held_to_its_source(repo: Repo) -> None:
     log = "# 2026-02-05\n\n- Decision: invoices are rounded down to 10 won, because the bank refuses fractions.\n"
     repo.commit("logs", {"memory/2026-02-05.md": log, "MEMORY.md": "# Memory\n"})
-    editor = repo.write(".git/editor", '#!/bin/sh\ncp .git/text "$1"\n')
-    editor.chmod(0o755)
+    editor = repo.editor('cp .git/text "$1"')
     repo.write(".git/text", "Invoices are rounded down to 25 won, because the bank refuses fractions.\n")
-    shown = answer(repo, ["e", "q"], GIT_EDITOR=str(editor))
+    shown = answer(repo, ["e", "q"], GIT_EDITOR=editor)
     assert "that would be refused" in shown and texts(repo) == []
     repo.write(".git/text", "Invoices are rounded down to 10 won, because the bank refuses fractions.\n")
-    answer(repo, ["e", "q"], GIT_EDITOR=str(editor))
+    answer(repo, ["e", "q"], GIT_EDITOR=editor)
     assert texts(repo) == ["Invoices are rounded down to 10 won, because the bank refuses fractions."]
     assert "text is in the source" in repo.mem("why", "MEMORY.md:3").stdout or "Memory-Source" in repo.git("log", "-1")
 
@@ -145,9 +144,7 @@ def test_without_a_terminal_and_for_an_agent_it_is_refused(logs: Repo) -> None:
 
 def commits_meanwhile(repo: Repo, script: str) -> str:
     """An editor that leaves the text as it is, and commits meanwhile what `script` does, as an agent would."""
-    editor = repo.write(".git/editor", f'#!/bin/sh\n{script}\ngit add -A; git commit -qm meanwhile\ntouch "$1"\n')
-    editor.chmod(0o755)
-    return str(editor)
+    return repo.editor(f'{script}\ngit add -A; git commit -qm meanwhile\ntouch "$1"')
 
 
 NEXT = "- Decision: the office in Busan opens at nine, because the market opens then."
@@ -180,9 +177,8 @@ def test_an_accepted_fact_whose_lines_are_gone_is_said(logs: Repo, script: str, 
 
 
 def test_an_edited_text_that_is_not_utf8_is_asked_for_again(logs: Repo) -> None:
-    editor = logs.write(".git/editor", "#!/bin/sh\nprintf 'caf\\351\\n' > \"$1\"\n")
-    editor.chmod(0o755)
-    assert "not UTF-8" in answer(logs, ["y", "e", "q"], GIT_EDITOR=str(editor)) and len(texts(logs)) == 1
+    editor = logs.editor("printf 'caf\\351\\n' > \"$1\"")
+    assert "not UTF-8" in answer(logs, ["y", "e", "q"], GIT_EDITOR=editor) and len(texts(logs)) == 1
 
 
 def test_the_end_of_input_quits_and_what_was_accepted_is_promoted(logs: Repo) -> None:

@@ -51,9 +51,7 @@ def test_a_commit_is_taken_back_by_undo(memory: Repo) -> None:
     ],
 )
 def test_edit_writes_what_the_editor_left(memory: Repo, script: str, words: tuple[str, ...], line: str) -> None:
-    editor = memory.write(".git/editor", f"#!/bin/sh\n{script}\n")
-    editor.chmod(0o755)
-    memory.mem("add", "--edit", "--to", "memory", *words, env={"GIT_EDITOR": str(editor)})
+    memory.mem("add", "--edit", "--to", "memory", *words, env={"GIT_EDITOR": memory.editor(script)})
     assert line in memory.read("MEMORY.md").splitlines() and "# One line of memory" not in memory.read("MEMORY.md")
 
 
@@ -75,9 +73,8 @@ def test_the_editor_is_run_as_git_runs_it(memory: Repo, editor: str) -> None:
 
 
 def test_an_editor_that_fails_adds_nothing(memory: Repo) -> None:
-    script = memory.write(".git/editor", '#!/bin/sh\necho lost > "$1"\nexit 4\n')
-    script.chmod(0o755)
-    for command, words in ((str(script), "ended with 4"), ("/no/such/editor", "ended with 127")):
+    failing = memory.editor('echo lost > "$1"\nexit 4')
+    for command, words in ((failing, "ended with 4"), ("/no/such/editor", "ended with 127")):
         done = memory.mem("add", "--edit", "a fact", check=False, env={"GIT_EDITOR": command})
         assert done.returncode == 2 and words in done.stderr and "git var GIT_EDITOR" in done.stderr
     assert memory.git("status", "--porcelain") == ""
@@ -93,10 +90,8 @@ def test_an_empty_text_adds_nothing(memory: Repo) -> None:
 
 @pytest.mark.parametrize("editor", ["true", """printf 'caf\\351\\n' > "$1" #""", "true 'open"])
 def test_a_text_that_is_not_utf8_and_an_editor_that_is_none_are_refused_in_words(memory: Repo, editor: str) -> None:
-    script = memory.write(".git/editor", f"#!/bin/sh\n{editor}\n")
-    script.chmod(0o755)
     words = ("a\udcffb",) if editor == "true" else ("a",)
-    command = editor if "open" in editor else str(script)
+    command = editor if "open" in editor else memory.editor(editor)
     done = memory.mem("add", "--edit", "--to", "memory", *words, check=False, env={"GIT_EDITOR": command})
     assert done.returncode == 2 and ("editor" if "open" in editor else "not UTF-8") in done.stderr
     assert memory.git("status", "--porcelain") == ""

@@ -46,13 +46,11 @@ def test_a_fact_that_was_changed_is_left_out_and_asked_anew(memory: Repo) -> Non
 
 
 def test_a_person_goes_through_the_questions_in_the_editor(memory: Repo, tmp_path: Path) -> None:
-    editor = tmp_path / "edit.sh"
-    editor.write_text(
-        "#!/bin/sh\nsed -i -e 's/^What is known about Deploy window?$/When do we deploy?/' -e '/mast?$/d' \"$1\"\n"
+    editor = memory.editor(
+        "sed -i -e 's/^What is known about Deploy window?$/When do we deploy?/' -e '/mast?$/d' \"$1\""
     )
-    editor.chmod(0o755)
     file = tmp_path / "mine.jsonl"
-    done = memory.mem("eval", str(file), "--make", "--edit", env={"GIT_EDITOR": str(editor)})
+    done = memory.mem("eval", str(file), "--make", "--edit", env={"GIT_EDITOR": editor})
     assert done.stdout.startswith("1 question, 1 new")
     row, declined = map(json.loads, file.read_text().splitlines())
     assert declined["query"] == ""
@@ -107,11 +105,9 @@ def test_making_questions_loses_no_row_and_asks_no_deleted_question_again(memory
     memory.mem("eval", str(file), "--make")
     assert file.read_text().splitlines() == [*mine, rows[1]]
 
-    editor = tmp_path / "edit.sh"
-    editor.write_text("#!/bin/sh\nsed -i -e '/?$/d' \"$1\"\n")
-    editor.chmod(0o755)
+    editor = memory.editor("sed -i -e '/?$/d' \"$1\"")
     for place in ([str(file)], []):
-        done = memory.mem("eval", *place, "--make", "--edit", env={"GIT_EDITOR": str(editor)})
+        done = memory.mem("eval", *place, "--make", "--edit", env={"GIT_EDITOR": editor})
         assert done.stdout.startswith("0 questions, 0 new")
         assert memory.mem("eval", *place, "--make").stdout.startswith("0 questions, 0 new")
     left = file.read_text().splitlines()
@@ -119,5 +115,5 @@ def test_making_questions_loses_no_row_and_asks_no_deleted_question_again(memory
     assert "there is no question" in memory.mem("eval", check=False).stderr
     (tmp_path / "empty.jsonl").write_text("")
     assert memory.mem("eval", str(tmp_path / "empty.jsonl"), "--make").stdout.startswith("2 questions, 2 new")
-    blocked = memory.mem("eval", str(tmp_path / "edit.sh/mine.jsonl"), "--make", check=False)
+    blocked = memory.mem("eval", str(tmp_path / "empty.jsonl/mine.jsonl"), "--make", check=False)
     assert blocked.returncode == 3 and "cannot write" in blocked.stderr
