@@ -14,6 +14,7 @@ from gitmem.gate.commit_files import files_of_commit
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.exceptions import BaselineRow
 from gitmem.gate.existing_findings import baseline_rows
+from gitmem.gate.file_names import scan_file_names
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan
 from gitmem.git.repository import Repository
@@ -36,12 +37,17 @@ def baseline_of_head(repo: Repository, policy: Policy, salt: str, *, workers: in
 def outdated_rows(repo: Repository, policy: Policy) -> frozenset[BaselineRow]:
     """The rows of the policy's baseline that are outdated: HEAD has no such finding at their path any more.
 
-    Only the files that the rows name are read. Without a HEAD all rows count as outdated.
+    Only the files that the rows name are read. A row has the secrets of a file's name masked: for a path that HEAD does
+    not have, the names of all its files are scanned. Without a HEAD all rows count as outdated.
     """
     baseline, head = policy.allow.baseline, repo.head()
     if not baseline or not head:
         return baseline
-    blobs = repo.blobs(head, sorted({row.path for row in baseline}))
+    paths = {row.path for row in baseline}
+    blobs = repo.blobs(head, sorted(paths))
+    if unknown := paths - blobs.keys():
+        masked = scan_file_names({entry.path: "" for entry in repo.entries(head)}, policy).masked
+        blobs |= repo.blobs(head, [path for path, shown in masked.items() if shown in unknown])
     texts = dict(repo.read_many(dict.fromkeys(blobs.values())))
     found = [baseline_rows(path, [data], policy) for path, oid in blobs.items() if (data := texts.get(oid)) is not None]
     return baseline.difference(*found)

@@ -4,7 +4,7 @@ apart."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, FilesBefore, scan_blob
@@ -13,37 +13,48 @@ from gitmem.gate.file_names import scan_file_names
 from gitmem.gate.policy import MESSAGE, Policy
 
 
-def accepted_findings(findings: Iterable[Finding], policy: Policy, before: FilesBefore | None) -> dict[Finding, None]:
+def accepted_findings(
+    findings: Iterable[Finding], masked: Mapping[str, str], policy: Policy, before: FilesBefore | None
+) -> dict[Finding, None]:
     """The findings that have a row in the baseline and were there before the change, in order (a dict used as an
     ordered set).
 
-    A finding in a file that the change moves is looked up at the old path. Without `before` the baseline alone decides.
+    `masked`: file name -> the name as a row has it, only for names with a secret (`NameScan.masked`). A finding in a
+    file that the change moves is looked up at the old path. Without `before` the baseline alone decides.
     """
     baseline = policy.allow.baseline
     if not baseline:
         return {}
     moved = {(row.rule, row.fingerprint): row for row in baseline if before is not None and row.path in before.removed}
-    rows: dict[Finding, BaselineRow] = {}
+    rows: dict[Finding, tuple[str, BaselineRow]] = {}  # finding -> (its path before the change, its row)
     for finding in findings:
-        row = BaselineRow(finding.path, finding.rule, finding.fingerprint)
+        path, row = finding.path, _row_of(finding, masked)
         if row not in baseline:
             row = moved.get((finding.rule, finding.fingerprint), row)
+            path = row.path
         if row in baseline:
-            rows[finding] = row
+            rows[finding] = (path, row)
     if before is None:
         return dict.fromkeys(rows)
-    paths = {row.path for row in rows.values()}
+    paths = {path for path, _ in rows.values()}
     rows_before = {path: baseline_rows(path, before.texts(path), policy) for path in paths}
-    return {finding: None for finding, row in rows.items() if row in rows_before[row.path]}
+    return {finding: None for finding, (path, row) in rows.items() if row in rows_before[path]}
 
 
 def baseline_rows(path: str, versions: Iterable[bytes], policy: Policy) -> set[BaselineRow]:
     """The rows that a baseline would have for one file: a row for each finding in `versions` of its text, and in its
-    name. Empty when the versions have no finding."""
-    found = [finding for data in versions for finding in scan_blob(Blob(path, data), policy)]
-    if found:
-        found += scan_file_names({path: ""}, policy).findings
-    return {BaselineRow(path, finding.rule, finding.fingerprint) for finding in found}
+    name. Empty without versions: the file did not exist."""
+    texts = list(versions)
+    if not texts:
+        return set()
+    found = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
+    name = scan_file_names({path: ""}, policy)
+    return {_row_of(finding, name.masked) for finding in (*found, *name.findings)}
+
+
+def _row_of(finding: Finding, masked: Mapping[str, str]) -> BaselineRow:
+    """The row of a finding. Secrets in the file's name are masked in it, as the reports mask them."""
+    return BaselineRow(masked.get(finding.path, finding.path), finding.rule, finding.fingerprint)
 
 
 def findings_before(findings: Iterable[Finding], before: FilesBefore, policy: Policy) -> list[Finding]:

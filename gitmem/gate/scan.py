@@ -9,7 +9,7 @@ No finding has a secret in its text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -85,11 +85,17 @@ def scan(source: Source, policy: Policy, *, workers: int = 1, read: Read = scan_
     in_names = scan_file_names(names, policy)
     findings += in_names.findings
     findings += [with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in source.findings]
-    findings = [replace(f, path=in_names.masked.get(f.path, f.path)) for f in findings]
+    covered = accepted_findings(findings, in_names.masked, policy, source.before)
+    accepted = dict.fromkeys(_with_masked_path(f, in_names.masked) for f in covered)
+    counting = dict.fromkeys(_with_masked_path(f, in_names.masked) for f in findings if f not in covered)
     skipped = [replace(s, path=in_names.masked.get(s.path, s.path)) for s in skipped]
-    accepted = accepted_findings(findings, policy, source.before)
-    result = apply_exceptions(dict.fromkeys(f for f in findings if f not in accepted), policy)
+    result = apply_exceptions(counting, policy)
     return Report(tuple(result.counting), tuple(skipped), count, size, tuple(result.excepted), tuple(accepted))
+
+
+def _with_masked_path(finding: Finding, masked: Mapping[str, str]) -> Finding:
+    """The finding with the secrets in its file's name masked. `masked`: `NameScan.masked`."""
+    return replace(finding, path=masked.get(finding.path, finding.path))
 
 
 def without_repeats(report: Report) -> Report:
