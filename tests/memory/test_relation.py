@@ -138,9 +138,14 @@ BOTH_HOLD = [  # several at one time, another property, an exception
 ]
 
 
-ONE_AT_A_TIME = [  # a purpose has one tool, a property one value: nothing says which of the two holds
+ONE_AT_A_TIME = [  # a purpose has one tool, a property or a count one value: nothing says which of the two holds
     ("We use MariaDB for the stock ledger", "We use Postgres 15 for the stock ledger"),
     ("The stock ledger is MariaDB", "The stock ledger is Postgres 15"),
+    ("The choir has twelve members.", "The choir has thirteen members."),
+    ("Acme has 40 customers", "Acme has 55 customers"),
+    ("동호회 회원은 12명이다", "동호회 회원은 13명이다"),
+    ("고객사는 마흔 곳이다", "고객사는 55곳이다"),
+    ("会員は12名です", "会員は15名です"),
     ("Builds run on Jenkins", "Builds run on GitHub Actions"),
     ("Releases go through Argo", "Releases go through Spinnaker"),
     ("We use Hornbill for the stock ledger.", "We use Larkspur for the stock ledger."),

@@ -7,7 +7,7 @@ import re
 from gitmem.text import english, korean
 from gitmem.text.languages import LANGUAGES
 
-_EN_NUMBERS = english.NUMBERS | {
+NUMBER_WORDS = english.NUMBERS | {
     "zero": 0, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
     "nineteen": 19, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
@@ -123,7 +123,7 @@ def english_number(words: str) -> float:
         if word == "half":
             value = 0.5
         elif power is None:
-            value += _EN_NUMBERS.get(word, 0)
+            value += NUMBER_WORDS.get(word, 0)
         else:
             value = (value or 1) * power
             if power >= 1000:

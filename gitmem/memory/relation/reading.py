@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.relation import chinese, english, japanese, korean
+from gitmem.memory.relation.amounts import NUMBER_WORDS
 from gitmem.memory.relation.tokens import ARROW, ID, MARK, Token, tokens
 from gitmem.text.denials import denials
 from gitmem.text.languages import language_of
@@ -27,6 +28,10 @@ _NO_ENDS = {language: lazy(module.NO_END) for language, module in LANGUAGES.item
 _WORD = lazy(r"\w+")
 _TOPIC = "은는이가"  # Korean particles at the end of a word, after which the value stands
 _EASTERN_VERB = lazy(r"は|が(?![っら])|是|为|在|由|从|须|不得|监听|使用")
+# The noun before a number of people or things, with its particle: 회원은 12명, 会員は12名.
+_COUNTED = lazy(
+    r"[^\W\d]{1,6}\s*(?=(?:\d[\d,]*|[가-힣]{1,4}\s|[一二三四五六七八九十百千]+)\s*(?:명|곳|개|건|대|가지|마리|名|人|社|件|個|个|位|家|台)(?!월))"
+)
 _NO_LETTER = lazy(r"[\W_]+")
 
 
@@ -141,6 +146,8 @@ def cues_of(lower: str, language: str) -> frozenset[str]:
     if language != "en":
         found &= _LENT
         found |= {name for name, parts in _parts(language) if any(part in lower for part in parts)}
+        if "many" in found and not any(part in _COUNTED.sub("", lower) for part in dict(_parts(language))["many"]):
+            found.remove("many")  # "회원은 13명": their number is one value
     found |= {name for name, part, form in _PATTERNS[language] if part in lower and form.search(lower)}
     if denials(lower):
         found.add("negation")
@@ -152,8 +159,11 @@ def _english_cues(lower: str) -> set[str]:
     known, words = _english_words(), _WORD.findall(lower)
     found: set[str] = set()
     for at, word in enumerate(words, 1):
-        found.update(known.whole.get(word, ()))
-        found.update(name for begin, name in known.begun.get(word[:3], ()) if word.startswith(begin))
+        own = {*known.whole.get(word, ())}
+        own.update(name for begin, name in known.begun.get(word[:3], ()) if word.startswith(begin))
+        if at > 1 and (words[at - 2].isdecimal() or words[at - 2] in NUMBER_WORDS):
+            own.discard("many")  # "13 members": their number is one value
+        found |= own
         found.update(name for rest, name in known.phrases.get(word, ()) if _follows(words[at : at + len(rest)], rest))
     return found
 
