@@ -71,10 +71,6 @@ def held_back(outcome: Outcome) -> Iterator[str]:
     if replacing:
         facts = counted(len(replacing), "fact that replaces another waits", "facts that replace others wait")
         yield f"{facts} for the next run, since {replacing[0].reason}: git mem promote"
-    full = outcome.plan.refused_by(Check.SIZE)
-    if full:
-        facts = counted(len(full), "fact waits", "facts wait")
-        yield f"{facts}, since {full[0].reason}: mem.memoryLines makes it longer"
 
 
 def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]:

@@ -86,7 +86,7 @@ class Config(NamedTuple):
     model_seconds: int = 300  # that a run of the model may take
     model_tokens: int = 20_000  # that it may write in a run
     max_facts: int = 20  # that a run may add
-    memory_lines: int = 200  # lines of MEMORY.md from which it may not grow unless facts can be archived
+    memory_lines: int = 200  # lines of MEMORY.md above which a promotion archives facts that cite a log
     # How the values came to be; these two are no settings.
     origins: tuple[tuple[str, str], ...] = ()  # (field, origin) of each value that is not the default
     warnings: tuple[str, ...] = ()  # one sentence for each ignored setting

@@ -20,6 +20,7 @@ from gitmem.context.layers import Part
 from gitmem.daily_logs import log_day
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, cited_spans
+from gitmem.memory.facts import by_person
 from gitmem.memory.rivals import (
     MEMORY,
     RECENT_DAYS,
@@ -27,7 +28,6 @@ from gitmem.memory.rivals import (
     OtherSide,
     PlacedFact,
     Rival,
-    by_person,
     proposed_rivals,
     rival_of,
     rivals,

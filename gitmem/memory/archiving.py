@@ -17,6 +17,7 @@ from gitmem.memory.facts import (
     Entry,
     Memory,
     bullet,
+    by_person,
     expired,
     fact_date,
     importance,
@@ -28,6 +29,8 @@ from gitmem.memory.facts import (
 )
 from gitmem.memory.sections import HEADINGS
 from gitmem.memory.statements import Form
+
+PROMOTED_SHARE = 4  # the share of MEMORY.md's budget that promoted facts may always have is 1/4
 
 
 @json_keys("id=fact.id text=fact.text path")
@@ -79,7 +82,7 @@ def remove_expired(memory: Memory, today: date) -> tuple[Memory, list[ArchiveEnt
 
 def has_pinned(memory: Memory, entry: Entry) -> bool:
     """Whether the fact of an entry, or a fact indented below it, is pinned."""
-    return pinned(entry.fact) or any(pinned(fact) for fact in memory.below(entry))
+    return any(map(pinned, (entry.fact, *memory.below(entry))))
 
 
 def fit_to_budget(
@@ -90,10 +93,32 @@ def fit_to_budget(
     The least important facts go first, of equally important ones the oldest. Pinned facts and the fact ids in `keep`
     stay. The result is still over the budget if the other lines alone are: the caller checks `len(memory.lines)`.
     """
+    kept = set(keep)
+    free = [entry for entry in memory.items if entry.fact.id not in kept and not has_pinned(memory, entry)]
+    return _without_least(memory, free, today, budget)
+
+
+def fit_promoted_to_budget(
+    memory: Memory, today: date, budget: int, keep: Iterable[str] = ()
+) -> tuple[Memory, list[ArchiveEntry]]:
+    """`fit_to_budget` for a program that asks nobody: what people wrote stays, and only facts that cite a log go.
+
+    These have the rest of the budget to themselves, and at least 1/PROMOTED_SHARE of it where what people wrote fills
+    the file. An item stays too if a person wrote or pinned a fact indented below it.
+    """
+    kept = set(keep)
+    promoted = [e for e in memory.items if not any(map(by_person, (e.fact, *memory.below(e))))]
+    others = len(memory.lines) - sum(entry.end - entry.start + 1 for entry in promoted)
+    free = [entry for entry in promoted if entry.fact.id not in kept]
+    return _without_least(memory, free, today, max(budget, others + budget // PROMOTED_SHARE))
+
+
+def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) -> tuple[Memory, list[ArchiveEntry]]:
+    """`remove_for_archive` for the least important entries of `free`, of equally important ones the oldest, until the
+    file has at most `budget` lines."""
     excess = len(memory.lines) - budget
     if excess <= 0:
         return memory, []
-    free = archivable(memory, keep)
     free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
     chosen: list[Entry] = []
     for entry in free:
@@ -102,13 +127,6 @@ def fit_to_budget(
         chosen.append(entry)
         excess -= entry.end - entry.start + 1
     return remove_for_archive(memory, chosen, today)
-
-
-def archivable(memory: Memory, keep: Iterable[str] = ()) -> list[Entry]:
-    """The top-level list items that `fit_to_budget` may archive: without a pinned fact, and with an id that is not in
-    `keep`."""
-    kept = set(keep)
-    return [e for e in memory.items if e.fact.id not in kept and not has_pinned(memory, e)]
 
 
 def superseded_entry(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> ArchiveEntry:

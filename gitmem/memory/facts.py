@@ -213,6 +213,11 @@ def pinned(fact: Fact) -> bool:
     return is_true(fact.get("pinned"))
 
 
+def by_person(fact: Fact) -> bool:
+    """Whether a person pinned a fact or wrote it by hand. A fact without `src` counts as written by hand."""
+    return pinned(fact) or not fact.get("src")
+
+
 def expired(fact: Fact, today: date) -> bool:
     """Whether the day of `until` is before `today`. A fact without `until` never expires."""
     return has_ended(fact.get("until"), today)

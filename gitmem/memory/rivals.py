@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.json_values import json_keys
 from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import ABOUT, Fact, names_fact
-from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
+from gitmem.memory.facts import BESIDE, SUPERSEDES, by_person, expired, fact_date, parse
 from gitmem.memory.sections import subject_steps
 from gitmem.memory.similarity import is_near_duplicate, replaced_value, terms
 from gitmem.paths import Kind, kind
@@ -332,11 +332,6 @@ def _said(row: PlacedFact, text: str) -> Said:
     from gitmem.memory.relation import Said
 
     return Said(text, subject_steps(row.fact.trail), row.day, row.fact.get("type"), by_person(row.fact))
-
-
-def by_person(fact: Fact) -> bool:
-    """Whether a person pinned a fact or wrote it by hand. A fact without `src` counts as written by hand."""
-    return pinned(fact) or not fact.get("src")
 
 
 def proposed_rivals(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:

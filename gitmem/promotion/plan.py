@@ -98,11 +98,10 @@ class Check(StrEnum):
     GATE = "gate"
     RETENTION = "retention"
     LIMIT = "limit"
-    SIZE = "size"
 
 
 # Checks that may approve the same operation in the next run.
-RETRIED_CHECKS = (Check.LIMIT, Check.SIZE, Check.RETENTION)
+RETRIED_CHECKS = (Check.LIMIT, Check.RETENTION)
 # Checks of a text against its cited lines, in this order; each returns a sentence when it fails, else "".
 GROUNDING: tuple[tuple[Check, Callable[[str, str, Iterable[date]], str]], ...] = (
     (Check.DATE, date_problem), (Check.NUMBER, number_problem), (Check.NAME, name_problem),
@@ -177,7 +176,6 @@ class Rules:
     refused: frozenset[str] = frozenset()  # hashes (64 hex) of texts that a person removed
     accepted: frozenset[str] = frozenset()  # ids of facts of origin web or tool that a person accepts
     archived: Mapping[str, Fact] = field(default_factory=dict)  # fact id -> fact in the archive
-    may_grow: bool = True  # MEMORY.md has space for one more fact
     retention: tuple[str, ...] = ()  # how long facts of a type last (`Config.retention`)
 
 
@@ -286,15 +284,13 @@ class _Run:
         return verdict
 
     def _within_limits(self, verdict: Approved) -> Approved | Refused:
-        """The verdict after the limits of a whole run (a fact replaced twice, too many replaced facts, a full
-        MEMORY.md) and, last because it is slow, the gate. A refusal by the gate has neither the text nor the reason."""
+        """The verdict after the limits of a whole run (a fact replaced twice, too many replaced facts) and,
+        last because it is slow, the gate. A refusal by the gate has neither the text nor the reason."""
         operation, old = verdict.operation, verdict.old
         if old is not None and old.id in self.replaced:
             return Refused(operation, Check.TARGET, Message("the fact {} was replaced in this run already", old.id))
         if operation.op is Op.SUPERSEDE and self.losses_left <= 0:
             return Refused(operation, Check.RETENTION, Message("a run replaces at most {} facts", self.losses))
-        if old is None and not self.rules.may_grow:
-            return Refused(operation, Check.SIZE, "MEMORY.md is full and nothing in it can be archived")
         blocked = self.rules.gate("\n".join([operation.text, operation.reason, *_cited_lines(operation, self.logs)]))
         if blocked:
             return Refused(

@@ -42,6 +42,7 @@ from gitmem.git.write import run_git
 from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
+from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory
 from gitmem.memory.new_statements import rivals_between
@@ -282,7 +283,18 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
         *_rivals_left_in_logs(reading.logs, plan, after, today, days),
     )
     archived_facts = tuple(moved for step in steps for moved in step.moved)
-    return PromotionPlan(steps, replace(outcome, archived=archived_facts, differs=differs))
+    notes = (*outcome.notes, *_size_note(after, config.memory_lines))
+    return PromotionPlan(steps, replace(outcome, archived=archived_facts, differs=differs, notes=notes))
+
+
+def _size_note(memory: bytes, budget: int) -> tuple[str, ...]:
+    """A sentence for a MEMORY.md of more than `budget` lines after a promotion, since no promotion moves what people
+    wrote; () for a shorter one."""
+    count = len(blob_lines(memory))
+    if count <= budget:
+        return ()
+    words = "MEMORY.md has {} lines, more than mem.memoryLines ({}). git mem ui lists what may leave"
+    return (Message(words, count, budget),)
 
 
 def _commit_days(place: Repository, memory: Memory, today: date) -> dict[str, str]:
@@ -345,7 +357,6 @@ def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
         refused=past.refused,
         accepted=frozenset(run.request.accept),
         archived=past.archived,
-        may_grow=len(memory.lines) < run.config.memory_lines or bool(archiving.archivable(memory)),
         retention=run.config.retention,
     )
 
@@ -441,12 +452,12 @@ def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[CommitSte
         if number == len(groups) and run.request.tidy:
             memory, expired = archiving.remove_expired(memory, today)
             added = [fact_id(item.operation.text) for item in plan.approved]
-            fitted, surplus = archiving.fit_to_budget(memory, today, budget, keep=added)
+            fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=added)
             allowed = max(0, losses_left)
             if len(surplus) > allowed:  # the facts that are too many leave over several runs
                 leaving = {item.fact.id for item in surplus[:allowed]} - {item.fact.id for item in surplus[allowed:]}
                 keep = [fact.id for fact in memory.facts if fact.id not in leaving]
-                fitted, surplus = archiving.fit_to_budget(memory, today, budget, keep=[*added, *keep])
+                fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=[*added, *keep])
             memory = fitted
             tidied = [*expired, *surplus]
         moved += tidied

@@ -16,8 +16,8 @@ from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import Fact, Meta, normalise
-from gitmem.memory.facts import SAME_AS, Entry, Memory, importance, marker_of, pinned
-from gitmem.memory.rivals import by_person, is_settled
+from gitmem.memory.facts import SAME_AS, Entry, Memory, by_person, importance, marker_of, pinned
+from gitmem.memory.rivals import is_settled
 from gitmem.memory.sections import subject_steps
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Form

@@ -47,9 +47,10 @@ def test_facts_that_wait_for_the_next_run_are_said(repo: Repo) -> None:
     assert "promoted 2 facts" in again and "wait" not in again
 
 
-def test_facts_that_a_full_memory_has_no_room_for_are_said(repo: Repo) -> None:
-    facts = "".join(f"- Rule {n} of the yard <!-- mem pinned=true -->\n" for n in range(200))
+def test_a_memory_over_its_budget_is_said_and_keeps_what_people_wrote(repo: Repo) -> None:
+    facts = "".join(f"- Rule {n} of the yard\n" for n in range(200))
     line = "- Decision: the crane port is 8000\n"
     repo.commit("log", {"MEMORY.md": f"# Memory\n\n{facts}", "memory/2026-11-10.md": f"# 2026-11-10\n\n{line}"})
     said = repo.mem("promote", env={"GITMEM_NOW": "2026-11-30T12:00:00"}).stdout
-    assert "1 fact waits, since MEMORY.md is full and nothing in it can be archived: mem.memoryLines" in said
+    assert "note: MEMORY.md has 206 lines, more than mem.memoryLines (200)." in said
+    assert "archived" not in said and "promoted 1 fact" in said and facts in repo.read("MEMORY.md")

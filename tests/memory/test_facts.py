@@ -238,6 +238,20 @@ def test_the_budget_moves_the_least_important_oldest_facts_and_drops_nothing() -
     assert max(facts.importance(m.fact) for m in moved) <= min(facts.importance(f) for f in after.facts)
 
 
+def test_a_program_archives_no_fact_that_a_person_wrote_and_keeps_room_for_promoted_ones() -> None:
+    own = [f"- rule {n}\n" for n in range(25)]
+    promoted = [f"- fact {n} <!-- mem src=memory/2026-01-01.md:{n} importance=0.{n} -->\n" for n in range(1, 9)]
+    memory = facts.parse(
+        "".join([*own, *promoted, "- fact 9 <!-- mem src=memory/2026-01-01.md:9 -->\n  - aside\n"]).encode()
+    )
+    after, moved = archiving.fit_promoted_to_budget(memory, TODAY, budget=20)
+    assert [row for row in after.lines if row in own] == own
+    assert [m.fact.text for m in moved] == ["fact 1", "fact 2", "fact 3"] and "fact 9" in texts(after)
+    short = facts.parse("".join([*own[:5], *promoted]).encode())
+    after, moved = archiving.fit_promoted_to_budget(short, TODAY, budget=12)
+    assert len(after.lines) == 12 and [m.fact.text for m in moved] == ["fact 1"]
+
+
 def test_pinned_facts_and_facts_to_keep_are_never_moved() -> None:
     memory = facts.parse(b"- a <!-- mem pinned=true -->\n- b\n- c\n")
     after, moved = archiving.fit_to_budget(memory, TODAY, budget=1, keep=[memory.facts[1].id])

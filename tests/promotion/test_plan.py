@@ -400,10 +400,6 @@ def test_the_limit_keeps_the_most_important() -> None:
     assert [item.why for item in found.refused] == [Check.LIMIT]
 
 
-def test_a_full_memory_takes_nothing_more() -> None:
-    assert why(GOOD, rules=replace(RULES, may_grow=False)) == [Check.SIZE]
-
-
 def test_a_run_replaces_a_quarter_of_what_is_there_at_most() -> None:
     subjects = ("billing", "search", "import", "login", "export")
     old = "".join(f"- The timeout of {name} is 45 seconds <!-- mem {CITED_OLD} -->\n" for name in subjects).encode()
@@ -496,7 +492,6 @@ def test_a_refusal_names_its_operation_and_says_in_words_what_is_wrong() -> None
         ([uncited], {}, "it cites no source"),
         ([update], {}, "the fact it would change is not in MEMORY.md"),
         ([GOOD, other], {}, "it says the same as another fact of this run"),
-        ([GOOD], {"rules": replace(RULES, may_grow=False)}, "MEMORY.md is full and nothing in it can be archived"),
         ([GOOD], {"rules": replace(RULES, refused=frozenset([text_hash(GOOD.text)]))}, "a person took it out before"),
     ):
         operation, said = refusal(*operations, **more)

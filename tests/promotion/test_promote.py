@@ -319,7 +319,8 @@ def test_a_later_log_supersedes_and_the_old_fact_is_named(logs: Repo) -> None:
 
 def test_expired_facts_and_those_over_the_budget_go_to_the_archive(repo: Repo) -> None:
     rows = "".join(
-        f"- old fact number {n} <!-- mem importance=0.1 from=2025-03-{n % 28 + 1:02} -->\n" for n in range(12)
+        f"- old fact number {n} <!-- mem src=memory/2025-03-01.md:{n + 1} importance=0.1 from=2025-03-{n % 28 + 1:02} -->\n"
+        for n in range(12)
     )
     memory = "# Memory\n\n## Facts\n\n" + rows + "- gone <!-- mem from=2024-01-01 until=2025-01-01 -->\n"
     repo.commit(
