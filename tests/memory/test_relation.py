@@ -313,6 +313,39 @@ def test_trails_are_part_of_the_subject() -> None:
     assert relation(patient, Said("Allergic to latex.", ("Ward", "Patient 22"))).kind is Kind.OTHER
 
 
+ROW = ("Boats", "Boat | State | Crew")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (Said("Ferry North | moored | crew of four", ROW), Said("Ferry Kestrel | moored | crew of four", ROW)),
+        (Said("`order.paid` - Mark as done"), Said("`order.refused` - Record the reason, update the order")),
+        (Said("**`deploy.sh`**: runs on staging"), Said("**`release.sh`**: runs on production")),
+        (Said("Monitor: `harbour-watch.md`"), Said("Docs updated: harbour-watch.md + the notes of the yard")),
+    ],
+)
+def test_two_rows_or_entries_with_different_keys_are_about_two_things(earlier: Said, later: Said) -> None:
+    judged = relation(earlier, later)
+    assert judged.kind in (Kind.OTHER, Kind.ADDS) and not judged.asks
+
+
+def test_rows_with_one_key_are_compared() -> None:
+    changed = relation(Said("Ferry North | crew of four", ROW), Said("Ferry North | crew of six", ROW))
+    assert changed.asks and (changed.old, changed.new) == ("four", "six")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We decided that invoices go out on the 3rd.", "We decided that invoices go out on the 13th."),
+        ("The office is on the 3rd floor", "The office is on the 4th floor"),
+    ],
+)
+def test_an_ordinal_is_a_value(old: str, new: str) -> None:
+    assert relation(old, new).asks and not relation(old, new).automatic
+
+
 def test_the_day_and_topic_of_a_log_tell_no_things_apart() -> None:
     fact = Said("The request timeout is 45 seconds.", ("Memory", "Decisions"), "2026-03-02")
     line = Said("The request timeout is now 30 seconds.", ("2026-03-05", "10:00 - standup"), "2026-03-05")

@@ -46,6 +46,7 @@ _MORE_UNITS: tuple[tuple[str, float, str], ...] = (
     ("mass", 0.001, "밀리그램 毫克"),
     ("mass", 1000, "킬로 kilo kilos"),
     ("mass", 1e6, "ton tons tonne tonnes 톤 吨 トン"),
+    ("day", 1, "st nd rd th"),
     ("temperature", 1, "°c °f degrees 도 度 ℃ 摄氏度"),
     ("volume", 0.001, "毫升"),
     ("pressure", 1, "bar psi pa kpa"),

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gitmem import linear_model
+from gitmem.lazy_patterns import lazy
 from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
 from gitmem.memory.relation.clauses import main_clauses
@@ -221,7 +222,7 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     else:
         chances = {Kind(name): chance for name, chance in model.probabilities(found).items()}
         chances = _by_day(corrected(chances, found, pair), one, other, pair)
-    if _no_shared_subject(pair) or _ends_nothing(pair):
+    if _no_shared_subject(pair) or _ends_nothing(pair) or _keys_differ(one, other):
         chances = _of_two_things(chances)
     kind = max(chances, key=lambda each: chances[each])
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
@@ -264,6 +265,30 @@ def _no_shared_subject(pair: Alignment) -> bool:
         return False
     unpaired = [pair.old.content[i] for i in pair.left_old], [pair.new.content[j] for j in pair.left_new]
     return all(any(token.kind not in VALUES for token in side) for side in unpaired)
+
+
+def _keys_differ(one: Said, other: Said) -> bool:
+    """Whether both statements begin with the key of a thing and the keys differ: two rows of one table by their first
+    cells, two entries like "`invoice.paid` - close it" by their code, and two like "Monitor: a.md" by their labels,
+    which differ if no word is in both."""
+    if one.trail and other.trail and _CELL in one.trail[-1] and one.trail[-1] == other.trail[-1]:
+        return _stems(one.text.partition(_CELL)[0]) != _stems(other.text.partition(_CELL)[0])
+    code, code_other = _CODE_KEY.match(one.text), _CODE_KEY.match(other.text)
+    if code and code_other:
+        return _stems(code[1]) != _stems(code_other[1])
+    label, label_other = _LABEL.match(one.text), _LABEL.match(other.text)
+    if not label or not label_other or not _TELLS_OF_VALUE.isdisjoint(read(one.text).cues | read(other.text).cues):
+        return False  # a label may name a source, or an end: "Fixed: ..."
+    return _stems(label[1]).isdisjoint(_stems(label_other[1]))
+
+
+def _stems(text: str) -> set[str]:
+    return {token.stem or token.norm for token in read(text).content}
+
+
+_CELL = " | "  # between the cells of a row and of a table's header
+_CODE_KEY = lazy(r"[\W_]*`([^`\n]+)`[*_]*\s*(?:[-:=|]|[–—→：])")
+_LABEL = lazy(r"[\W_]*((?:[^\W_][\w'’/-]*[ ]?){1,4})[*_]*\s?[:：][*_]*\s+\S")
 
 
 def _ends_nothing(pair: Alignment) -> bool:
