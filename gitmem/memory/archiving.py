@@ -130,12 +130,18 @@ def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) 
 
 
 def superseded_entry(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> ArchiveEntry:
-    """The archive entry of a fact that the fact with the id `by` replaces: a list item with `key`=`by` in its comment.
+    """The archive entry of a fact that the fact with the id `by` replaces. `key`, raises: as for `superseded_line`."""
+    return ArchiveEntry(fact, (superseded_line(fact, by, key),), archive_path(fact, today))
+
+
+def superseded_line(fact: Fact, by: str, key: str = SUPERSEDED_BY) -> str:
+    """The line of the archive for a fact that the fact with the id `by` replaces: a list item with `key`=`by` in its
+    comment, and a line end.
 
     `key`: `superseded-by`, or `same-as` if both facts say the same. Raises ValueError as `bullet` does.
     """
     meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
-    return ArchiveEntry(fact, (bullet(fact.text, meta) + "\n",), archive_path(fact, today))
+    return bullet(fact.text, meta) + "\n"
 
 
 def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:

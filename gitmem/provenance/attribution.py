@@ -94,7 +94,7 @@ class Attributor:
         self._facts: dict[str, list[Fact]] = {}
 
     @cached_property
-    def _present_ids(self) -> frozenset[str]:
+    def present_ids(self) -> frozenset[str]:
         """The ids of the facts of long-term memory at `at`."""
         return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.at))
 
@@ -188,7 +188,7 @@ class Attributor:
         """The edit of a fact that cites the source of a promoted text which is no longer in memory; of several such
         texts the likest one counts. None when all of them are still in memory, or the line is not committed."""
         promoted = {digest for span in spans for digest in self.ledger.by_span.get(span_key(span), ())}
-        lost = [digest for digest in sorted(promoted) if id_of_hash(digest) not in self._present_ids]
+        lost = [digest for digest in sorted(promoted) if id_of_hash(digest) not in self.present_ids]
         olds = [before for digest in lost if (before := self._promoted_fact(digest))]
         if not lost or (commit := line_commit()) is None:
             return None
@@ -215,10 +215,7 @@ class Attributor:
             old = next((old for old in same_source if old.id == fact.id), None)
             if old is None:
                 return Edit(commit, same_source[0], (TEXT,))
-            rows = self.repo.blame(path, old.line, old.end, parent)
-            commit = newest_commit(
-                self.repo, [self.repo.commit(oid) for oid in dict.fromkeys(row.commit for row in rows)]
-            )
+            commit = newest_commit(self.repo, self.line_commits(parent, path, old))
         return None
 
     def commit_of_link(self, path: str, ident: str, key: str, other: str) -> Commit | None:
@@ -230,8 +227,7 @@ class Attributor:
             fact = next((fact for fact in same if names_fact(fact.meta, (key,), other)), None)
             if fact is None:
                 return found
-            rows = self.repo.blame(path, fact.line, fact.end, at)
-            found = newest_commit(self.repo, [self.repo.commit(oid) for oid in dict.fromkeys(r.commit for r in rows)])
+            found = newest_commit(self.repo, self.line_commits(at, path, fact))
             if not found.parents:
                 return found
             at = found.parents[0]
@@ -255,6 +251,12 @@ class Attributor:
         targets = dict.fromkeys(link.target for link in links if link.sha256 == digest and link.target)
         facts = (fact for target in targets for fact in self.facts_in(commit, target))
         return next((fact for fact in facts if fact.id == id_of_hash(digest)), None)
+
+    def line_commits(self, at: str, path: str, fact: Fact) -> list[Commit]:
+        """The commits that last touched the lines of a fact of the file as it is at the commit `at`, without
+        repeats."""
+        rows = self.repo.blame(path, fact.line, fact.end, at)
+        return [self.repo.commit(oid) for oid in dict.fromkeys(row.commit for row in rows)]
 
     def facts_in(self, commit: str, path: str) -> list[Fact]:
         """The facts of a file at a commit, each with the keys of the file's front matter; [] when the commit has no
