@@ -34,7 +34,7 @@ from gitmem.memory.fact import Fact, parse_span, text_hash
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
 from gitmem.plural import counted
-from gitmem.provenance.attribution import newest_commit
+from gitmem.provenance.archived_facts import FactVersion, judged_version
 from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
@@ -268,14 +268,15 @@ class _History:
     def of_fact(self, path: str, fact: Fact) -> tuple[okf.Origin, list[Span]]:
         """The origin of a fact, without sources, and its cited lines, as `git mem why` and `verify` report them."""
         oids = dict.fromkeys(self._blamed(path)[fact.line - 1 : fact.end])
-        blamed = newest_commit(self._repo, [self._repo.commit(oid) for oid in oids])
-        found = self._checks.attributor.attribution(path, fact, lambda: blamed)
+        commits = [self._repo.commit(oid) for oid in oids]
+        version = judged_version(self._checks, FactVersion(self._repo, path, fact, lambda: commits))
+        found = self._checks.attributor.attribution(version.path, version.fact, version.line_commit)
         problems = [
-            *self._checks.problems(fact, found),
-            *self._checks.policy_problems(path, fact, found, lambda: blamed),
+            *self._checks.problems(version.fact, found),
+            *self._checks.policy_problems(version.path, version.fact, found, version.line_commit),
         ]
         writer = self._writers.get(fact.id)
-        commit = writer.commit if writer else blamed
+        commit = writer.commit if writer else version.line_commit()
         record = next((one for one in found.records if one.commit.oid == commit.oid), None)
         by = actor(commit)
         if record and (model := record.model(text_hash(fact.text))):

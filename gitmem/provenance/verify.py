@@ -22,7 +22,8 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, render_span, text_hash
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import Attribution, Edit, differing_keys, newest_commit
+from gitmem.provenance.archived_facts import FactVersion, judged_version
+from gitmem.provenance.attribution import Attribution, Edit, differing_keys
 from gitmem.provenance.authorship import by_machine, shown_name
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
@@ -126,7 +127,7 @@ def verify(
     run.read_base(rows)
     checked: list[CheckedFact] = []
     for path, data, fact in rows:
-        if run.is_unchanged(fact):
+        if run.is_unchanged(path, data, fact):
             if policy:
                 checked += run.check_place(path, fact)
             checked += run.check_sources(path, data, fact)
@@ -183,22 +184,30 @@ class _Verification:
         for _, fact in sorted((*same, *changed), key=lambda row: row[0]):
             self.before.setdefault(fact.id, []).append(fact)
 
-    def is_unchanged(self, fact: Fact) -> bool:
-        """Whether `base` has the fact, in any file, with the same keys in its comment."""
-        return any(set(old.meta) == set(fact.meta) for old in self.before.get(fact.id, ()))
+    def is_unchanged(self, path: str, data: bytes, fact: Fact) -> bool:
+        """Whether `base` has the fact, in any file, with the same keys in its comment; of a fact that a promotion
+        archived since, with the keys that it had before."""
+        metas = [set(old.meta) for old in self.before.get(fact.id, ())]
+        return bool(metas) and (set(fact.meta) in metas or set(self._version(path, data, fact).fact.meta) in metas)
+
+    def _version(self, path: str, data: bytes, fact: Fact) -> FactVersion:
+        """The version of a fact that is judged (`archived_facts`)."""
+        lines = partial(self._line_commits, path, data, fact.line, fact.end)
+        return judged_version(self.checks, FactVersion(self.repo, path, fact, lines))
 
     def check(self, path: str, data: bytes, fact: Fact) -> CheckedFact:
         """Make every check of a fact that is new or has another comment than at `base`."""
-        line_commit = partial(self.line_commit, path, data, fact)
-        attribution = self.attributor.attribution(path, fact, line_commit)
+        version = self._version(path, data, fact)
+        judged = version.fact
+        attribution = self.attributor.attribution(version.path, judged, version.line_commit)
         olds = self.before.get(fact.id, ())
         if attribution.edit is None and olds:  # only the comment changed since `base`
-            changed = differing_keys(olds[0].meta, fact.meta)
-            edit = Edit(line_commit(), olds[0], changed)
+            changed = differing_keys(olds[0].meta, judged.meta)
+            edit = Edit(version.line_commit(), olds[0], changed)
             attribution = replace(attribution, support=Support.EDITED, edit=edit)
-        problems = list(self.checks.problems(fact, attribution))
+        problems = list(self.checks.problems(judged, attribution))
         if self.policy:
-            problems += self.checks.policy_problems(path, fact, attribution, partial(self._writer, path, data, fact))
+            problems += self.checks.policy_problems(version.path, judged, attribution, version.writer)
         promotion = self.ledger.by_hash.get(text_hash(fact.text), "")
         if not promotion and attribution.edit:
             promotion = attribution.edit.commit.oid
@@ -206,9 +215,9 @@ class _Verification:
         for rule, message in problems:
             oid = promotion
             if rule == "unrecorded":
-                oid = self._writer(path, data, fact).oid
+                oid = version.writer().oid
             flaws.append(Flaw(rule, path, fact.line, message, fact.id, oid))
-        return CheckedFact(path, fact, attribution, tuple(flaws), line_commit() if self.policy else None)
+        return CheckedFact(path, fact, attribution, tuple(flaws), version.line_commit() if self.policy else None)
 
     def check_place(self, path: str, fact: Fact) -> Iterator[CheckedFact]:
         """Check whether an agent moved an unchanged fact below another heading or item, which may change its meaning.
@@ -266,21 +275,11 @@ class _Verification:
             if reader.has_changed(source) or self.checks.is_reverted_from_log(source.path, source.text):
                 message = Message("{} was changed since", render_span(span))
                 oid = self.ledger.by_hash.get(text_hash(fact.text), "")
-                line_commit = partial(self.line_commit, path, data, fact)
-                attribution = self.attributor.attribution(path, fact, line_commit)
+                version = self._version(path, data, fact)
+                attribution = self.attributor.attribution(version.path, version.fact, version.line_commit)
                 flaw = Flaw("source-changed", path, fact.line, message, fact.id, oid)
-                yield CheckedFact(path, fact, attribution, (flaw,), line_commit())
+                yield CheckedFact(path, fact, attribution, (flaw,), version.line_commit())
                 return
-
-    def line_commit(self, path: str, data: bytes, fact: Fact) -> Commit:
-        """The newest of the commits that last touched the lines of a fact."""
-        return newest_commit(self.repo, self._line_commits(path, data, fact.line, fact.end))
-
-    def _writer(self, path: str, data: bytes, fact: Fact) -> Commit:
-        """The commit that counts as the writer of a fact: the newest by an agent among those that last touched its
-        lines, else the newest. When a person edited one line, an agent's other lines are still the agent's."""
-        commits = self._line_commits(path, data, fact.line, fact.end)
-        return newest_commit(self.repo, [commit for commit in commits if by_machine(commit)] or commits)
 
     def _line_commits(self, path: str, data: bytes, first: int, last: int) -> list[Commit]:
         """The commits that last touched the lines `first` to `last`, without repeats. Blame is cached for each file."""

@@ -27,6 +27,7 @@ from gitmem.messages import Message
 from gitmem.paths import kind
 from gitmem.plural import counted
 from gitmem.provenance import trailers
+from gitmem.provenance.archived_facts import Archiving, FactVersion, judged_version
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest_commit
 from gitmem.provenance.authorship import actor, agent_of_commit, reviewed_merge, reviewers, shown_name
 from gitmem.provenance.checks import Checks
@@ -142,8 +143,10 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     rows = repo.blame(path, shown.line, shown.end, rev)
     oids = list(dict.fromkeys(row.commit for row in rows))
     commit = None
+    commits: list[Commit] = []
     if all(oid.strip("0") for oid in oids):
-        commit = newest_commit(repo, [repo.commit(oid) for oid in oids])
+        commits = [repo.commit(oid) for oid in oids]
+        commit = newest_commit(repo, commits)
     notes: list[str] = []
     if shown.line != line:
         notes.append(Message("line {} belongs to the fact that begins on line {}", line, shown.line))
@@ -159,15 +162,20 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     ledger = ledger_of(repo, _until_promoted(matching, commit, text_hash(fact.text)))
     del matching  # ends Git's search
     checks = Checks(repo, at, ledger, config.memory_paths, whole=False)
-    attribution = checks.attributor.attribution(path, fact, lambda: commit)
+    version = FactVersion(repo, path, fact, lambda: commits)
+    if commits:
+        version = judged_version(checks, version)
+    attribution = checks.attributor.attribution(
+        version.path, version.fact, lambda: version.line_commit() if commits else None
+    )
     written_by = commit
     if kind(path) in LASTING and (writer := writers(repo, at, [fact]).get(fact.id)):
         written_by = writer.commit
     origin, block = _recording_commit(attribution, fact, written_by)
-    notes += _notes(checks.attributor, attribution, origin, commit)
-    problems = list(checks.problems(fact, attribution))
+    notes += _notes(checks.attributor, attribution, origin, commit, version.archiving)
+    problems = list(checks.problems(version.fact, attribution))
     if commit is not None:
-        problems += checks.policy_problems(path, fact, attribution, lambda: commit)
+        problems += checks.policy_problems(version.path, version.fact, attribution, version.line_commit)
     problem = attribution.problem or next((problem.message for problem in problems), "")
     sources = attribution.sources
     if problems:
@@ -181,7 +189,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     answer = replace(
         answer, reviewers=tuple(dict.fromkeys(looked)), sources=sources, support=attribution.support,
         words=attribution.words, problem=problem, edit=attribution.edit, notes=tuple(notes),
-        edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
+        edited=tuple(attribution.edit.values(version.fact)) if attribution.edit else (),
         session=fact.get("session"), turn=fact.get("turn"), code=_code(repo, fact, rev),
     )  # fmt: skip
     older = [value for key, value in fact.meta if key == "supersedes"]
@@ -217,10 +225,17 @@ def _without_forgotten(answer: Answer, repo: Repository) -> Answer:
     )  # fmt: skip
 
 
-def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | None, commit: Commit | None) -> list[str]:
-    """Sentences for a person. `origin`: the commit that wrote the fact; `commit`: the last one to touch its line."""
+def _notes(
+    attributor: Attributor, attribution: Attribution, origin: Commit | None, commit: Commit | None,
+    archiving: Archiving | None,
+) -> list[str]:  # fmt: skip
+    """Sentences for a person. `origin`: the commit that wrote the fact; `commit`: the last one to touch its line;
+    `archiving`: the promotion that archived the fact, None without one."""
     notes: list[str] = []
-    if origin and commit and origin.oid != commit.oid:
+    if archiving:
+        by, oid = actor(archiving.commit), archiving.commit.oid[:12]
+        notes.append(Message("archived by {} in {}, which promoted {} in its place", by, oid, archiving.successor.id))
+    elif origin and commit and origin.oid != commit.oid:
         notes.append(Message("the line was last touched by {} ({})", commit.oid[:12], shown_name(commit.author)))
     edit = attribution.edit
     if edit and TEXT in edit.changed and not edit.recorded:
@@ -281,9 +296,12 @@ def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
 
 
 def _grep_strings(fact: Fact) -> list[str]:
-    """Strings of which every commit message that records the fact contains one: the hash of its text, its sources. In a
-    long history Git finds these commits much faster than all records."""
-    return [text_hash(fact.text), *(render_span(span) for span in cited_spans(fact.meta))]
+    """Strings of which every commit message that records the fact, or the fact that replaced it, contains one: the
+    hashes of their texts, its sources. In a long history Git finds these commits much faster than all records."""
+    successors = [
+        f"sha256:{value}" for key, value in fact.meta if key == memory_facts.SUPERSEDED_BY and value.isalnum()
+    ]
+    return [text_hash(fact.text), *(render_span(span) for span in cited_spans(fact.meta)), *successors]
 
 
 def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: str) -> Iterator[Commit]:
