@@ -8,7 +8,7 @@ of a fact is parsed.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -76,7 +76,7 @@ class Document:
     @property
     def skipped(self) -> str:
         """The reason why the document is not indexed; "" for a document that is indexed."""
-        return next((p.message for p in self.problems if p.fault in SKIPPED), "")
+        return skip_reason(self.problems)
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -178,6 +178,11 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
     if "\r" in text and "\n" not in text.strip():
         problems.append(Problem(Fault.CR, 1, "ends its lines with CR only: Git sees one line", "use LF"))
     return text, problems
+
+
+def skip_reason(problems: Iterable[Problem]) -> str:
+    """The message of the first of the problems of a file for which its text is not read (SKIPPED); "" without one."""
+    return next((problem.message for problem in problems if problem.fault in SKIPPED), "")
 
 
 def _looks_utf16(data: bytes) -> bool:

@@ -18,6 +18,7 @@ from gitmem.gate.detectors.finding import Skipped
 from gitmem.git.objects import EXECUTABLE, REGULAR, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
+from gitmem.memory.document import decode, skip_reason
 from gitmem.memory.fact import Fact, cited_spans, fact_id, id_of_hash, normalise, text_hash
 from gitmem.memory.statements import read
 from gitmem.messages import Message
@@ -123,6 +124,8 @@ def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) 
             skipped.append(Skipped(path, "no such day"))
         elif oid not in contents:
             skipped.append(Skipped(path, "missing, or larger than 1 MiB"))
+        elif reason := skip_reason(decode(contents[oid], path)[1]):
+            skipped.append(Skipped(path, reason))
         else:
             lines = split_log(contents[oid])
             new = _new_lines(lines, split_log(contents.get(old.get(path, ""), b"")))

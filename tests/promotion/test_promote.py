@@ -334,6 +334,23 @@ def test_expired_facts_and_those_over_the_budget_go_to_the_archive(repo: Repo) -
     assert repo.git("status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 12345\n", "Git LFS"),
+        ("# 2026-02-07\n\n- We decided to use GraphQL\n".encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_a_log_whose_text_is_not_here_is_named_and_not_promoted(repo: Repo, data: bytes, words: str) -> None:
+    path = repo.path / "memory/2026-02-07.md"
+    path.parent.mkdir()
+    path.write_bytes(data)
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "log")
+    said = repo.mem("promote").stdout
+    assert "not read: memory/2026-02-07.md" in said and words in said and not (repo.path / "MEMORY.md").exists()
+
+
 def test_lines_that_are_not_committed_are_not_read(logs: Repo) -> None:
     logs.write("memory/2026-02-07.md", "# 2026-02-07\n\n- We decided to use GraphQL\n")
     assert not any("GraphQL" in f["text"] for f in promote(logs)["facts"])
