@@ -26,12 +26,13 @@ MAX_LATER = 200  # newest lines of logs that are compared with the other stateme
 
 
 def with_amendment_days(parts: Sequence[Part], today: date, log_patterns: Iterable[str] = ()) -> list[Part]:
-    """All parts in order. A part with a statement that a later line of a log replaces or ends has the day of that line
-    in `until`.
+    """All parts in order. For each statement that a later line of a log surely replaces or ends, its part has (line of
+    the statement, day of the later line) in `until`.
 
     `log_patterns`: path patterns of logs outside memory/. A commit or an episode that repeats such a statement is
     marked too. Only the MAX_LATER newest log lines that a person said are compared. Entries that a part has in `until`
     already are kept.
+
     """
     patterns = tuple(log_patterns)
     said = [row for part in parts for row in _placed_facts(part)]
@@ -54,8 +55,8 @@ def with_amendment_days(parts: Sequence[Part], today: date, log_patterns: Iterab
 
 
 def _placed_facts(part: Part) -> Iterator[PlacedFact]:
-    """Each statement of a part as a fact with its path and day ("" if no day is known); none for a part without a
-    file."""
+    """Each statement of a part as a fact with its path and day: the one that it states, else that of its file's name,
+    else ""; none for a part without a file."""
     if not part.path:
         return
     dated = log_date(part.path)
@@ -73,22 +74,24 @@ def _fact(piece: Piece) -> Fact:
 
 
 def _is_of_person(row: PlacedFact) -> bool:
-    """Whether a person said a statement."""
+    """Whether a statement names no origin, or only a person (`user`) as its origin."""
     return origin_of(row.fact.meta) in ("", "user")
 
 
 def _is_earlier(one: PlacedFact, other: PlacedFact) -> bool:
-    """Whether a statement is from an earlier day, or from an earlier line of the same log."""
+    """Whether `one` is from an earlier day than `other`, or from the same day and an earlier line of the same file. A
+    statement without a day counts as earlier than any day."""
     if one.day != other.day:
         return one.day < other.day
     return one.path == other.path and one.fact.line < other.fact.line
 
 
 def _part_with_days(part: Part, over: Mapping[str, PlacedFact]) -> Part:
-    """The part with (line, day) in `until` for each of its statements that is earlier than its later line in `over`.
+    """The part with (line, day) in `until` for each of its statements that is earlier than its later line in `over`. A
+    line that is in `until` already gets no second day.
 
-    `over`: id of a fact -> the later line. A part without statements (a commit) gets one day, the latest, for all of
-    it.
+    `over`: id of a fact -> the later line. A part without statements (a commit) with an empty `until` gets one day, the
+    latest, for all of it.
     """
     known = {line for line, _ in part.until}
     new = [

@@ -34,11 +34,12 @@ def answering_parts(
     `pairs`: (part as it was found, part without the statements that the session has). The evidence is measured on the
     first; the second is returned. `questions`: the first is the prompt. `chunks`: chunks in the searched indexes, for
     the weights of words. A part outside the RECALLED layers is always kept. If the best part has less evidence than
-    `request.min_best_evidence`, no recalled part is kept. If the request has no limit of evidence or no prompt, or if
-    there are no questions, all parts are kept. With `min_evidence`, a part with a day in `until` or with deleted code
-    is left out too. The questions after the first (`recall_queries.BACKGROUND_WEIGHT`) count for a part that shares a
-    word with the prompt; they count for every part if the prompt is made of common words, such as "and why does it
-    fail?".
+    `request.min_best_evidence`, no recalled part is kept; else a part needs `request.min_evidence` and the smaller of
+    `request.min_best_evidence` and MIN_BESIDE (MIN_BESIDE_STRONG if the best part has STRONG evidence). If the request
+    has no limit of evidence or no prompt, or if there are no questions, all parts are kept. With `min_evidence`, a part
+    with a day in `until` or with deleted code is left out too. The questions after the first
+    (`recall_queries.BACKGROUND_WEIGHT`) count for a part that shares a word with the prompt; they count for every part
+    if the prompt is made of common words, such as "and why does it fail?".
     """
     if not (request.min_best_evidence or request.min_evidence) or not request.prompt.strip() or not questions:
         return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts

@@ -88,7 +88,7 @@ class Context:
 
     @property
     def tokens_by_layer(self) -> dict[str, int]:
-        """Tokens of each layer, and `quotation`: those of the text around the parts."""
+        """Tokens of each layer, and `quotation`: those of the text around the parts; {} without parts."""
         tokens: dict[str, int] = {}
         for part in self.parts:
             tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
@@ -257,8 +257,9 @@ def _merge_parts(
 
 
 def _with_latest_turns(request: ContextRequest) -> ContextRequest:
-    """The request with only the last 20 spoken turns and the last tool outputs of its transcript, in order, and without
-    secrets in them, because they are searched for and printed. Without a transcript the request is unchanged."""
+    """The request with only the last 20 spoken turns of its transcript and the ends of the last few tool outputs
+    (MAX_TOOL_RESULTS, MAX_TOOL_CHARACTERS), in order, and without secrets in them, because they are searched for and
+    printed. Without a transcript the request is unchanged."""
     if request.transcript is None:
         return request
     turns: list[Turn] = []
@@ -435,7 +436,7 @@ def _last_user_text(request: ContextRequest) -> str:
 
 def _best_hits(scope: Scope, request: ContextRequest, questions: Sequence[Question]) -> Recalled:
     """The hits of all questions in a scope, best first. A place that several questions find is there once, with its
-    best weighted score."""
+    best weighted score. Hits in files that the request leaves out are not among them."""
     best: dict[tuple[str, int, int], RecalledHit] = {}
     chunks = 0
     for text, weight in questions:
@@ -452,8 +453,8 @@ def _best_hits(scope: Scope, request: ContextRequest, questions: Sequence[Questi
 
 
 def _excluded(path: str, request: ContextRequest) -> bool:
-    """Whether the request leaves out a path: by `without_paths`, or by `without_agents` and the agent in the file
-    name."""
+    """Whether the request leaves out a path: by `without_paths` (`*` matches `/` too), or by `without_agents` and the
+    agent in the file name."""
     if any(fnmatchcase(path, glob) for glob in request.without_paths):
         return True
     agent = agent_of(path)

@@ -99,7 +99,7 @@ def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
 
 def _interrupted(repo: Repository, when: datetime, session: str, known: KnownStatements) -> str:
     """The section with the summary of the last active session other than `session`, if it was interrupted (ACTIVE,
-    INTERRUPTED); "" if it was not."""
+    INTERRUPTED); "" if it was not. Lines that `known` says are left out; the others are added to it."""
     if not (repo.common_dir / "gitmem/sessions").is_dir():
         return ""
     from gitmem.gate.quoting import fence
@@ -142,7 +142,7 @@ def _values(
 ) -> str:
     """The section with the working values of the project and of `session` that the configured agent may see; "" if
     there are none. A working value is a short text under a key that lasts for a task. Only the first MAX_VALUES are
-    looked at; the texts are added to `known`."""
+    looked at. Values that lapsed or that `known` says are left out; the others are added to it."""
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
     from gitmem.gate.quoting import HIDDEN, escaped, without_secrets

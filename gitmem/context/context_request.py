@@ -59,7 +59,7 @@ class Scope:
 
 def estimated_tokens(text: str) -> int:
     """An estimate of the tokens of a text without a tokenizer: 1.5 for each wide character (from U+1100, such as Hangul
-    and Han), a third for each other character."""
+    and Han), a third for each other character; each of the two sums is rounded up."""
     wide = sum(1 for character in text if character >= "\u1100")
     return -(-(len(text) - wide) // 3) + -(-3 * wide // 2)
 
@@ -81,16 +81,17 @@ class ContextRequest:
     `prompt`: the question or task of the person. `budget`: tokens of the text. `subjects`: paths or names that rules
     may match and that memory is searched for. `staged`: staged paths, which rules may match. `folders`: further folders
     whose memory counts. `transcript`: the conversation so far. `summary`: of the conversation before its recent turns.
-    `min_best_evidence`: the least evidence, 0..1, of the best part; without it no recalled part is shown.
-    `min_evidence`: the least evidence of each recalled part (`evidence.ENOUGH`); 0 for no limit. `contents`: the
+    `min_best_evidence`: the least evidence, 0..1, of the best part: if it has less, no recalled part is shown; 0 for no
+    limit. `min_evidence`: the least evidence of each recalled part (`evidence.ENOUGH`); 0 for no limit. `contents`: the
     statements that the session has already; they are not repeated. `whole_memory_tokens`: a MEMORY.md up to this size
     goes in whole, whatever the prompt asks; None for `budget`, 0 for never. `include`: (path, first line, last line) of
-    passages that must be in the context. `loaded`: paths that the host has loaded. `session`: the session whose working
-    values are taken, "" for the transcript's. `entities`: prefixes of the keys of working values, empty for all.
-    `without_layers`, `without_paths` (globs), `without_agents`: what is left out. `max_characters`: characters of the
-    text at most. `warn_characters`: size above which a message tells the size. Both are 0 for no limit. `layer_limits`,
-    `weights`: see `layer_limits.py`. `count_tokens`: returns the tokens of a text. `tokenizer`: its name. `merge`:
-    condenses parts by a model; None for no condensing.
+    passages that must be in the context; last line 0 for the end of the file. `loaded`: paths that the host has loaded.
+    `session`: the session whose working values are taken, "" for the transcript's. `entities`: prefixes of the keys of
+    working values, empty for all. `without_layers`, `without_paths` (globs, whose `*` matches `/` too),
+    `without_agents`: what is left out. `max_characters`: characters of the text at most. `warn_characters`: size above
+    which a message tells the size. Both are 0 for no limit. `layer_limits`, `weights`: see `layer_limits.py`.
+    `count_tokens`: returns the tokens of a text. `tokenizer`: its name. `merge`: condenses parts by a model; None for
+    no condensing.
     """
 
     prompt: str = ""

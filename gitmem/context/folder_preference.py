@@ -42,8 +42,8 @@ class _FilteredDocument(Document):
 
 
 class FolderReader:
-    """Reads documents without the statements that apply to folders outside the request, and counts these for
-    `limits`."""
+    """Reads documents without the statements that apply to folders outside the request, and counts these for `limits`.
+    `in_hand`: the folders of the request. `whole`: folders whose memory belongs to the whole repository."""
 
     def __init__(self, read: Read, in_hand: FoldersInUse, whole: Collection[str]) -> None:
         self._read, self._in_hand, self._whole = read, in_hand, whole
@@ -123,8 +123,8 @@ def prefer_nearest(
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
     """(the parts that remain, with more relevance for those of deeper folders; (part, reason) for each hidden fact).
 
-    A fact is hidden if a deeper folder has a fact with the same key (`Test runner: ...`). Only parts of PREFERRED
-    layers gain relevance, up to MAX_RAISED_RELEVANCE. `own_folders`: as in `may_be_scoped`.
+    A fact of the layer MEMORY is hidden if a deeper folder has one with the same key (`Test runner: ...`). Only parts
+    of PREFERRED layers gain relevance, up to MAX_RAISED_RELEVANCE. `own_folders`: as in `may_be_scoped`.
     """
     known: dict[str, dict[int, str]] = {}
 

@@ -128,7 +128,7 @@ class Weights:
     def relevance(self, score: float, day: date | None, importance: float, today: date) -> float:
         """The weighted mean, 0..1, of `score`, exp(-decay x age in days) and `importance`, which are 0..1 too.
 
-        `day`: of the statement; None counts as today. The mean is 0 if all weights are 0.
+        `day`: of the statement; None and a later day count as today. The mean is 0 if all weights are 0.
         """
         age = 0
         if day:

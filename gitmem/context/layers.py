@@ -349,10 +349,11 @@ def _label(piece: Piece) -> str:
 
 
 def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
-    """One part for each rule file whose front matter key `paths` matches a subject, or that lacks this key, by path. A
-    file without text after its front matter makes no part.
+    """One part for each rule file whose front matter key `paths` matches a subject or has `*`, or that lacks this key,
+    by path. A file without text after its front matter makes no part.
 
     `subjects`: paths, names of entities, or `*` for all.
+
     """
     parts = []
     for path in sorted(paths):
@@ -373,7 +374,7 @@ def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope:
 
 
 def _matches(subject: str, globs: Sequence[str]) -> bool:
-    """Whether a path matches one of the globs, or a name equals one of them whatever its case."""
+    """Whether a path matches one of the globs (`*` matches `/` too), or a name equals one of them whatever its case."""
     plain = subject.strip().casefold()
     return any(
         fnmatchcase(subject, glob) or _matches_without_folder(subject, glob) or plain == glob.strip().casefold()
@@ -391,7 +392,7 @@ def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "pro
     for a file without text after its front matter.
 
     Triggers are the values of the front matter key `triggers`; for a SKILL.md without this key, its `name`, with spaces
-    for its hyphens. Case is ignored. An ASCII trigger must begin a word of the prompt.
+    for its hyphens. Case is ignored. An ASCII trigger must begin a word of the prompt, and no digit may follow it.
     """
     parts = []
     asked = prompt.casefold()
@@ -415,8 +416,8 @@ def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "pro
 def _is_triggered(asked: str, trigger: str) -> bool:
     """Whether a prompt in lower case contains a trigger.
 
-    An ASCII trigger must begin a word (`release` in `releases`). A trigger in another script may be anywhere, because
-    particles are joined to it.
+    An ASCII trigger must begin a word, and no digit may follow it (`release` in `releases`). A trigger in another
+    script may be anywhere, because particles are joined to it.
     """
     if not trigger:
         return False
@@ -518,7 +519,8 @@ def log_parts(
 ) -> list[Part]:
     """One part for each statement of today's and yesterday's daily logs, newest first within a log.
 
-    `logs`: path -> day. `tokens`: tokens of one log; the newest statements that fit are taken. Today is `lapsed.day`.
+    `logs`: path -> day. `tokens`: tokens of one log; the newest statements that fit are taken, at least one; 0 for all.
+    Today is `lapsed.day`.
     """
     parts = []
     today = lapsed.day

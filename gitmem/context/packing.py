@@ -67,11 +67,12 @@ def fit(
     parts: Sequence[Part], total: int, measure: Measure, whole: frozenset[str] = frozenset(), characters: int = 0,
     waiting_memory: Sequence[Part] = (),
 ) -> Selection:  # fmt: skip
-    """Select the parts that fit `total` tokens.
+    """Select the parts that fit `total` tokens. Each part has its `tokens` counted already.
 
     `whole`: names of scopes whose MEMORY.md goes in whole. `characters`: the hard limit of characters if `total` was
     lowered because of it, for messages; else 0. `waiting_memory`: parts that are not selected here, but for which
     instruction files leave room.
+
     """
     limits = measure.limits
     done = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))
@@ -119,7 +120,8 @@ def fit(
 
 
 def cost_of(parts: Iterable[Part], measure: Measure) -> int:
-    """The tokens of parts together, with their quotations and headings, each counted once."""
+    """The tokens of parts together, with their quotations and headings, each counted once. Each part has its `tokens`
+    counted already."""
     budget = _Budget(0, measure)
     for part in parts:
         budget.take(part)
@@ -303,8 +305,8 @@ def _first_statements(part: Part, budget: int, count: Count) -> Part | None:
 def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = ()) -> str:
     """The first whole lines that fit `budget` tokens; "" if the first line does not fit.
 
-    `ends`: numbers of lines that end a statement, counted from 1 in `text`; if there are any, the result ends with one
-    of them.
+    `ends`: numbers of lines that end a statement, counted from 1 in `text`; if there are any, a text that does not fit
+    whole is cut after one of them.
     """
     kept: list[str] = []
     for line in text.split("\n"):

@@ -307,8 +307,8 @@ def first_fitting(found: Sequence[Piece], budget: int, count: Count, most: int =
 
 
 def _first_sentences(piece: Piece, budget: int, count: Count) -> str:
-    """The first sentences of a piece that fit `budget` tokens, and ELLIPSIS; a first sentence that does not fit is
-    cut."""
+    """The first sentences of a piece that fit `budget` tokens, and ELLIPSIS; a first sentence that does not fit is cut
+    by `shorten`."""
     kept = ""
     for sentence in sentences(piece.own.text[: 8 * budget]):
         if kept and count(f"{kept} {sentence}") > budget:

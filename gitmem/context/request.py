@@ -132,8 +132,8 @@ def request_of_options(
 ) -> ContextRequest:
     """The request that the options describe.
 
-    Raises UsageError if a place of `include` cannot be read, GitMemError for a transcript that cannot be read, and what
-    `open_merger` raises for a model that cannot be opened.
+    Raises UsageError for a place of `include` in another form than `PATH:A-B`, GitMemError for a transcript that cannot
+    be read, BadConfig for a wrong `mem.contextLayer`, and what `open_merger` raises for a model that cannot be opened.
     """
     staged: tuple[str, ...] = ()
     if options.staged or not options.subjects:
@@ -225,7 +225,7 @@ def build_context(
 
 def _with_tokenizer(request: ContextRequest, config: Config) -> tuple[ContextRequest, str]:
     """(the request with the configured tokenizer, ""), or with the built-in one and a message if the configured one
-    cannot be opened."""
+    cannot be opened. If neither can be opened, the request is unchanged beside the message."""
     from gitmem.models.token_count import BUILT_IN, count_of
 
     missing = ""

@@ -115,8 +115,8 @@ def _key(text: str) -> str:
 
 
 class KnownStatements:
-    """The statements that a session has, indexed by their words. `texts`: texts whose sentences are added; only the
-    last MAX_SENTENCES are."""
+    """The statements that a session has, indexed by their words. `texts`: texts whose sentences are added, without
+    questions and sentences over MAX_SENTENCE_CHARACTERS; only the last MAX_SENTENCES are."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._said: list[KnownStatement] = []
@@ -145,7 +145,8 @@ class KnownStatements:
             self.add(known_statement(piece))
 
     def says(self, text: str, topic: frozenset[str] = frozenset(), place: tuple[str, int, int] = ("", 0, 0)) -> bool:
-        """Whether the session has all sentences of a text. The parameters are those of `find_all`."""
+        """Whether the session has all sentences of a text; False for a text without sentences. The parameters are those
+        of `find_all`."""
         return bool(self.find_all(text, topic, place))
 
     def find_all(self, text: str, topic: frozenset[str], place: tuple[str, int, int]) -> list[int]:

@@ -113,8 +113,9 @@ def _shrink(
 
 
 def renderer(scopes: Sequence[Scope], commits: Mapping[str, str]) -> Render:
-    """A function from a selection to the text of the context. It marks uncommitted parts in the selection, and caches
-    rendered groups and comparisons with the commit."""
+    """The result is a function that renders a selection to the text of the context. It also changes the selection: in
+    `kept`, each part with an uncommitted line gets the trust UNCOMMITTED. It caches the quotations that it rendered and
+    the comparisons with the commits. `commits`: scope name -> commit, as for `rendering.render`."""
     quoted: dict[tuple[Part, ...], str] = {}
     changed: dict[tuple[str, str], frozenset[str] | None] = {}
 

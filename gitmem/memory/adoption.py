@@ -188,8 +188,9 @@ def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()
     """The text of .gitmem.toml that makes all notes memory. `old`: its text now, "" without one. `daily`: patterns of
     daily logs. `hosts`: further globs.
 
-    Returns `old` if it has all these globs (`lacking_patterns` finds missing patterns). Raises UsageError if a [memory]
-    table lacks some of them, because a person must change it, and if `old` is not TOML.
+    Returns `old` if its `paths` have all these globs, even if it lacks patterns of `daily` (`lacking_patterns` finds
+    them). Raises UsageError if a [memory] table lacks one of the globs, because a person must change it, and if `old`
+    is not TOML.
     """
     memory = _memory_table(old)
     table = _as_table(memory)

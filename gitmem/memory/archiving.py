@@ -88,10 +88,11 @@ def has_pinned(memory: Memory, entry: Entry) -> bool:
 def fit_to_budget(
     memory: Memory, today: date, budget: int, keep: Iterable[str] = ()
 ) -> tuple[Memory, list[ArchiveEntry]]:
-    """`remove_for_archive` for as many facts as must go until the file has at most `budget` lines.
+    """`remove_for_archive` for as many `archivable` items as must go until the file has at most `budget` lines.
 
     The least important facts go first, of equally important ones the oldest. Pinned facts and the fact ids in `keep`
     stay. The result is still over the budget if the other lines alone are: the caller checks `len(memory.lines)`.
+
     """
     kept = set(keep)
     free = [entry for entry in memory.items if entry.fact.id not in kept and not has_pinned(memory, entry)]

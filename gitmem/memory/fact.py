@@ -38,8 +38,9 @@ _ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 
 def parse_comment(text: str) -> tuple[str, Meta]:
-    """Split a text at its metadata comment: (text before the comment, pairs of the comment in order). A text without
-    such a comment has no pairs: (). Words of the comment without `=` are dropped."""
+    """Split a text at the metadata comment at its end: (text before the comment, pairs of the comment in order). A text
+    without such a comment gives (text without white space at its end, ()). Words of the comment without `=` are
+    dropped."""
     if not text.rstrip().endswith("-->"):
         return text.rstrip(), ()
     start = text.rfind("<!--")

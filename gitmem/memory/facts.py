@@ -239,9 +239,11 @@ def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading
 
 
 def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str]) -> Memory:
-    """The memory with `block`, the lines of `fact`, below the first heading whose text is one of `names`.
+    """The memory with `block`, the lines of `fact`, below the first heading whose text is one of `names`, in any case
+    and with or without a colon.
 
     Without such a heading a section `names[0]` is added at the end of the file. Newer facts come first in a section.
+
     """
     place = _heading(memory, names)
     if place:
@@ -283,7 +285,9 @@ def _heading(memory: Memory, names: Sequence[str]) -> int:
 
 
 def _section(memory: Memory, place: int) -> tuple[list[Entry], int]:
-    """(top-level list items below the heading on line `place`, number of the line after the section)."""
+    """(the top-level list items between line `place` and the next heading of any level, the number of that heading's
+    first line; without such a heading, the number after the last line). `place`: line of a heading; 0 for the file's
+    top."""
     limit = next((n for n, _, _ in memory.headings if n > place), len(memory.lines) + 1)
     if limit <= len(memory.lines):
         line = memory.lines[limit - 1]
@@ -358,9 +362,11 @@ def _line_end(line: str) -> str:
 
 
 def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) -> Memory:
-    """The memory with another comment at the end of the fact's last line; every other byte stays.
+    """The memory with another comment at the end of the fact's last line, or with none if `meta` is empty; every other
+    byte stays. A line that had only the old comment goes.
 
     Raises ValueError for a fenced block, which has no comment.
+
     """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block has no comment")

@@ -133,8 +133,8 @@ class FoldersInUse(NamedTuple):
     every: bool = False
 
     def depth(self, folder: str) -> int:
-        """The number of parts of `folder` if statements for it belong in the context; 0 for the whole repository; -1 if
-        they do not belong in it."""
+        """The number of parts of `folder` if statements for it belong in the context: a place is the folder or is below
+        it, the question names it, or `every` is set. 0 for the whole repository; -1 if they do not belong in it."""
         if not folder:
             return 0
         is_used = any(place == folder or place.startswith(folder + "/") for place in self.places)

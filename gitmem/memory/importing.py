@@ -72,10 +72,10 @@ class Plan:
     """What an import would write.
 
     `source`, `shape`: the folder and its layout. `files`: (source path, path here, bytes), with the pictures that
-    documents show. `left`: (source path, reason) of files that stay. `masked`: (source path, masked secrets).
-    `history`: whether the folder has a history to import. `daily`: (pattern, number) of daily notes among the files.
-    `settings`: the new bytes of .gitmem.toml, None if it does not change. `same`: paths here that have these bytes
-    already.
+    documents show. `left`: (source path, reason) of files that stay. `masked`: (source path, masked secrets and
+    personal data). `history`: whether the folder has a history to import. `daily`: (pattern, number) of daily notes
+    among the files. `settings`: the new bytes of .gitmem.toml, None if it does not change. `same`: paths here that have
+    these bytes already.
     """
 
     source: Path
@@ -103,8 +103,8 @@ def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: 
     """Plan the import of `source` into the work tree `here`; writes nothing.
 
     `into`: a folder below memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. Raises
-    UsageError if the source is missing, or if one of the two folders contains the other, and GitMemError as
-    `markdown_below`.
+    UsageError if the source is missing, if one of the two folders contains the other, or if the .gitmem.toml here is
+    not TOML, and GitMemError as `markdown_below`.
     """
     ensure_elsewhere(source, here, "notes")
     source = Path(os.path.expanduser(source)).absolute()
@@ -323,7 +323,7 @@ def _reason_to_stay(name: str) -> str:
 
 class GateResult(NamedTuple):
     """The result of the gate for one imported file. `data`: the bytes to write. `problem`: the reason why they must not
-    be written, "" if they may. `masks`: the secrets that were masked."""
+    be written, "" if they may. `masks`: the secrets and personal data that were masked."""
 
     data: bytes
     problem: str = ""
@@ -331,10 +331,12 @@ class GateResult(NamedTuple):
 
 
 def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
-    """Scan a document that will be the memory file `to`, and mask its secrets as `mem.onSecret` says.
+    """Scan a document that will be the memory file `to`, and mask its secrets and personal data as `refuse_or_mask`
+    does.
 
     A document that is too large, has a fault that `document.decode` reports, or is refused by the gate gives a
     `problem` and no bytes; nothing is raised.
+
     """
     if len(data) > MAX_MEMORY_FILE_BYTES:
         return GateResult(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
@@ -352,7 +354,7 @@ def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
 
 
 def masked_places(masks: Sequence[Mask]) -> str:
-    """The masked secrets for a person: each rule with its lines, without any of the masked text."""
+    """The masked places for a person: each rule with its lines, without any of the masked text."""
     lines: dict[str, dict[int, None]] = {}
     for mask in masks:
         lines.setdefault(mask.rule, {})[mask.line] = None
@@ -423,9 +425,9 @@ def _without_git_paths(environ: Mapping[str, str]) -> dict[str, str]:
 def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str]) -> Imported:
     """Write the files of a plan; with a history, fetch it and commit the files in a merge of both histories.
 
-    Raises GitMemError in a bare repository, Refused if the gate finds a secret in the history (unlike a file, a commit
-    cannot be left out), and Changed if another process writes one of the files meanwhile. After any failure neither a
-    file nor the merge is left.
+    Raises GitMemError in a bare repository, Refused if a finding of the gate in the history blocks (unlike a file, a
+    commit cannot be left out), Changed if another process writes one of the files meanwhile, Locked, and GitFailed.
+    After any failure neither a file nor the merge is left.
     """
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")

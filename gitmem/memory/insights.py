@@ -41,7 +41,7 @@ class ArchivedInsight(TypedDict):
 
 class InsightValue(TypedDict):
     """The JSON of docs/json.md, "insight". `line`: None if the entity had an insight of that day already. `reason`: why
-    nothing was written, else None, also for a dry run. `masked`: rule -> number of masked secrets."""
+    nothing was written, else None, also for a dry run. `masked`: rule -> number of masked places."""
 
     text: str
     path: str
@@ -59,10 +59,11 @@ class Recorded:
 
     `text`: the insight as written. `line`: its line, 0 if the entity had an insight of that day already. `written`:
     False in that case and for a dry run. `archived`: insights that moved to the archive. `reason`: why nothing was
-    written, "" otherwise and for a dry run. `masks`: the secrets that the gate masked.
+    written, "" otherwise and for a dry run. `masks`: the secrets and personal data that the gate masked.
 
     JSON: `line`: null if the entity had an insight of that day already. `masked`: how many places the gate masked, by
     rule.
+
     """
 
     text: str
@@ -78,7 +79,7 @@ class Recorded:
 
     @property
     def masked(self) -> dict[str, int]:
-        """Rule -> number of masked secrets."""
+        """Rule -> number of masked places."""
         from gitmem.gate.redaction import mask_counts
 
         return mask_counts(self.masks)
@@ -103,7 +104,7 @@ def record(
     `Recorded.reason` then says so.
 
     Raises GitMemError in a bare repository, UsageError if the text is not `[entity] text`, Incomplete if it has holes,
-    Refused if the gate finds a secret (unless `mem.onSecret` is `mask`), and Locked.
+    Refused as `refuse_or_mask` does, and Locked.
     """
     from gitmem.gate.redaction import refuse_or_mask
 
@@ -158,9 +159,11 @@ def parse(text: str) -> tuple[str, str]:
 
 
 def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
-    """Raise Incomplete if an insight has holes or under MIN_LETTERS letters and digits.
+    """Raise Incomplete if an insight has holes, if its text has under MIN_LETTERS letters and digits, or its entity
+    none.
 
     `quoted`: report the words around a hole; False reports only its position, for a text that may have a secret.
+
     """
     found = [*((hole, "the entity: ") for hole in holes(entity)), *((hole, "") for hole in holes(words))]
     missing = [where + (str(hole) if quoted else f"character {hole.start + 1}") for hole, where in found]

@@ -40,10 +40,11 @@ class NewRepository:
 
 
 def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
-    """Choose the place of a memory repository: the repository that contains `folder`, else `folder` itself as a new
-    one. Writes nothing.
+    """Choose the place of a memory repository: the repository that contains `folder`, or `folder` itself as a new one
+    if no repository contains it or it does not exist yet. Writes nothing.
 
     Raises GitMemError for a bare repository, a repository that Git does not trust, and an impossible file name.
+
     """
     folder = _possible(folder.absolute())
     try:

@@ -96,7 +96,8 @@ def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dic
 
 
 def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
-    """List the memory files of the work tree as they are now. `extra`: the globs of `[memory] paths`."""
+    """List the memory files of the work tree as they are now. `extra`: the globs of `[memory] paths`. `repo` must have
+    a work tree."""
     root = repo.root
     assert root is not None
     files: dict[str, FileStat] = {}
@@ -259,8 +260,8 @@ def racy(file_stat: str, began: int) -> bool:
 def read_hits(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
     """The bytes of the files of search hits: (path, oid) -> bytes.
 
-    `commit` "": the file at `path` in the work tree must have the oid `oid`. Else the tree of `commit` must have `oid`
-    at `path`. Other pairs are left out: the file has changed, or the index is damaged.
+    `commit` "": the file at `path` in the work tree must have the oid `oid`. Else the tree of `commit` (in a bare
+    repository HEAD) must have `oid` at `path`. Other pairs are left out: the file has changed, or the index is damaged.
     """
     wanted = list(dict.fromkeys(files))
     texts: dict[tuple[str, str], bytes] = {}

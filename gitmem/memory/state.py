@@ -226,7 +226,7 @@ def has_ended(until: str, today: date) -> bool:
 
 
 def iso_day(text: str) -> date | None:
-    """The day at the start of an ISO date or time; None for any other text."""
+    """The day of the ISO date with which a text begins, whatever follows it; None for any other text."""
     if not text:
         return None
     try:

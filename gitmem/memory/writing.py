@@ -65,14 +65,15 @@ class NewLine:
 class Added:
     """A line that was appended.
 
-    `path`, `line`: its file and its first line, from 1. `text`: its text as written. `masks`: the secrets that the gate
-    masked in it. `differs`: its rivals: facts that it repeats, replaces, ends or conflicts with. `ignored`: Git ignores
-    the file, so the line is not searched and `git add` leaves it out.
+    `path`, `line`: its file and its first line, from 1. `text`: its text as written. `masks`: the secrets and personal
+    data that the gate masked in it. `differs`: its rivals: facts that it repeats, replaces, ends or conflicts with.
+    `ignored`: Git ignores the file, so the line is not searched and `git add` leaves it out.
 
     JSON: `line`: the first line that was written. `text`: the text that was written. `masked`: how many places the
     gate masked, by rule. `differs`: the facts of MEMORY.md that the new statement repeats, replaces, ends or
     conflicts with; all of them stay. `ignored`: whether Git ignores the file: then the line is not searched, and
     `git add` leaves it out.
+
     """
 
     path: str
@@ -124,9 +125,8 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
     of the old one.
 
     Raises GitMemError in a bare repository or if the file would become too large (`ensure_readable`), UsageError for an
-    empty or too long text or a path that is not memory, Refused if the gate finds a secret (unless `mem.onSecret` is
-    `mask`) and as `ensure_agent_passes`, OutsideRepository for a path that leaves the repository, and Locked if another
-    process keeps the lock too long.
+    empty or too long text or a path that is not memory, Refused as `refuse_or_mask` and `ensure_agent_passes` do,
+    OutsideRepository for a path that leaves the repository, and Locked if another process keeps the lock too long.
     """
     return _compared(repo, write(repo, plan_of_addition(repo, config, new_line, now=now)), now)
 
@@ -296,8 +296,8 @@ def append_to_logs(
 
 
 def gated_entry(entry: LogEntry, path: str, config: Config) -> tuple[Redaction, Meta]:
-    """Scan a line for the log `path`: its text with secrets masked, and the pairs for its comment. Raises Refused if
-    the gate refuses the line. The caller checks the length."""
+    """Scan a line for the log `path`: its text with secrets and personal data masked, and the pairs for its comment.
+    Raises Refused if the gate refuses the line. The caller checks the length."""
     own = [("type", entry.kind), ("origin", entry.origin)]
     meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
     return _through_the_gate(normalise(entry.text), meta, path, config), meta
@@ -355,10 +355,11 @@ def _fact_about(memory: Memory, text: str, about: str) -> Fact | None:
 
 
 def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redaction:
-    """Scan a text for `path` and mask its secrets as `mem.onSecret` says. Raises Refused as `refuse_or_mask`.
+    """Scan a text for `path` and mask its secrets and personal data. Raises Refused as `refuse_or_mask`.
 
     The text is scanned twice: alone, because a rule that matches up to the end of a line finds less before a comment;
     and as the whole line with its comment, because the Git hook will scan that line.
+
     """
     from gitmem.gate.redaction import refuse_or_mask
 

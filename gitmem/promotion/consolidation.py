@@ -154,8 +154,8 @@ def consolidate(
 
     With `request.branch` HEAD is merged into that branch and the commit goes there; the work tree stays as it is.
     Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge in progress, a lock, a conflict with
-    the branch), Changed when another process commits meanwhile, Refused when the gate or a hook refuses the commit, and
-    ModelUnavailable. Nothing is written then.
+    the branch), UnknownRevision for `request.since`, Changed when another process commits meanwhile, Refused when the
+    gate or a hook refuses the commit, and ModelUnavailable. Nothing is written then.
     """
     head = repo.head()
     if head is None:

@@ -165,12 +165,14 @@ def clock_hours(text: str) -> float:
 
 
 def month_number(word: str) -> int:
-    """The number of a month, 1 to 12, by its English name, whole or short. Raises ValueError for any other word."""
+    """The number of a month, 1 to 12, by the first three letters of its English name; further letters are ignored.
+    Raises ValueError if no month begins so."""
     return _MONTHS.index(word[:3].lower()) + 1
 
 
 def weekday_number(word: str) -> int:
-    """The number of a weekday, 0 (Monday) to 6, by its name; 6 for an unknown name."""
+    """The number of a weekday, 0 (Monday) to 6, by the first three letters of its English name, or by its Korean,
+    Japanese or Chinese name; 6 for an unknown name."""
     lower = word.lower()
     if lower[:3] in _WEEKDAYS:
         return _WEEKDAYS.index(lower[:3])

@@ -401,7 +401,8 @@ def _swap_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
 
 
 def _add_swap(f: Features, one: tuple[Token, ...], other: tuple[Token, ...], place: str) -> None:
-    """Put the features of two aligned stretches of tokens that differ; `place`: where they stand."""
+    """Add features for one swap. `one`, `other`: its runs in the earlier and in the later text. `place`: "head" if the
+    runs begin the texts, "tail" if the earlier one ends its text, else "mid"."""
     kind = _swap_kind(one, other)
     f.put(f"swap:{place}:{kind}")
     if len(one) == len(other) == 1:

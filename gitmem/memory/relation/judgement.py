@@ -490,8 +490,9 @@ def _says_change(found: Features, pair: Alignment) -> bool:
 
 
 def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
-    """Whether a person must be asked whatever the probability is: for guarded or older statements, identifiers, health,
-    little in common, and a swap that no words call a change."""
+    """Whether a person must be asked whatever the probability is: for a guarded earlier statement, a later one of an
+    older day, a feature of _DOUBTS, identifiers, health, little in common, a word that the later text lacks, and a swap
+    that no words call a change."""
     is_stated = stated_change(pair) is not None and not _left_words(pair)
     doubts = _DOUBTS
     if is_stated:
