@@ -58,7 +58,7 @@ def evaluate_promotion(file: Path, model: Model) -> tuple[Quality, tuple[str, ..
     """(figures of the model on the rows of `file`, notes of its run).
 
     `rules` reads each log alone. Any other model reads all in one run, with its batches and budget, as a promotion
-    does. Raises GitMemError when a row cannot be read.
+    does. Raises GitMemError when a row cannot be read, ModelUnavailable when the model gives no answer.
     """
     given = list(read_rows(file))
     if model.id == RULES:

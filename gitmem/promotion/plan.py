@@ -507,8 +507,8 @@ def _is_surely_same(found: Relation) -> bool:
 
 
 def _has_topic(fact: Fact, topic: str) -> bool:
-    """Whether the fact with its trail has MIN_TOPIC_SHARE of the words of a topic. True for no topic, and for a fact
-    without a trail and a topic of its own, since it may be about anything."""
+    """Whether the fact with its trail has more than MIN_TOPIC_SHARE of the words of a topic. True for no topic, and for
+    a fact without a trail and a topic of its own, since it may be about anything."""
     own = terms(topic)
     trail = [above for above in fact.trail if not is_generic_heading(above)]
     if not own or (not trail and ": " not in fact.text):
@@ -524,11 +524,12 @@ def _is_about_another(fact: Fact, topic: str) -> bool:
 
 def comment_keys(operation: Operation, log: Log, old: Fact | None, about: str = "") -> tuple[tuple[str, str], ...]:
     """The keys of the new fact's comment: those of the operation, then those of `old` that the operation does not state
-    and that still hold; `until` and `confidence` do not. `old`: the fact that an UPDATE or SUPERSEDE changes. `about`:
-    the value of ABOUT, "" for none.
+    and that still hold; `until`, `confidence`, `supersedes` and `proposes` do not. `old`: the fact that an UPDATE or
+    SUPERSEDE changes. `about`: the value of ABOUT, "" for none.
 
     An UPDATE keeps the sources of `old` too, and the worse of both origins. A SUPERSEDE drops its code keys and adds
     `supersedes`.
+
     """
     meta: list[tuple[str, str]] = [("type", operation.type)]
     meta += [("src", render_span(span)) for span in operation.sources]

@@ -156,10 +156,10 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
     """Run one promotion. When another process commits while the model works, the plan is made again on that commit.
     When no fact is approved, nothing is written and `Outcome.why_nothing` says why.
 
-    Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge, a lock), Changed when the branch or
-    MEMORY.md changed meanwhile or the plan is not `request.shown`, UsageError for facts to accept that are not there or
-    that an agent accepts, Refused when the gate or a hook refuses the commit, ModelUnavailable when the model gives no
-    answer. Nothing is written then.
+    Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge, a lock), UnknownRevision for
+    `request.since`, Changed when the branch or MEMORY.md changed meanwhile or the plan is not `request.shown`,
+    UsageError for facts to accept that are not there or that an agent accepts, Refused when the gate or a hook refuses
+    the commit, ModelUnavailable when the model gives no answer. Nothing is written then.
     """
     if request.accept and config.agent:
         raise UsageError("only a person accepts what came from the web or a tool", "unset mem.agent, or leave it")
@@ -469,7 +469,8 @@ def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[CommitSte
 
 
 def apply_operation(memory: Memory, item: Approved) -> Memory:
-    """The memory after one approved operation. When the fact to replace is gone, the new one is added."""
+    """The memory after one approved operation. When the fact to replace is gone, the new one is added. Raises
+    ValueError as `facts.update` does."""
     text = item.operation.text
     entry = None
     if item.old is not None:
@@ -587,13 +588,14 @@ def record_of_step(step: CommitStep, outcome: Outcome, agent: str, by: str, *, l
 
 
 def reviewer(repo: Repository) -> str:
-    """`Name <e-mail>` of Git's committer."""
+    """`Name <e-mail>` of Git's committer. Raises GitFailed if Git knows no committer."""
     words = run_git(repo, ["var", "GIT_COMMITTER_IDENT"]).strip()
     return words[: words.rfind(">") + 1]
 
 
 def bring_up_to_date(there: Repository, head: str, name: str) -> None:
-    """Merge `head` into the branch `name`, which `there` has checked out. Raises GitMemError when they conflict."""
+    """Merge `head` into the branch `name`, which `there` has checked out. Raises GitMemError when the merge fails,
+    above all for a conflict."""
     try:
         run_commit(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
     except GitMemError as error:

@@ -171,8 +171,8 @@ def ask_in_batches(
 
     A batch that is too long is halved; one line that is too long alone is skipped with a note. A batch whose reply is
     full or cut is asked again without the lines that were cited. The proposal is not `complete` when a reply is missing
-    or unreadable. `progress`: called with a sentence for each batch. Other parameters are as in `promotable_sources`
-    and `batch_request`.
+    or unreadable. Errors of `complete` other than OutOfBudget are raised. `progress`: called with a sentence for each
+    batch. Other parameters are as in `promotable_sources` and `batch_request`.
     """
     waiting = batches(promotable_sources(logs, is_clean))
     run = _Run()
@@ -297,8 +297,8 @@ def _complete_objects(text: str) -> list[Mapping[str, Any]]:
 
 
 def _operation(row: Mapping[str, Any], by_label: Mapping[str, Source]) -> Operation | None:
-    """The operation of one object of a reply; None when a value has the wrong type. Unknown labels are left out. The
-    importance is 0 to 10 in the reply and 0 to 1 in the operation; from 9 on the fact is pinned."""
+    """The operation of one object of a reply; None when a value has the wrong type or `op` is unknown. Unknown labels
+    are left out. The importance is 0 to 10 in the reply and 0 to 1 in the operation; from 9 on the fact is pinned."""
     text, labels = row.get("text"), row.get("lines")
     if not isinstance(text, str) or not isinstance(labels, list):
         return None

@@ -75,7 +75,8 @@ def compare_and_save(
     repo: Repository, config: Config, results: Sequence[QuestionResult], now: datetime
 ) -> RunDifferences | None:
     """The differences from the run before; None for the first run, and when the file of that run is damaged. The file
-    then has this run. Only questions about a fact are kept."""
+    then has this run. Only questions about a fact are kept. Raises GitMemError if the folder of our state cannot be
+    made."""
     folder = state_dir(repo.common_dir)
     head = repo.head() or ""
     run = {

@@ -233,8 +233,10 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
 
 def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int) -> bool:
     """Whether a retracting line and another one share enough words to be about one topic. `shared`: their number; `a`,
-    `b`: the words of both. A retraction of strength 1 needs one word more.
+    `b`: the words of both. They must share two words (three for a retraction of strength 1) and MIN_SHARED of the
+    shorter one's words.
 
     Not `is_near_duplicate` of memory/similarity.py: a retracting line often names the other in two words of twenty.
+
     """
     return shared >= (2 if strength == 2 else 3) and shared >= MIN_SHARED * min(len(a), len(b))

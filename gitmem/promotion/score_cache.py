@@ -46,8 +46,8 @@ class ScoreCache:
         return None
 
     def put(self, scored: Sequence[tuple[Log, Sequence[CueResult]]]) -> None:
-        """Cache the results of these logs, unless they have fewer than MIN_NEW_LINES lines. The cache keeps the newest
-        MAX_LOGS logs. A folder that cannot be written is no error."""
+        """Cache the results of these logs, unless they have fewer than MIN_NEW_LINES lines together. The cache keeps
+        the MAX_LOGS logs that were cached last. A folder that cannot be written is no error."""
         if self._folder is None or sum(len(results) for _, results in scored) < MIN_NEW_LINES:
             return
         rows = dict(self._rows if self._rows is not None else _read(self._folder))

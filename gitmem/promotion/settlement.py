@@ -226,7 +226,7 @@ def settle(
     """Record an answer in one commit. When MEMORY.md or the archive has uncommitted edits, only the files are written.
 
     Raises UsageError for an agent and for a text that no fact can have, Changed when a statement is gone or the pair
-    has an answer, Refused when the gate or a hook refuses the commit. Nothing is written then.
+    has an answer, Refused when the gate or a hook refuses the commit, and Locked. Nothing is written then.
     """
     ensure_person(config)
     plan = settle_plan(config, pair, answer, today, reason)

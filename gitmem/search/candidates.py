@@ -144,7 +144,8 @@ class CandidateMaker:
     def candidate(self, at: int, line: RankedLine, file: MemoryFile) -> Candidate | None:
         """The candidate of lines of a file, without its final score; None if the lines do not meet the query.
 
-        `at`: the index of the scored line that the candidate takes the place of.
+        `at`: the index of the scored line that the candidate takes the place of. For a query with `since` or `until`
+        the reader must have filled its `line_days`.
         """
         query = self.parsed.query
         if file.kind is Kind.SESSION and file.heading(line.first).endswith(WORD_LISTS):

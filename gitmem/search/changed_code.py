@@ -43,7 +43,8 @@ class ChangedCode:
     def deleted_last(self, candidates: list[Candidate], limit: int) -> list[Candidate]:
         """All candidates, best first; one that cites deleted code comes after the first BEFORE_GONE_CODE others.
 
-        Only the first candidates, which may be among `limit` hits, are checked: each check reads the cited file.
+        A candidate that is moved gets the state "gone" if it had none. Only the first candidates, which may be among
+        `limit` hits, are checked: each check reads the cited file.
         """
         first = candidates[: limit + 2 * BEFORE_GONE_CODE]
         self.check(first)

@@ -45,7 +45,8 @@ class CommitStates:
         self._states: dict[str, CommitState] = {}
 
     def commit(self, oid: str) -> Commit | None:
-        """The commit, from the first repository that has it; None if none has it or if its object is too large."""
+        """The commit, from the first repository that has it; None if none has it or if its object is too large. Its
+        message is cut to MAX_MESSAGE_CHARACTERS."""
         if oid not in self.read:
             for tip in self.past.tips:
                 with suppress(GitMemError):
@@ -58,7 +59,7 @@ class CommitStates:
         return self.read[oid][0]
 
     def touched(self, oids: Iterable[str]) -> dict[str, list[str]]:
-        """Oid of a commit -> the paths that it changed."""
+        """Oid of a commit -> the paths that it changed, for those of `oids` that are in `read`."""
         paths: dict[str, list[str]] = {}
         for tip in self.past.tips:
             paths |= tip.repo.touched([oid for oid in oids if oid in self.read and self.read[oid][1] is tip])

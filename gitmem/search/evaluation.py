@@ -45,9 +45,9 @@ class LabelledQuestion:
     """A question with its answers.
 
     `category`: a name for a group of questions, "" for none. `relevant`: (path, first line, last line) of the passages
-    that answer it. `fact`: the id of the fact that it asks about, "" for none. Any line of `relevant` (the lines of the
-    fact), any line of `same` (the lines that the fact cites), or a commit with the words of `text` answers such a
-    question.
+    that answer it. `fact`: the id of the fact that it asks about, "" for none. Any line of `relevant` (the first line
+    of the fact in each file), any line of `same` (the lines that the fact cites), or a commit with the words of `text`
+    answers such a question.
     """
 
     query: str
@@ -139,7 +139,8 @@ def _labelled(row: Any) -> LabelledQuestion:
 
 
 def missing_files(repo: Repository, questions: Iterable[LabelledQuestion], commit: str) -> list[str]:
-    """The sorted paths that the questions name and that do not exist in `commit` ("" for the work tree)."""
+    """The sorted paths that the questions name and that do not exist in `commit` ("" for the work tree, in a bare
+    repository for HEAD)."""
     named = sorted({path for question in questions for path, _, _ in question.relevant})
     if commit or repo.root is None:
         there = {entry.path for entry in repo.entries(commit or "HEAD", named)}

@@ -107,10 +107,11 @@ def word_table() -> WordVectors | None:
 
 
 def evidence(asked: WeighedQuestion, text: str, about: str = "") -> float:
-    """How likely a text, or its best line, answers the question, 0..1.
+    """How likely a text, or its best line, answers the question, 0..1; 0 if no word of the question has a weight.
 
     `about`: the trail of the text; its words count as words of the text and of each line. Without a table the value is
     the share of the question's weight that the text has.
+
     """
     if about:
         whole = f"{about}\n{text}"

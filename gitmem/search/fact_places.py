@@ -22,8 +22,8 @@ Place = tuple[str, int, int]  # path, first line, last line
 
 
 class FactPlace(NamedTuple):
-    """The lines that answer for a fact. `own`: the lines of the fact, in each file that has it. `cited`: the log lines
-    it cites that have MIN_SHARE of its terms. `text`: of the fact."""
+    """The lines that answer for a fact. `own`: the first line of the fact, in each file that has it. `cited`: the log
+    lines it cites that have MIN_SHARE of its terms. `text`: of the fact."""
 
     own: tuple[Place, ...]
     cited: tuple[Place, ...]

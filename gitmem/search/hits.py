@@ -180,9 +180,10 @@ def _day(linked: LinkedLine) -> str:
 
 def with_trust(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:
     """All hits of a search in the work tree; `trust` is "uncommitted" for a hit with a line that HEAD's version of the
-    file lacks.
+    file lacks, and for each hit if HEAD cannot be read.
 
     `lines`: returns all lines of a hit's file as it was searched.
+
     """
     if not hits:
         return hits
@@ -209,8 +210,8 @@ def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit
     """All hits with `commit` and `author`, and with the commit's day if they have no date. `commit`: "" for the work
     tree.
 
-    A fact gets the commit that first added it; other lines get the newest commit that changed one of them. A hit with
-    lines that are in no commit stays as it is.
+    A fact gets the commit that first added it. Any other hit gets the newest of the commits that last changed one of
+    its lines; its uncommitted lines do not count. A hit with no committed line stays as it is.
     """
     from gitmem.memory.arrivals import LASTING, first_commits
     from gitmem.memory.fact import Fact, normalise
@@ -237,7 +238,7 @@ def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit
 
 
 def _last_commits(repo: Repository, hit: Hit, commit: str) -> list[str]:
-    """The oids of the commits that last changed the lines of a hit; empty for uncommitted lines."""
+    """The oids of the commits that last changed the lines of a hit; uncommitted lines have none."""
     return [row.commit for row in repo.blame(hit.path, hit.start_line, hit.end_line, commit) if row.commit.strip("0")]
 
 
