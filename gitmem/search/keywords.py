@@ -89,6 +89,7 @@ def _word(word: str) -> str:
 
 
 def slug(texts: Iterable[str]) -> str:
-    """Up to three topics of the texts, joined for a file name; "session" without any."""
+    """Up to three topics of the texts in lower case, joined with `-` for a file name and cut to 60 characters;
+    "session" without any."""
     words = [NO_SLUG.sub("-", word.lower()).strip("-") for word in topics(texts)]
     return "-".join([word for word in words if word][:3])[:60] or "session"

@@ -1,7 +1,7 @@
 """A file as a search reads it: its lines, and for each line the headings above it and the statement that it belongs to.
 
-Headings and statements are parsed when they are first asked for. Steps and lines with a secret are never given out.
-Pure.
+Headings and statements are parsed when they are first asked for. `trail` and `heading` never have a step with a secret;
+`hidden` tells the lines with one, which `text` has. Pure.
 """
 
 from __future__ import annotations
@@ -92,11 +92,12 @@ class MemoryFile:
         return self.kind in (Kind.MEMORY, Kind.ARCHIVE)
 
     def text(self, first: int, last: int) -> str:
-        """The text of lines `first` to `last`, with their comments."""
+        """The text of lines `first` to `last`, with their comments; lines with a secret (`hidden`) are in it."""
         return "\n".join(self.lines[first - 1 : last])
 
     def visible_text(self, first: int, last: int) -> str:
-        """The text of lines `first` to `last`, without their metadata comments."""
+        """The text of lines `first` to `last`, without their metadata comments; lines with a secret (`hidden`) are in
+        it."""
         return "\n".join(map(_without_comment, self.lines[first - 1 : last]))
 
     @cached_property
@@ -111,7 +112,8 @@ class MemoryFile:
         return self._section(line).title
 
     def trail(self, line: int) -> tuple[str, ...]:
-        """What a line is about, outermost step first: the note's name, headings, parent items, table header."""
+        """What a line is about, outermost step first: the note's name, headings, parent items, table header. Empty for
+        a line of no statement."""
         statement = self.statement(line)
         if statement is None:
             return ()

@@ -71,10 +71,11 @@ def _fact_at(key: tuple[str, str], lines: Sequence[str], last: int) -> FactLine:
 
 
 def promoted_fact(here: Sequence[Citation], first: int, last: int, text: str) -> FactLine | None:
-    """The fact that cites one of lines `first` to `last` and says the same (MIN_FACT_SHARE, MIN_LINE_SHARE); of several
-    the one with most words in common; None without one.
+    """The fact that cites one of lines `first` to `last` and says the same: the lines have MIN_FACT_SHARE of its words,
+    or it has MIN_LINE_SHARE of theirs. Of several it is the one with most words in common; None without one.
 
     `here`: the citations of the file with these lines. `text`: of the lines.
+
     """
     own = set(terms(text))
     best, most = None, 0

@@ -30,13 +30,13 @@ class Query(NamedTuple):
     """A search with parsed options (`request.query_of` makes it).
 
     `limit`: hits at most. `commit`: "" for the work tree. `branches`: (name, commit) of each branch to search instead.
-    `paths`: globs. `types`, `tags`: a hit has one of each. `since`, `until`: first and last day of the hits. `expired`:
-    expired and superseded facts too. `min_score`: None for `mem.searchFloor`. `budget`: tokens of all hits, 0 for no
-    limit. `blame`: add author and commit to each hit. `explain`: add the parts of each score. `everything`: return
-    more than ALWAYS_SHOWN_HITS hits even if none is likely to answer. `history`: "with" commits too, "known" those
-    already indexed or indexed soon, "only" nothing else, "" none. `scope`: only lines that apply to this folder or one
-    below it, "" for all. `promoted_lines`: a line of a log that was promoted is a hit of its own beside its fact.
-    `forgotten`: texts that no hit shows.
+    `paths`: globs, whose `*` matches `/` too, and folders. `types`, `tags`: a hit has one of each. `since`, `until`:
+    first and last day of the hits. `expired`: expired and superseded facts too. `min_score`: None for
+    `mem.searchFloor`. `budget`: tokens of all hits, 0 for no limit. `blame`: add author and commit to each hit.
+    `explain`: add the parts of each score. `everything`: return more than ALWAYS_SHOWN_HITS hits even if none is likely
+    to answer. `history`: "with" commits too, "known" those already indexed or indexed soon, "only" nothing else, ""
+    none. `scope`: only lines that apply to this folder or one below it, "" for all. `promoted_lines`: a line of a log
+    that was promoted is a hit of its own beside its fact. `forgotten`: texts that no hit shows.
     """
 
     text: str
@@ -113,7 +113,8 @@ def parse_query(query: Query, config: Config, today: date) -> ParsedQuery:
 
 
 def _path_filter(paths: Sequence[str]) -> Keep | None:
-    """A function that returns whether a path matches one of the globs or lies below one; None without globs."""
+    """A function that returns whether a path matches one of the globs (`*` matches `/` too) or is below a folder that
+    one names; None without globs."""
     if not paths:
         return None
     globs = [path.rstrip("/") for path in paths]

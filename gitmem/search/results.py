@@ -35,7 +35,7 @@ def excerpt(text: str, query: str) -> list[str]:
     """The lines of a passage for a person.
 
     Of a long passage these are the lines around the one with most of the query's words, of a long line the part with
-    most of them. Lines in between tell how much was left out.
+    most of them; the beginning if there are none. Lines in between tell how much was left out.
     """
     lines = text.split("\n")
     if len(lines) <= MAX_SHOWN_LINES + 2 and len(text) <= MAX_LINE_CHARACTERS:

@@ -288,7 +288,9 @@ def score_lines(
 
 
 def _chunk_evidence(columns: _Columns, near: Mapping[int, float]) -> list[float]:
-    """For each unit the cosine of its chunk, scaled to 0..1 over units that are not headings; zeros without cosines."""
+    """For each unit the result has the cosine of its chunk (0.0 for a chunk that `near` lacks), scaled so that the
+    units that are not headings span 0..1; a heading's value may be outside. All values are 0.0 if `near` is empty or
+    the values of these units are equal."""
     if not near:
         return [0.0] * len(columns.flags)
     chunks = (each for strip in columns.strips for each in strip.chunks)
@@ -603,7 +605,8 @@ def _trail_sums(
 
 
 def greatest_cosine(strips: Sequence[Strip], vector: Sequence[float]) -> float:
-    """The greatest cosine of the question with any line. The vector of a long chunk says little about one line."""
+    """The greatest cosine of the question with any line; 0.0 if no line has a vector. The vector of a long chunk says
+    little about one line."""
     records = [packed for strip in strips for _, _, packed, _ in strip.chunks]
     lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
     if not lines:

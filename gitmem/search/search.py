@@ -80,8 +80,8 @@ def search(
     `kept`: keeps the index open for the next search. `opener`: returns the index of a commit; default: the index of
     `repo`.
 
-    Raises GitMemError if the index is unusable or `--lane vector` has no embedder, UsageError if there is no hit and
-    the query names an unknown type.
+    Raises GitMemError if the index is unusable or `--lane vector` has no embedder, BadConfig for a setting of ranking
+    that cannot be used, UsageError if there is no hit and the query names an unknown type.
     """
     if opener is None:
 

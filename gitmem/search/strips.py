@@ -121,8 +121,10 @@ def _is_unrelated(retrieved: RetrievedChunks, strips: list[Strip], ranking: Rank
 def _named_files(
     index: IndexReader, snapshot: Snapshot, parsed: ParsedQuery, retrieved: RetrievedChunks
 ) -> _NamedFiles:
-    """The files that the question names; none with `--lane vector`. `likely` are the MAX_NAMED_FILES that the question
-    names best."""
+    """The result has the files whose name has a word of the question and that the query's paths allow; none in the
+    vector lane. `likely` has at most MAX_NAMED_FILES of them, the best first. A file is likely if the question has
+    every word of its name (for a session's file this does not count), or if its words have at least MIN_NAME_SHARE of
+    the weight of the question."""
     if parsed.query.lane is Lane.VECTOR or not retrieved.terms:
         return _NamedFiles()
     numbers = {term.text: number for number, term in enumerate(retrieved.terms)}

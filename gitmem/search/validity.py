@@ -19,7 +19,7 @@ class Period(NamedTuple):
 
 
 def parse_day(text: str) -> date | None:
-    """The day that an ISO date or time begins with; None for any other text."""
+    """The day of the ISO date with which a text begins, whatever follows it; None for any other text."""
     try:
         if not text:
             return None
@@ -49,7 +49,7 @@ def period_of(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> P
 
 
 def past_periods(days: Iterable[Days], today: date) -> tuple[Days, ...]:
-    """The periods of `days` that ended before today."""
+    """The periods of `days` that have a first and a last day and ended before today."""
     return tuple(named for named in days if named.first and named.last and named.last < today)
 
 

@@ -26,7 +26,8 @@ class Vectors(NamedTuple):
 
     `scores`: chunk id -> cosine, -1..1, of the nearest chunks. `query`: the first DIMS numbers of the question's vector
     by the static table, at length 1; None if the table knows none of its words. `table`: the static table, None for an
-    empty question. `model`: the question's vector by the configured embedder, None if that is the table.
+    empty question or if it is missing. `model`: the question's vector by the configured embedder, None if that is the
+    table.
     """
 
     scores: dict[int, float]
