@@ -165,7 +165,8 @@ def _last_episode(
 
     An episode of an agent other than the configured one is skipped, and so is an unreadable file. The section is empty
     if none of the MAX_EPISODES_READ newest files is such an episode, if that episode has nothing new, if the episode
-    layer is off, or in a bare repository.
+    layer is off, or in a bare repository. Statements that lapsed or that `known` says are left out; the others are
+    added to it.
     """
     if repo.root is None or not limits_of_layers(config.context_layer)[Layer.EPISODE].on:
         return Section("")

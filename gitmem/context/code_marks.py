@@ -22,7 +22,8 @@ MIN_RELEVANCE = 0.01  # relevance of a part whose statements all cite deleted co
 def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
     """All parts in order, with `code` set on those whose statements cite code that changed, moved or was deleted.
 
-    A part that has `code` already (from its search) and no statement here that cites changed code keeps it.
+    A part that has `code` already (from its search) and no statement here that cites changed code keeps it. `lookup`:
+    returns the cited code that changed.
     """
     values = dict.fromkeys(
         value for part in parts for piece in part.pieces for key, value in piece.statement.meta if key == "code"

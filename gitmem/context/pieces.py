@@ -121,7 +121,8 @@ class _Reader:
                 at += 1
 
     def _title(self, found: Sequence[Statement]) -> tuple[LayoutLine, ...]:
-        """The note's name in its front matter as a heading, unless its path or its first heading says the same."""
+        """The note's name in its front matter as a heading, () if it names none, or if its path or its first heading
+        says the same."""
         name = next((str(value) for key in ("title", "name") if (value := self.document.front_matter.get(key))), "")
         name = " ".join(name.split())
         first = next((statement.text for statement in found if statement.form is Form.HEADING), "")

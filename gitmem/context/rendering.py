@@ -81,7 +81,8 @@ class Detail(Enum):
 
 
 def missing_line(fitted: packing.Selection, detail: Detail = Detail.NAMES) -> str:
-    """One line about the parts of REPORTED_LAYERS that found no room or were cut; "" if none was."""
+    """One line about the parts of REPORTED_LAYERS of the selection `fitted` that found no room or were cut; "" if none
+    was, and for Detail.NOTHING."""
     missing = [part for part, why in fitted.dropped if why in packing.NO_ROOM and part.layer in REPORTED_LAYERS]
     cut = [part for part in fitted.kept if part.layer is Layer.PINNED and not part.pieces and part.cut_to_line]
     if detail is Detail.NOTHING or not (missing or cut):
@@ -114,7 +115,8 @@ def lead_line(commits: Mapping[str, str]) -> str:
 
 
 def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool = False) -> str:
-    """The quotation of parts with one `quotation_key`. `bare`: leave out their text, to count the tokens around it."""
+    """The quotation of parts with one `quotation_key`. `bare`: leave out their text, to count the tokens around it.
+    `commits`: scope name -> commit."""
     first = parts[0]
     if first.layer in SESSION_LAYERS:
         if first.layer is Layer.WORKING:
@@ -151,8 +153,8 @@ def _pieces(parts: Sequence[Part]) -> list[Piece]:
 
 
 def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
-    """The Markdown of pieces, with marks on those that were cut, that a later line amends, that another line
-    contradicts, that cite changed code, or that need their origin or day."""
+    """The Markdown of `given`, the pieces of `parts`, with marks on those that were cut, that a later line amends, that
+    another line contradicts, that cite changed code, or that need their origin or day."""
     before = {line: code_mark(said) for part in parts for line, said in part.code}
     for line, other in (pair for part in parts for pair in part.differs):
         before[line] = _difference_mark(other) + before.get(line, "")

@@ -219,8 +219,8 @@ def _recall_query(commit: str, history: bool) -> searching.Query:
 def recalled_hits(
     repo: Repository, config: Config, query: searching.Query, now: datetime, lines: Callable[[str], Sequence[str]]
 ) -> Recalled:
-    """Search a memory without its forgotten texts. `lines`: returns the lines of a file, from which the importance of a
-    hit is read."""
+    """Search a memory without its forgotten texts; raises as `searching.search` does. `lines`: returns the lines of a
+    file, from which the importance of a hit is read."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     answer = searching.search(repo, config, query._replace(forgotten=forgotten_texts(repo)), now)

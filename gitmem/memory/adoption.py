@@ -114,7 +114,8 @@ def unread_folders(repo: Repository, extra: Sequence[str]) -> list[str]:
 
 
 def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
-    """The globs of the hidden folders in which agents' hosts keep memory, sorted: `.claude/memory/*.md`."""
+    """The globs of the hidden folders in which agents' hosts keep the memory files among `paths`, sorted:
+    `.claude/memory/*.md`."""
     found = (HOSTS_MEMORY.match(path) for path in paths if path.startswith("."))
     return tuple(sorted({f"{match[1]}/*.md" for match in found if match}))
 

@@ -146,10 +146,11 @@ def superseded_line(fact: Fact, by: str, key: str = SUPERSEDED_BY) -> str:
 
 
 def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:
-    """Add entries to an archive file: returns its new bytes. `data`: its bytes now, b"" for a new file. Each entry goes
-    below the heading that its fact had before.
+    """Add the entries `moved` to an archive file: returns its new bytes. `data`: its bytes now, b"" for a new file.
+    Each entry goes below the heading that its fact had before.
 
     A fact whose id is in the file already is not added. The file is parsed once for each heading.
+
     """
     memory = parse(data)
     known = {fact.id for fact in memory.facts}

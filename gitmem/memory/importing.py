@@ -472,10 +472,12 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
 
 
 def _with_history(repo: Repository, source: Path, paths: Collection[str], before: Position) -> str:
-    """Commit the files with both histories as parents, or on top of the imported one if this repository has no commit.
+    """Commit the files `paths` with both histories as parents, or on top of the imported one if this repository has no
+    commit.
 
     Returns the oid of the commit. Raises Changed if the branch is not that of `before`. After a failure the merge is
     undone.
+
     """
     fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
     run_git(repo, [*fetch, str(source), "+HEAD:refs/gitmem/import"])

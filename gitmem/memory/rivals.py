@@ -347,8 +347,8 @@ def proposed_rivals(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) ->
 
 
 def _proposer(row: PlacedFact) -> str:
-    """Who proposes that a statement replaces a fact, a sentence: the promotion that wrote a fact with a source, or the
-    agent whose line of a log it is. Of any other comment nobody knows."""
+    """A sentence on who proposes that the statement replaces a fact: the promotion for a statement with `src`, an agent
+    for one of origin `agent`, else only its comment."""
     if row.fact.get("src"):
         return "the promotion that added it proposes it"
     if row.fact.origin == "agent":

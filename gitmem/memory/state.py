@@ -204,7 +204,8 @@ def _said_again(ident: str, day: date | None, known: LapsedFacts) -> bool:
 
 
 def state_of_text(text: str, known: LapsedFacts) -> State:
-    """The state of a copy of a fact: a working value, or a line of a commit's message (`recorded_text`)."""
+    """The state of a copy of a fact: a working value, or a line of a commit's message (`recorded_text`). HOLDS for a
+    text that is no copy of a fact in `known.texts`."""
     if not known.texts:
         return State.HOLDS
     ids = {fact_id(each) for each in (text, recorded_text(text))}

@@ -156,7 +156,7 @@ def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[
 
 
 def episodes_of(repo: Repository, day: date, rev: str = "") -> list[tuple[str, bytes]]:
-    """(path, bytes) of the session episodes of one day, sorted by path."""
+    """(path, bytes) of the session episodes of one day, sorted by path. `rev`: as in `timeline`."""
     return sorted(_files(repo, rev, lambda path: kind(path) is Kind.SESSION and log_date(path) == day))
 
 

@@ -95,7 +95,7 @@ def target_path(to: str, kind: str, text: str, day: str) -> str:
     """The path of the file for a new line. `to`: "daily" (the daily log `day`), "memory", a path, or "auto".
 
     "auto" chooses by type: MEMORY.md for the types of LASTING; AGENTS.md for a lesson, or TOOLS.md if its text has a
-    command in backticks; the daily log for all others.
+    backtick; the daily log for all others.
     """
     if to == "daily":
         return day

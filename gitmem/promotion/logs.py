@@ -92,8 +92,8 @@ def _is_supported(repo: Repository, ledger: Ledger, promotion: str) -> bool:
 
 
 def since_commit(repo: Repository, text: str, head: str, now: datetime) -> str:
-    """The commit that `--since` names: a revision, or the last commit before a day (`named_times`); "" when no commit
-    is so old. Raises UnknownRevision for a text that is neither."""
+    """The commit that `--since` names: a revision, or the last commit before a day (`named_times`) in the first-parent
+    history of `head`; "" when no commit is so old. Raises UnknownRevision for a text that is neither."""
     try:
         return repo.resolve(text)
     except UnknownRevision:

@@ -126,7 +126,7 @@ def covers_matter(line: Candidate, topic: frozenset[str], own: frozenset[str], s
     design team uses Linear instead of Jira` does not retract the mobile team's Jira.
 
     The line may lack one word of `own`, the replaced value, and none when it names that value (`instead of Jira`). A
-    line that only retracts, or that names the decision, may lack more.
+    line that only retracts, or that names the decision, may lack more. `strength`: its `retraction_strength`.
     """
     stems = {word[:STEM] for word in topic}
     missing = {word for word in own if word[:STEM] not in stems and word not in _VERBS and not word.endswith("다")}

@@ -356,8 +356,9 @@ def _reason_without_cues(typed: str, is_health: bool, *, amends: bool = False) -
 def last_day_of(text: str, kind: str, day: date) -> str:
     """The last day, as an ISO date, on which a text of a log of `day` is true; "" when it names none.
 
-    It is the day of a deadline, the day before `까지` or `まで` or after `until`, or the end of a week, month or year
-    that is named so. A text that is true from now on does not end on a weekday. A lesson never ends.
+    It is the day of a deadline, the day before words such as `까지` or `まで` or after words such as `until`, `by` or
+    `before`, or the end of a week, month or year that is named so. A text that is true from now on does not end on a
+    weekday. A lesson never ends.
     """
     if kind == "lesson":
         return ""

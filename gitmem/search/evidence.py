@@ -171,7 +171,8 @@ class FoundWords(NamedTuple):
 
 
 def find_words(asked: WeighedQuestion, text: str) -> FoundWords:
-    """Find the words and runs of a question in a text, without similar words."""
+    """Find the words and runs of a question in a text, without similar words. A text has a word if it has more than
+    half of the word's terms."""
     there = frozenset(terms(text))
     found = tuple(2 * len(there.intersection(word.terms)) > len(word.terms) for word in asked.words)
     if asked.runs:

@@ -42,9 +42,10 @@ class RetrievedChunks(NamedTuple):
 
 
 def retrieve(index: IndexReader, norms: bytes, parsed: ParsedQuery, config: Config) -> RetrievedChunks:
-    """The chunks of `norms` that the lanes of the query find.
+    """The chunks of `norms` (as in `lexical.retrieve`) that the lanes of the query find.
 
     If the vector lane cannot answer, `notes` says so; with `--lane vector` its GitMemError is raised.
+
     """
     lane, question, ranking = parsed.query.lane, parsed.question, parsed.ranking
     notes: list[str] = []

@@ -267,7 +267,8 @@ def _of_these_days(day: str, question: Question) -> bool:
 
 
 def _matcher(retrieved: RetrievedChunks, question: Question) -> Matcher | None:
-    """The function that compares lines with the question word by word; None without the vector lane."""
+    """The function that compares lines with the question word by word; None without word vectors, and if they have no
+    word of the question."""
     if retrieved.table is None:
         return None
     table = retrieved.table

@@ -93,7 +93,7 @@ def _keys(token: Token) -> tuple[str, ...]:
 
 def sameness(a: Token, b: Token) -> float:
     """The degree to which two tokens mean the same, 0 to 1: 1 for equal tokens, less for a number in words or another
-    form of a word."""
+    form of a word, 0 for other tokens."""
     if a.norm == b.norm and (a.kind == b.kind or a.kind not in VALUES):
         return 1.0
     if a.kind in VALUES or b.kind in VALUES or a.kind == ID or b.kind == ID:

@@ -147,7 +147,8 @@ def _add_places(f: Features, pair: Alignment, shared_old: list[float], shared_ne
 
 
 def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
-    """Add features for the shared parts of subject and value, if a mark or a verb separates them in the text."""
+    """Add features for the shared parts of subject and value, if a mark or a verb separates them in the text. `side`:
+    "old" or "new". `shared`: the shared part of each token, 0 to 1."""
     if reading.split < 0:
         f.put(f"no_split_{side}")
         return
@@ -164,7 +165,8 @@ def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -
 
 
 def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
-    """Add features for nouns of properties that have one value at a time ("port", "owner")."""
+    """Add features for nouns of properties that have one value at a time ("port", "owner"). `side`, `shared`: as in
+    `_add_halves`."""
     single = LANGUAGES[reading.language].SINGLE
     pairs = list(zip(shared, reading.content, strict=True))
     nouns = [w for w, token in pairs if token.norm in single or token.stem in single]
@@ -283,8 +285,8 @@ def _is_bare(reading: Reading, at: int) -> bool:
 
 
 def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
-    """(positions of shared tokens that have the same order in both texts, whether other shared tokens were left
-    out)."""
+    """((position in the earlier text, position in the later one) of shared tokens that have the same order in both
+    texts, whether other shared tokens were left out)."""
     anchors = sorted((i, j) for i, j, degree in pair.pairs if degree >= 0.6)
     kept: list[tuple[int, int]] = []
     for i, j in anchors:
@@ -472,8 +474,8 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
 def stated_change(pair: Alignment) -> tuple[str, str] | None:
     """(the old name or value that the later text calls replaced, the one that follows it); None for other texts.
 
-    The later text must have a word of change ("from Stripe to Adyen", "Stripe에서 Adyen으로"), the earlier one the old
-    value, and both one more token in common.
+    Both must be in one language. The later text must have a word of change ("from Stripe to Adyen", "Stripe에서
+    Adyen으로"), the earlier one the old value, and both one more token in common.
     """
     if "change" not in pair.new.cues or pair.old.language != pair.new.language or len(pair.pairs) < 2:
         return None
@@ -490,8 +492,8 @@ def stated_change(pair: Alignment) -> tuple[str, str] | None:
 
 
 def gives_replaced_value(pair: Alignment) -> bool:
-    """Whether the later text has a value that the earlier one calls replaced ("Thursdays instead of Tuesdays",
-    "화요일이 아니라 목요일"), and itself calls none replaced."""
+    """Whether the later text has a value that the earlier one calls replaced ("Thursdays instead of Tuesdays", "화요일이
+    아니라 목요일"), and itself calls none replaced. The earlier text must have one more value that the later one lacks."""
     instead = _INSTEAD[pair.old.language].search(pair.old.text.lower())
     if instead is None or _INSTEAD[pair.new.language].search(pair.new.text.lower()):
         return False

@@ -236,7 +236,8 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
 
 
 def nothing_shared(one: Reading, other: Reading) -> bool:
-    """Whether two texts of one language have no value, word or pair of letters in common; they need no comparison."""
+    """Whether two texts of one language have no value, word or pair of letters in common; they need no comparison.
+    False for texts of two languages, and for a text without words and values."""
     return one.language == other.language and one.parts.isdisjoint(other.parts) and bool(one.parts and other.parts)
 
 
@@ -423,8 +424,8 @@ def _left_words(pair: Alignment) -> list[Token]:
 
 
 def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """The probabilities, with a proved replacement if the later text has all tokens of the earlier one and names its
-    value as the old one ("600 -> 900")."""
+    """The probabilities, with a proved replacement if the later text has all tokens of the earlier one, names its value
+    as the old one and has another value of its type ("600 -> 900")."""
     named = "arrow_from_old" in found or "from_old" in found
     old = {value_type(pair.old.content[i]) for i, _, _ in pair.pairs if pair.old.content[i].kind in VALUES}
     new = {value_type(pair.new.content[j]) for j in pair.left_new if pair.new.content[j].kind in VALUES}

@@ -384,8 +384,8 @@ def _latin(match: re.Match[str], raw: str) -> list[Token]:
 
 
 def _hangul(match: re.Match[str], raw: str) -> list[Token]:
-    """The token of a Korean word without its particle: a NAME for a known tool and for two or three letters that begin
-    with a surname, otherwise a WORD."""
+    """The token of a Korean word without its particle: a NAME for a known tool, for three letters that begin with a
+    surname and name no property, and for two or three such letters with a title; otherwise a WORD."""
     start, end = match.span()
     base = stem_korean(raw)
     content = base not in korean.STOP and raw not in _PARTICLES
@@ -661,7 +661,8 @@ def _joined(found: list[Token]) -> list[Token]:
 
 
 def _may_join(last: Token, token: Token) -> bool:
-    """Whether one character separates two tokens, of which the first is a name, a word or an identifier."""
+    """Whether one character separates two tokens, of which the first is a name, a word or an identifier that is not
+    `designated`."""
     return 0 < token.start - last.end <= 1 and last.kind in (NAME, WORD, ID) and not last.designated
 
 
