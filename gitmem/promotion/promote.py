@@ -392,8 +392,8 @@ def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict
 
 
 def blocking_rule(text: str, policy: Policy, path: str = MEMORY) -> str:
-    """The rule of the gate that keeps the text out of the file at `path`: any that blocks, or that finds personal data.
-    "scanner-failed" when a detector fails, "" when the text may be there."""
+    """The rule of the gate that keeps the text out of the file at `path`: any that blocks, or that finds a secret or
+    personal data. "scanner-failed" when a detector fails, "" when the text may be there."""
     from gitmem.gate.examine import inspect
 
     inspection = inspect(text, path, policy)

@@ -492,8 +492,9 @@ def stated_change(pair: Alignment) -> tuple[str, str] | None:
 
 
 def gives_replaced_value(pair: Alignment) -> bool:
-    """Whether the later text has a value that the earlier one calls replaced ("Thursdays instead of Tuesdays", "화요일이
-    아니라 목요일"), and itself calls none replaced. The earlier text must have one more value that the later one lacks."""
+    """Whether the later text has a value that the earlier one calls replaced ("Thursdays instead of Tuesdays",
+    "화요일이 아니라 목요일"), and itself calls none replaced. The earlier text must also have a value that the later
+    one lacks."""
     instead = _INSTEAD[pair.old.language].search(pair.old.text.lower())
     if instead is None or _INSTEAD[pair.new.language].search(pair.new.text.lower()):
         return False
