@@ -142,7 +142,8 @@ class _Pairs:
         return sides
 
     def _recent_lines(self, part: Part) -> Iterator[PlacedFact]:
-        """The statements of a part of a recent log that no fact repeats or cites."""
+        """The items, paragraphs and quotations of a part of a recent log (RECENT_DAYS) that no fact repeats or cites;
+        none for a part of another file."""
         day = log_day(part.path, self.source.log_patterns)
         if day is None or not self.today - timedelta(days=RECENT_DAYS) <= day <= self.today:
             return

@@ -183,8 +183,8 @@ class _Budget:
         self.shown_lines: set[tuple[tuple[str, ...], LayoutLine]] = set()
 
     def around(self, part: Part) -> int:
-        """The tokens that a part takes beside its text: its quotation and its headings, as far as no earlier part has
-        them."""
+        """The tokens that a part takes beside its text: its quotation (JOINED_TOKENS if an earlier part has it) and
+        those of its headings that no earlier part has."""
         key = quotation_key(part)
         above = dict.fromkeys(
             line for piece in part.pieces for line in piece.above if (key, line) not in self.shown_lines

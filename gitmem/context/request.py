@@ -70,9 +70,11 @@ def request_of(
     max_characters: int = 0, **more: object,
 ) -> ContextRequest:  # fmt: skip
     """A ContextRequest with limits and weights from the settings. `budget`: None for the configured one. `transcript`:
-    a file or a parsed transcript. `max_characters`: 0 for the configured preset's limit. `more`: further fields.
+    a file or a parsed transcript. `max_characters`: 0 for the configured preset's limit. `more`: further fields of
+    `ContextRequest`.
 
     Raises GitMemError for a transcript that cannot be read, BadConfig for a wrong `mem.contextLayer`.
+
     """
     conversation = None
     if isinstance(transcript, Transcript):

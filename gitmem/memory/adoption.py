@@ -158,7 +158,8 @@ def daily_pattern(path: str) -> str:
 
 
 def _of_obsidian(root: Path) -> str:
-    """The pattern of `.obsidian/daily-notes.json`; "" without one, or if its format has names of days or months."""
+    """The pattern of `.obsidian/daily-notes.json`; "" if it cannot be read, or if its format has names of days or
+    months."""
     try:
         settings = parse_json(read_bytes(root, OBSIDIAN, MAX_MEMORY_FILE_BYTES))
         folder, form = str(settings.get("folder") or "").strip("/"), settings.get("format") or ""

@@ -449,8 +449,8 @@ def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[s
 
 
 def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> None:
-    """Scan all commits of the source's HEAD. Raises Refused if a finding blocks; the message names the first
-    MAX_NAMED_FINDINGS."""
+    """Scan all commits of the source's HEAD; the source must have a commit. Raises Refused if a finding blocks; the
+    message names the first MAX_NAMED_FINDINGS."""
     policy = Policy(layouts=(Layout(notes=True),), today=now.date())
     other = open_repository(source, _without_git_paths(environ))
     try:

@@ -171,7 +171,9 @@ class MemoryLines(NamedTuple):
 
 
 def state_of_lines(lines: MemoryLines, known: LapsedFacts) -> LinesState:
-    """The state of some lines. Lines that repeat a fact after it ended or was replaced state it again, and hold."""
+    """The state of some lines: that of a fact with the same text, else of one whose words they have in a row, else of
+    one that cites them and that they say. HOLDS if there is none, or if a fact that holds cites them too. Lines that
+    repeat a fact after it ended or was replaced state it again, and hold."""
     path, first, last, text, until, day = lines
     if has_ended(until, known.day):
         return LinesState(State.ENDED)

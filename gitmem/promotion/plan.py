@@ -580,7 +580,8 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 def shape_problem(operation: Operation) -> str:
-    """Why the operation is not a fact (text, type, importance, last day); "" when it may be one."""
+    """Why the operation is not a fact; "" when it has a known type, an importance of 0 to 1, an ISO date or "" in
+    `until`, and a text of one plain line, at most MAX_TEXT_CHARS, that Markdown reads as no markup."""
     text = operation.text
     if not isinstance(text, str) or not normalise(text):
         return "it has no text"
@@ -604,8 +605,9 @@ def shape_problem(operation: Operation) -> str:
 
 
 def source_problem(operation: Operation, logs: Mapping[tuple[str, str], Log]) -> str:
-    """Why the operation cites no valid source; "" when every span is in a log that was read, has text and a new line.
-    `logs`: (path, blob) -> log."""
+    """Why the operation cites no valid source; "" when it cites at most MAX_SPANS spans, at least one, each of at most
+    MAX_SOURCE_LINES lines that exist in a log that was read, that are not all empty, and of which one is new. `logs`:
+    (path, blob) -> log."""
     if not operation.sources:
         return "it cites no source"
     if len(operation.sources) > MAX_SPANS:

@@ -94,8 +94,9 @@ def _alert_values(value: Any) -> list[Any]:
 
 
 def _alert_of_object(value: Any) -> Alert:
-    """The alert of a JSON object, by its keys (TITLE_KEYS, DETAIL_KEYS, NAME_KEYS); without these keys its first text
-    of several words is the title. The title is "" for an object without text."""
+    """The alert of a JSON object, by its keys (TITLE_KEYS, DETAIL_KEYS, NAME_KEYS); without a key of titles its first
+    detail is the title, without both its first text of several words, else its first text. The title is "" for an
+    object without text."""
     titles: dict[str, list[str]] = {}
     details: dict[str, None] = {}
     names: dict[str, None] = {}
@@ -122,8 +123,8 @@ def _alert_of_object(value: Any) -> Alert:
 
 
 def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
-    """(key of the enclosing object, key, text) of each string in a JSON value, outer strings first, at most
-    MAX_VALUES."""
+    """(key of the enclosing object, key, text) of each string in a JSON value that is more than a number, a link or an
+    id, outer strings first. The function stops at the level at which MAX_VALUES strings are reached."""
     level: list[tuple[str, str, Any]] = [("", "", value)]
     count = 0
     for _ in range(MAX_DEPTH):

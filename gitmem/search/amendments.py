@@ -106,7 +106,9 @@ Pair = tuple[int, int, Line, Line]
 
 
 def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[Pair]:
-    """Yield the MAX_PAIRS pairs of lines with a day that share the most words."""
+    """Yield the MAX_PAIRS pairs of a line and a later one that share the most words, at least MIN_SHARED_WORDS. Both
+    have a day, and the later line has MIN_SCORE_SHARE of the earlier one's score. Pairs that a person decided are left
+    out."""
     found: list[tuple[float, int, int]] = []
     for old, earlier in enumerate(lines[:MAX_REPLACED]):
         for new, later in enumerate(lines):
@@ -127,8 +129,8 @@ def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[P
 def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[Pair]:
     """Yield pairs in which a line has no day; the times of their commits tell which line is later.
 
-    This starts a Git process, so only MAX_UNDATED_PAIRS pairs that share the most words are examined, and of these only
-    pairs in which a line may replace the other.
+    This starts a Git process, so only MAX_UNDATED_PAIRS pairs that share the most words (MIN_SHARED_WORDS_UNDATED at
+    least) are examined, and of these only pairs in which a line may replace the other.
     """
     found: list[tuple[float, int, int]] = []
     for at, line in enumerate(lines[:MAX_REPLACED]):

@@ -1,7 +1,7 @@
 """Finds commits in a search: opens the index of the commit history beside that of memory, and makes hits of messages.
 
 Both indexes are searched as one, so that a commit and a line of memory are scored by the same evidence. The message of
-a commit is read from Git. Lines that the gate would block are left out.
+a commit is read from Git. Lines that the gate would block are replaced.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ class PassagesWithCommits(Passages):
         return [hit if hit.kind else next(files) for hit in hits]
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
-        """At most `limit` hits, at most one for each commit; a commit comes after the commit that reverted it."""
+        """At most `limit` hits, at most one for each commit and at most `most` of commits (0: no such limit); a commit
+        comes after the commit that reverted it."""
         hits: list[Hit] = []
         seen: set[str] = set()
         for hit in super()._join(candidates, 3 * limit):
@@ -176,7 +177,8 @@ class PassagesWithCommits(Passages):
         )  # fmt: skip
 
     def _without_blocked_text(self, hit: Hit) -> Hit:
-        """The hit of a commit without lines that the gate would block, and without trailers with names at its end."""
+        """The hit of a commit with each line that the gate would block replaced, and without trailers with names at its
+        end."""
         from gitmem.gate.policy import MESSAGE
         from gitmem.gate.withholding import without_blocked
 

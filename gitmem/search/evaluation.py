@@ -175,7 +175,8 @@ def run_questions(
 
 
 def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
-    """Name -> value of all figures of one question. `hits`: best first."""
+    """Name -> value of all figures of one question. `hits`: best first. The texts of a hit's sources are read with it.
+    All figures are 0 if the question has no answer."""
     wanted = _answer_numbers(question)
     total = len(set(wanted.values())) or 1
     if question.text:

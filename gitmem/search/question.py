@@ -127,7 +127,8 @@ def _is_of_days(word: str) -> bool:
 
 
 def parse(text: str, today: date) -> Question:
-    """Parse a question. Any text is one; a text without words has no terms. `today`: for relative days."""
+    """Parse a question. Any text is one; a text without words has no terms, and one of stop words alone has these.
+    `today`: for relative days."""
     text = _without_numbers_of_log(nfkc(text))
     wanted: dict[str, None] = {}
     dropped: dict[str, None] = {}

@@ -91,7 +91,8 @@ def _strips(
     question: Question,
     named_files: _NamedFiles,
 ) -> Iterator[Strip]:
-    """Yield the runs of consecutive chunks of each file. Raises IndexDamaged if the index lacks a record of a chunk."""
+    """Yield the runs of consecutive chunks of each file. `chunks`: file -> ordinal of a chunk -> (chunk, first line,
+    line of its heading). Raises IndexDamaged if the index lacks a record of a chunk."""
     records = index.lines({chunk for of_file in chunks.values() for chunk, _, _ in of_file.values()})
     for (path, oid), of_file in chunks.items():
         days = 0.0

@@ -37,8 +37,8 @@ def reordered_scores(lines: Sequence[Line], question: str) -> list[float]:
 
 
 def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]:
-    """The score of each line; a line without an identifier or name of the question is lowered right below the last line
-    with one."""
+    """The score of each line. If a line has an identifier or name of the question, the lines without one that were
+    above the last line with one are lowered right below it."""
     scores = [line.score for line in lines]
     if any(letter.isdigit() for letter in question):
         asked = _identifiers(question)

@@ -56,7 +56,8 @@ def past_periods(days: Iterable[Days], today: date) -> tuple[Days, ...]:
 def was_valid_during(period: Period, when: date | None, days: Iterable[Days]) -> bool:
     """Whether a fact was valid in one of the periods `days`; False for none.
 
-    `period`: of the fact. `when`: the day of its log, None if unknown; it counts if the period is open at both ends.
+    `period`: of the fact. `when`: the day of its log, None if unknown; it counts if the period is open at both ends, or
+    the asked one at one end.
     """
     for named in days:
         if named.first and named.last and (period.start or period.end):

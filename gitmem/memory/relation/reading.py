@@ -96,7 +96,8 @@ def _parts_of(content: tuple[Token, ...]) -> frozenset[str]:
 
 
 def _split(text: str, found: tuple[Token, ...], language: str) -> int:
-    """The offset of the first mark or arrow of a text, else of its first verb; -1 without either."""
+    """The offset of the first mark or arrow of a text, else of its first verb or Korean topic particle; -1 without
+    any."""
     mark = next((token.start for token in found if token.kind in (MARK, ARROW) and token.start > 0), -1)
     if mark >= 0:
         return mark
