@@ -255,8 +255,8 @@ def valid_pieces(document: Document, lapsed: LapsedFacts) -> list[Piece]:
 
 
 def recent_parts(turns: Sequence[Turn], limits: LayerLimits, count: Count) -> list[Part]:
-    """One part for each of the newest turns, oldest first: as many as the limits take, at least one if there is a
-    turn."""
+    """One part for each of the newest turns that have a text, oldest first: as many as the limits take, at least one if
+    there is such a turn."""
     spoken = [turn for turn in turns if turn.text][-limits.max_parts or None :]
     chosen: list[Turn] = []
     left = limits.tokens

@@ -238,7 +238,8 @@ def _file_hit(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
 
 
 def _commit_hit(hit: hits.Hit) -> RecalledHit:
-    """A search hit in a commit as a RecalledHit; `commit_line` has its author, day, subject and state."""
+    """A search hit in a commit as a RecalledHit; `commit_line` has its repository (if another one), id, day, author,
+    subject and state."""
     became = ""
     if hit.state:
         became = f" ({hit.state} by {hit.by[:12]})"

@@ -48,7 +48,8 @@ def read_memory_file(repo: Repository, config: Config, path: str, commit: str = 
 
 
 def memory_paths(repo: Repository, config: Config) -> list[str]:
-    """The sorted paths of all memory files that `read_memory_file` reads without a commit."""
+    """The sorted paths of all memory files that `read_memory_file` reads without a commit; [] in a bare repository
+    without one."""
     if repo.root is None:
         head = repo.head()
         if not head:

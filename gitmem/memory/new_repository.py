@@ -69,11 +69,13 @@ def create_memory_files(
     templates: bool = True,
     dry_run: bool = False,
 ) -> NewRepository:
-    """Make `place` a memory repository: run `git init` if it is new, then write the missing files, all or none.
+    """Make `place` a memory repository: run `git init` if it is new, then write the missing files, and the rows that a
+    .gitattributes lacks, all or none.
 
     `language`: of the templates. `settings`: the new text of .gitmem.toml, "" to leave it. `templates`: False writes no
     instruction files. Raises Changed if another process creates one of the files meanwhile, and GitMemError if a file
     cannot be written.
+
     """
     root = place.root
     if place.new and not dry_run:

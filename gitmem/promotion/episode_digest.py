@@ -119,8 +119,8 @@ def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: M
 
 
 def _decisions(logs: Sequence[Log], documents: Documents) -> Iterator[Operation]:
-    """An addition for each item directly below a heading DECISIONS, with the type that its comment states, else
-    `decision`."""
+    """An addition for each item directly below a heading DECISIONS, with the type that its comment states if it is one
+    of TYPES, else `decision`."""
     for log in logs:
         for item in documents[log.path, log.blob]:
             if item.form is Form.ITEM and item.has_content and item.above and item.above[-1].casefold() == DECISIONS:

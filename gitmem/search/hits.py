@@ -280,8 +280,8 @@ def first_within_budget(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ..
 
 
 def text_lines(data: bytes) -> list[str]:
-    """The lines of a file, split as the index splits them. Plain UTF-8 is split here, without the slow import of
-    `document`."""
+    """The lines of a file, split as the index splits them; [] for a file with a fault of `document.SKIPPED`. Plain
+    UTF-8 is split here, without the slow import of `document`."""
     if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
         try:
             if not data:

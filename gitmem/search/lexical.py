@@ -95,8 +95,8 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
 
 
 def _terms_to_look_up(index: IndexReader, question: Question, chunks: int, common: int) -> list[str]:
-    """The terms to look up: without terms in more than `common` chunks if a rarer term is in memory; else the two
-    rarest."""
+    """The terms to look up: all for at most `common` chunks; else those without terms in more than `common` chunks if a
+    rarer term is in memory; else the two rarest."""
     terms = list(question.terms)
     if chunks <= common:
         return terms

@@ -30,7 +30,8 @@ class NeighbourJoin:
         """A candidate and the neighbours that form one passage with it, in file order, at most `Ranking.joined`.
 
         `others`: index of a scored line -> candidate. `used`: indexes of lines in other hits. `slack`: how much lower
-        than the centre's the score of a neighbour may be.
+        than the centre's the score of a neighbour may be. Below `Ranking.short` characters a neighbour may have any
+        score, but in MEMORY.md only if it is the line after a question.
         """
         members = [centre]
         # A fact of MEMORY.md is complete; a short line elsewhere is often half of a statement.

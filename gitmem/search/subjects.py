@@ -78,7 +78,7 @@ def names_other_thing(text: str, question: str) -> bool:
 
 def _identifiers(text: str) -> frozenset[tuple[str, str]]:
     """(word, number or identifier) of each thing that a text names: ("ticket", "4711"); the word is "" if there is
-    none."""
+    none. A number without a word counts from three digits on, if it is no year."""
     from gitmem.memory.relation.tokens import ID, NUMBER
     from gitmem.memory.relation.tokens import tokens as read
 

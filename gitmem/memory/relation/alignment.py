@@ -201,7 +201,8 @@ def _forms(word: str) -> frozenset[str]:
 
 
 def value_type(token: Token) -> str:
-    """The type of a token. Only tokens of the same type can be two values of one property."""
+    """The type of a token: "number" and its dimension, "ordinal" for a designated identifier, else its kind. Only
+    tokens of the same type can be two values of one property."""
     if token.kind == NUMBER:
         return f"number {token.dim}"
     if token.kind == ID and token.designated:

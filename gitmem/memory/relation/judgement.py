@@ -619,8 +619,8 @@ def _property(pair: Alignment) -> str:
 
 
 def _values(pair: Alignment) -> tuple[str, str]:
-    """(old, new): the first two values of one type that differ; without such values, the words after the verb of each
-    text that the other lacks."""
+    """(old, new): the values of a stated change, else the first two values or names of one type that differ; without
+    such values, the words after the verb of each text that the other lacks."""
     if change := stated_change(pair):
         return change
     first: dict[str, Token] = {}
