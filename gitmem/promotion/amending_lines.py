@@ -19,9 +19,10 @@ Place = tuple[str, int, str]  # path of a log, first line and text of a candidat
 
 def amending_lines(logs: Sequence[Log], scored: Sequence[Sequence[ScoredLine]], existing: Sequence[Fact]) -> set[Place]:
     """The places of the new lines that are not worth proposing alone, but surely replace or end a fact of `existing` or
-    an earlier new line that is proposed. Retracted lines and lines with a cue against them are left out.
+    an earlier new line that is proposed. Retracted lines, questions and lines with a cue against them are left out.
 
     `logs`: in the order of days. `scored`: the lines of each.
+
     """
     if not logs:
         return set()

@@ -105,8 +105,8 @@ def _names_one_of(asked: frozenset[tuple[str, str]], own: frozenset[tuple[str, s
 
 
 def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question: str) -> list[float]:
-    """The scores; of two lines with nearly the same words, the line with more words of the question is raised above the
-    other. Changes `scores`. Only the best MAX_COMPARED lines are compared."""
+    """The scores; of two lines with nearly the same words, the one that has all words of the question that the other
+    has, and one more, is raised above the other. Changes `scores`. Only the best MAX_COMPARED lines are compared."""
     asked = frozenset(_words(question))
     first = sorted(range(len(lines)), key=lambda at: -scores[at])[:MAX_COMPARED]
     words = {at: frozenset(_words(lines[at].text)) for at in first}
