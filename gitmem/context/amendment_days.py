@@ -32,7 +32,6 @@ def with_amendment_days(parts: Sequence[Part], today: date, log_patterns: Iterab
     `log_patterns`: path patterns of logs outside memory/. A commit or an episode that repeats such a statement is
     marked too. Only the MAX_LATER newest log lines that a person said are compared. Entries that a part has in `until`
     already are kept.
-
     """
     patterns = tuple(log_patterns)
     said = [row for part in parts for row in _placed_facts(part)]

@@ -353,7 +353,6 @@ def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope:
     by path. A file without text after its front matter makes no part.
 
     `subjects`: paths, names of entities, or `*` for all.
-
     """
     parts = []
     for path in sorted(paths):

@@ -72,7 +72,6 @@ def fit(
     `whole`: names of scopes whose MEMORY.md goes in whole. `characters`: the hard limit of characters if `total` was
     lowered because of it, for messages; else 0. `waiting_memory`: parts that are not selected here, but for which
     instruction files leave room.
-
     """
     limits = measure.limits
     done = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))

@@ -74,7 +74,6 @@ def request_of(
     `ContextRequest`.
 
     Raises GitMemError for a transcript that cannot be read, BadConfig for a wrong `mem.contextLayer`.
-
     """
     conversation = None
     if isinstance(transcript, Transcript):

@@ -92,7 +92,6 @@ def fit_to_budget(
 
     The least important facts go first, of equally important ones the oldest. Pinned facts and the fact ids in `keep`
     stay. The result is still over the budget if the other lines alone are: the caller checks `len(memory.lines)`.
-
     """
     kept = set(keep)
     free = [entry for entry in memory.items if entry.fact.id not in kept and not has_pinned(memory, entry)]
@@ -150,7 +149,6 @@ def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:
     Each entry goes below the heading that its fact had before.
 
     A fact whose id is in the file already is not added. The file is parsed once for each heading.
-
     """
     memory = parse(data)
     known = {fact.id for fact in memory.facts}

@@ -243,7 +243,6 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
     and with or without a colon.
 
     Without such a heading a section `names[0]` is added at the end of the file. Newer facts come first in a section.
-
     """
     place = _heading(memory, names)
     if place:
@@ -366,7 +365,6 @@ def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) 
     byte stays. A line that had only the old comment goes.
 
     Raises ValueError for a fenced block, which has no comment.
-
     """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block has no comment")

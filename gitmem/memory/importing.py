@@ -336,7 +336,6 @@ def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
 
     A document that is too large, has a fault that `document.decode` reports, or is refused by the gate gives a
     `problem` and no bytes; nothing is raised.
-
     """
     if len(data) > MAX_MEMORY_FILE_BYTES:
         return GateResult(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
@@ -477,7 +476,6 @@ def _with_history(repo: Repository, source: Path, paths: Collection[str], before
 
     Returns the oid of the commit. Raises Changed if the branch is not that of `before`. After a failure the merge is
     undone.
-
     """
     fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
     run_git(repo, [*fetch, str(source), "+HEAD:refs/gitmem/import"])

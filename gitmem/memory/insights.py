@@ -63,7 +63,6 @@ class Recorded:
 
     JSON: `line`: null if the entity had an insight of that day already. `masked`: how many places the gate masked, by
     rule.
-
     """
 
     text: str
@@ -163,7 +162,6 @@ def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
     none.
 
     `quoted`: report the words around a hole; False reports only its position, for a text that may have a secret.
-
     """
     found = [*((hole, "the entity: ") for hole in holes(entity)), *((hole, "") for hole in holes(words))]
     missing = [where + (str(hole) if quoted else f"character {hole.start + 1}") for hole, where in found]

@@ -44,7 +44,6 @@ def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
     if no repository contains it or it does not exist yet. Writes nothing.
 
     Raises GitMemError for a bare repository, a repository that Git does not trust, and an impossible file name.
-
     """
     folder = _possible(folder.absolute())
     try:
@@ -75,7 +74,6 @@ def create_memory_files(
     `language`: of the templates. `settings`: the new text of .gitmem.toml, "" to leave it. `templates`: False writes no
     instruction files. Raises Changed if another process creates one of the files meanwhile, and GitMemError if a file
     cannot be written.
-
     """
     root = place.root
     if place.new and not dry_run:

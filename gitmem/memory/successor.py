@@ -45,7 +45,6 @@ def why_only_proposed(old: Fact, new: PlacedFact, *, corrects: bool = False, nam
 
     `corrects`: the new statement only corrects the words of the old one. `named`: the comment of a reviewed line names
     the fact, so that a lower score is enough.
-
     """
     if pinned(old):
         return "a person pinned that fact"

@@ -73,7 +73,6 @@ class Added:
     gate masked, by rule. `differs`: the facts of MEMORY.md that the new statement repeats, replaces, ends or
     conflicts with; all of them stay. `ignored`: whether Git ignores the file: then the line is not searched, and
     `git add` leaves it out.
-
     """
 
     path: str
@@ -359,7 +358,6 @@ def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redac
 
     The text is scanned twice: alone, because a rule that matches up to the end of a line finds less before a comment;
     and as the whole line with its comment, because the Git hook will scan that line.
-
     """
     from gitmem.gate.redaction import refuse_or_mask
 

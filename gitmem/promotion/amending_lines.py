@@ -22,7 +22,6 @@ def amending_lines(logs: Sequence[Log], scored: Sequence[Sequence[ScoredLine]], 
     an earlier new line that is proposed. Retracted lines, questions and lines with a cue against them are left out.
 
     `logs`: in the order of days. `scored`: the lines of each.
-
     """
     if not logs:
         return set()

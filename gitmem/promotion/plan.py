@@ -529,7 +529,6 @@ def comment_keys(operation: Operation, log: Log, old: Fact | None, about: str = 
 
     An UPDATE keeps the sources of `old` too, and the worse of both origins. A SUPERSEDE drops its code keys and adds
     `supersedes`.
-
     """
     meta: list[tuple[str, str]] = [("type", operation.type)]
     meta += [("src", render_span(span)) for span in operation.sources]

@@ -237,6 +237,5 @@ def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int)
     shorter one's words.
 
     Not `is_near_duplicate` of memory/similarity.py: a retracting line often names the other in two words of twenty.
-
     """
     return shared >= (2 if strength == 2 else 3) and shared >= MIN_SHARED * min(len(a), len(b))

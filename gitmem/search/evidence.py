@@ -111,7 +111,6 @@ def evidence(asked: WeighedQuestion, text: str, about: str = "") -> float:
 
     `about`: the trail of the text; its words count as words of the text and of each line. Without a table the value is
     the share of the question's weight that the text has.
-
     """
     if about:
         whole = f"{about}\n{text}"

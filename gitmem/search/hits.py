@@ -183,7 +183,6 @@ def with_trust(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[st
     file lacks, and for each hit if HEAD cannot be read.
 
     `lines`: returns all lines of a hit's file as it was searched.
-
     """
     if not hits:
         return hits

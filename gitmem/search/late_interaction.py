@@ -74,7 +74,6 @@ def match_lines(
 
     `lines`: (position, strip, text); neighbours are lines of one strip with adjacent positions. A score is the weighted
     mean, over the question's words, of the cosine with the most similar of the first MAX_WORDS words of the line.
-
     """
     signs = table.signs
     near = [max(0.0, probable_cosine(bits, table.dims)) for bits in range(table.dims + 1)]

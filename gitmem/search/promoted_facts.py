@@ -75,7 +75,6 @@ def promoted_fact(here: Sequence[Citation], first: int, last: int, text: str) ->
     or it has MIN_LINE_SHARE of theirs. Of several it is the one with most words in common; None without one.
 
     `here`: the citations of the file with these lines. `text`: of the lines.
-
     """
     own = set(terms(text))
     best, most = None, 0

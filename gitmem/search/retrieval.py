@@ -45,7 +45,6 @@ def retrieve(index: IndexReader, norms: bytes, parsed: ParsedQuery, config: Conf
     """The chunks of `norms` (as in `lexical.retrieve`) that the lanes of the query find.
 
     If the vector lane cannot answer, `notes` says so; with `--lane vector` its GitMemError is raised.
-
     """
     lane, question, ranking = parsed.query.lane, parsed.question, parsed.ranking
     notes: list[str] = []
