@@ -57,8 +57,9 @@ def comment_markdown(
     elsewhere: str = "",
     size: Callable[[str], int] = len,
 ) -> str:
-    """The comment in Markdown, at most `limit` long as measured by `size` (0: the limit of the forge), whose open part
-    is at most MAX_OPEN_PIXELS high. `forge`: None for Markdown of no forge, with the limit MAX_COMMENT_CHARS.
+    """The comment in Markdown, at most `limit` long as measured by `size`, whose open part is at most MAX_OPEN_PIXELS
+    high. `limit`: 0 for the limit of the forge less MARKER_CHARS. `forge`: None for Markdown of no forge, with
+    MAX_COMMENT_CHARS as its limit.
 
     Rows that do not fit are counted by kind. `elsewhere`: Markdown that says where to find them; "" names the command
     that prints them.
@@ -363,7 +364,7 @@ SIGN_OF = {True: MUST_MEND, False: LOOK_AT}  # by whether the review fails for i
 
 
 def _finding_rows(view: View, findings: Sequence[Finding]) -> Iterator[str]:
-    """One row for the findings of one rule, with one message, in one file."""
+    """One row for all findings that have the same rule, path and message."""
     alike: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         alike[finding.rule, finding.path, finding.message].append(finding)

@@ -55,8 +55,8 @@ class Verb(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Command:
     """A parsed command. `fact`: the prefix of a fact's id, or its place at the head (`MEMORY.md:4`); "" for accept.
-    `reason`: one line, "" for none. For settle, `other`: the other fact, "" when the first has only one rival;
-    `answer`: which one holds."""
+    `reason`: one line, "" for none. Only for settle, else "": `other`: the other fact, "" when the first has only one
+    rival; `answer`: `later`, `earlier`, `both` or `same`."""
 
     verb: Verb
     fact: str = ""
@@ -97,7 +97,8 @@ class CommandRun:
 
 
 def parse(body: str) -> Command | None:
-    """The command of a comment; None when its first line is no command or another line begins with `/mem` too."""
+    """The command of a comment; None when its first line with text is no command or another line begins with `/mem`
+    too."""
     lines = [line.strip() for line in body.splitlines() if line.strip()]
     if not lines or sum(line.startswith("/mem") for line in lines) != 1:
         return None
@@ -223,15 +224,16 @@ def _fetch(run: CommandRun, pull: Pull) -> CommitRange:
 
 
 def _new_facts(run: CommandRun, span: CommitRange) -> dict[tuple[str, int], Fact]:
-    """The facts that a range adds or edits, by (path, line) at its tip."""
+    """The facts at the tip of a range that it added, edited, moved to another file or let expire, by (path, line)."""
     layout = layout_of([entry.path for entry in run.repo.entries(span.tip)], run.config.memory_paths)
     changes = fact_changes(run.repo, span.base, span.tip, layout, run.today, authors=False)
     return {(change.path, change.new.line): change.new for change in changes if change.new}
 
 
 def _change_branch(run: CommandRun, pull: Pull, span: CommitRange, change: Callable[[Repository], object]) -> None:
-    """Commit `change` on the branch of the pull request, pass it through the gate and push it without force. Raises
-    GitMemError, also when the branch has moved on the forge."""
+    """Reset the local branch of that name to the pull request's head, call `change` with a work tree of it, pass its
+    commits through the gate and push them without force. `change`: makes the commit. Raises GitMemError if the gate
+    refuses or the branch has moved on the forge, and as `change`."""
     repo = run.repo
     run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
     with branch_worktree(repo, pull.branch) as there:

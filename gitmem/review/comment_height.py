@@ -51,7 +51,7 @@ def row_height(row: str) -> int:
 
 
 def _line_count(markdown: str, width: float) -> int:
-    """The number of lines of a paragraph. A word that is wider than a line is broken."""
+    """The number of lines of a paragraph in a column of `width` pixels. A word that is wider than a line is broken."""
     lines, used = 1, 0.0
     for part in _unbreakable_widths(_LINK_TARGET.sub("", markdown)):
         if used + part > width and used:

@@ -41,8 +41,8 @@ def range_revisions(base: str, head: str) -> list[str]:
 
 
 def facts_by_path(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
-    """The facts by path, for blobs by path. A blob with NUL bytes has no facts; one above MAX_MEMORY_FILE_BYTES is left
-    out."""
+    """The facts by path, for blobs by path. A blob with NUL bytes has no facts; a blob that is missing or above
+    MAX_MEMORY_FILE_BYTES is left out."""
     sizes = repo.sizes(list(oids.values()))
     small = {
         path: oid for path, oid in oids.items() if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
@@ -62,8 +62,8 @@ def fact_changes(
     """The changed facts from `base` ("" for an empty tree) to `head`, in order of path and line.
 
     An added fact is PROMOTED when a promotion in the range recorded it. A fact of MEMORY.md that stands in its place
-    but whose last day passed between the dates of the two commits is EXPIRED. `authors`: look up the commit of each
-    change.
+    but whose last day passed between the dates of the two commits is EXPIRED, and so is a removed fact whose last day
+    is before `today`. `authors`: look up the commit of each change.
     """
     files = changed_files(repo, base, head, layout)
     old = {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILE_MODES}
@@ -133,7 +133,8 @@ def with_facts_removed_by_merge(
 
 
 def _newly_expired(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:
-    """The facts of MEMORY.md at `head` that expired after the day of `base`, without the (path, id) in `known`."""
+    """The facts of MEMORY.md at `head` that expired between the commit dates of `base` and `head`, without the (path,
+    id) in `known`."""
     since, now = (repo.commit(oid).commit_date.date() for oid in (base, head))
     if since >= now:
         return []

@@ -99,8 +99,8 @@ def offer(
 
     `cache`: the folder of copies of remote memories. `dry_run`: only check the line, and commit nothing. Raises
     UsageError when that memory is not configured or the line is empty, Refused when the gate blocks the line (nothing
-    is kept then), GitFailed when the memory cannot be fetched and no copy of it exists, GitMemError when it has no
-    commit.
+    is kept then), GitFailed when the memory cannot be fetched and no copy of it exists, ForgeError when the forge
+    refuses the pull request of a pushed branch, GitMemError when the memory has no commit.
     """
     key, where = {
         "organisation": ("mem.organisation", config.organisation),
@@ -133,8 +133,8 @@ def offer(
 
 
 def _base(repo: Repository, ref: str) -> str:
-    """The branch to propose for: the branch `ref` that the setting names, else the current one. Raises GitMemError when
-    the repository has no commit on it."""
+    """The branch to propose for: the branch `ref` that the setting names, or the current one if there is no such
+    branch. Raises GitMemError when the repository has no commit on it."""
     names = {name.removeprefix("refs/heads/") for name, _ in repo.refs("refs/heads/")}
     base = ref
     if ref not in names:
@@ -147,7 +147,8 @@ def _base(repo: Repository, ref: str) -> str:
 def _earlier_offer(target: Target, branch: str, text: str) -> LineOffer | None:
     """The offer of the same line from an earlier call, when its branch still adds only that fact.
 
-    None when there is no such branch, when the branch changes anything else, or when the base has the fact already.
+    None when there is no such branch, when the branch changes anything else, or when the base has the fact already. In
+    a copy, the branch is created again at the commit that PROPOSAL_REFS keeps.
     """
     repo, full = target.repo, f"refs/heads/{branch}"
     commits = dict(repo.refs())

@@ -149,8 +149,8 @@ def compare_facts(
 ) -> list[FactChange]:
     """The changes between two sets of files (path -> facts), in order of path and line.
 
-    The caller may leave files that are equal on both sides out of both. `renamed`: path -> former path; an edited fact
-    of a renamed file is paired with its old form.
+    The caller may leave files that are equal on both sides out of both. A removed fact whose last day is before `today`
+    is EXPIRED. `renamed`: path -> former path; an edited fact of a renamed file is paired with its old form.
     """
     removed, added = _removed_and_added(old, new)
     changes: list[FactChange] = []
@@ -202,8 +202,8 @@ def same_facts(old: Sequence[Fact], new: Sequence[Fact], *, comments: bool = Tru
 
 
 def _moves(removed: list[_Placed], added: list[_Placed], today: date) -> Iterator[FactChange]:
-    """The facts whose text is now in another file, removed from both lists. An expired fact that moved to the archive
-    is EXPIRED."""
+    """The facts whose text is now in another file; the last step of the iterator removes them from both lists. A fact
+    moves to a log only from another log. A fact that moved to the archive after its last day is EXPIRED."""
     by_id: dict[str, list[_Placed]] = defaultdict(list)
     for at in removed:
         by_id[at.fact.id].append(at)
@@ -344,7 +344,8 @@ def _supersedes(fact: Fact, predecessor: Fact) -> bool:
 
 
 def _is_spelled_alike(a: str, b: str) -> bool:
-    """Whether two texts of at most MAX_SPELLED_CHARS have MIN_SPELLING_RATIO of their letters in common."""
+    """Whether two texts have at least MIN_SPELLING_RATIO of their characters in common; False if either is longer than
+    MAX_SPELLED_CHARS."""
     if max(len(a), len(b)) > MAX_SPELLED_CHARS:
         return False
     matcher = SequenceMatcher(None, a, b, autojunk=False)

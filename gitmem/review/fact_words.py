@@ -46,7 +46,7 @@ def verdict_words(line: LineVerdict) -> str:
 
 def count_in_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
     """The number of texts and their files: `4 lines of prose in SOUL.md and 2 more files`. A file of instructions is
-    named first."""
+    named first. `texts`: at least one."""
     files = list(dict.fromkeys(text.path for text in sorted(texts, key=lambda t: not holds_instructions(t.path))))
     more = ""
     if len(files) > 1:
@@ -55,8 +55,8 @@ def count_in_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> 
 
 
 def needs_source(text: str) -> bool:
-    """Whether the text of a fact is a claim that needs a source; a line that introduces a list and a fenced block are
-    not."""
+    """Whether the text of a fact is a claim that needs a source: any text that neither ends with a colon nor begins
+    with a code fence."""
     return not text.endswith((":", "：")) and not text.startswith(("```", "~~~"))
 
 

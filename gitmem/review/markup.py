@@ -73,9 +73,10 @@ def details_block(summary: str, text: str) -> str:
 
 
 def difference(old: str, new: str) -> tuple[str, str]:
-    """(the word-by-word difference of two texts, the rest that did not fit or "").
+    """(the word-by-word difference of two texts as Markdown, the text to fold below it or "").
 
-    Removed words are struck out, added words are bold. Two texts with little in common are shown one after the other.
+    Removed words are struck out, added words are bold. A `new` above MAX_UNFOLDED_CHARACTERS is folded in full. Two
+    texts with little in common are shown one after the other, and the rest of each is folded.
     """
     pieces = text_diff(old, new)
     if has_nothing_common(pieces):
@@ -111,8 +112,8 @@ def _piece(piece: Piece, is_short: bool, number: int, count: int) -> str:
 
 
 def comment_words(fact: Fact) -> str:
-    """The comment of a fact without its sources, as Markdown; "" for a fact without a comment. A pin and an outside
-    origin are bold."""
+    """The comment of a fact without its sources, as Markdown; "" if it has no other key. A pin and an outside origin
+    are bold."""
     words = []
     for key, value in fact.meta:
         if key == "type":

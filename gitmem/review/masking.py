@@ -28,9 +28,11 @@ Change = Callable[[str, str], str]  # (text, name of its field) -> the text that
 
 
 def mask_strings(value: Value, policy: Policy) -> Value:
-    """A copy of `value` (dataclasses, tuples, mappings) with every string masked that holds a secret or personal data.
+    """A copy of `value` (dataclasses, tuples, frozensets, mappings whose keys are (commit, path, line)) with every
+    string masked that holds a secret or personal data.
 
-    A gate `Report` in it is masked already and is not changed. Fields of NAME_FIELDS keep personal data, but no secret.
+    A gate `Report` in it is masked already and is not changed, nor are fields of UNMASKED_FIELDS. Fields of NAME_FIELDS
+    keep personal data, but no secret.
     """
     texts, people = Texts(), Texts()
 

@@ -62,8 +62,8 @@ def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[st
 
 def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:
     """If the last pull request of `branch` was declined, remove its promoted facts from the branch, with trailers that
-    keep them from being proposed again. Returns how many facts were removed, 0 when it was not declined. Raises
-    ForgeError, and as `corrections.revert`."""
+    keep them from being proposed again. Returns how many facts were removed, 0 when it was not declined. `base`: a
+    revision; commits in its history stay as they are. Raises ForgeError, and as `corrections.revert`."""
     last = _declined_pull(client, branch)
     if last is None:
         return 0
@@ -80,8 +80,8 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
 
 
 def _declined_pull(client: Client, branch: str) -> Pull | None:
-    """The last pull request of `branch` if it was closed without merging; None when one is open or the last was
-    merged."""
+    """The last pull request of `branch` if it was closed without merging; None when there is none, when one is open or
+    when the last was merged."""
     pulls = client.pulls(head=branch, state="all")
     if not pulls or any(pull.state == "open" for pull in pulls):
         return None
@@ -161,7 +161,8 @@ def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Pul
 
 
 def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> PullMerge:
-    """Merge the base into the branch of one pull request, pass the result through the gate, and push it."""
+    """Merge the base into the branch of one pull request, pass the result through the gate, and push it. Raises
+    GitMemError if the gate, a hook or the push refuses."""
     base = merge.base
     tip = fetch(repo, merge.client, branch, merge.environ)
     if not tip:

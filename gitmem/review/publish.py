@@ -96,7 +96,7 @@ def default_base(repo: Repository, remote: str) -> str:
 def push(repo: Repository, remote: str, branch: str, base: str, env: Mapping[str, str] | None = None) -> str:
     """Push a local branch to the remote branch of the same name and return the oid of its tip.
 
-    Raises GitMemError for the base branch, GitFailed when the push fails.
+    Raises GitMemError for the base branch or a branch that does not exist, GitFailed when the push fails.
     """
     if branch == base:
         raise GitMemError(
@@ -122,7 +122,7 @@ def publish(
     client's token; None to push without the token.
 
     Before that the gate scans every version that the branch adds. When it blocks, this raises Refused and pushes
-    nothing. Raises also as `push`, and ForgeError when the forge opens no pull request.
+    nothing. Raises also as `push`, and ForgeError when the forge does not open or update the pull request.
     """
     branch, base = proposal.branch, proposal.base
     span = _range_onto(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
@@ -211,8 +211,9 @@ def pull_description(
 
 
 def _row(change: FactChange, forge: Forge, head: str) -> str:
-    """One item of the checklist. It shows the keys of the fact's comment too, so that a tick does not survive an edit
-    of the comment."""
+    """One item of the checklist, without a line end: a line for the fact, then one for each source with a link to the
+    commit `head`. The first line shows the keys of the fact's comment except `src`, so that a tick does not survive an
+    edit of the comment."""
     item = f"- [ ] {OP_WORDS[change.op]} {code(printable(change.fact.text))}"
     keys = [f"{printable(key)}={printable(value)}" for key, value in change.fact.meta if key != "src"]
     if keys:

@@ -30,7 +30,8 @@ def renames(repo: Repository, base: str, head: str, files: Sequence[Change]) -> 
 
 
 def _keeps_role(change: Change) -> bool:
-    """Whether a renamed file is of the same kind as before; MEMORY.md may also become a note."""
+    """Whether a renamed file is of the same kind as before, and holds instructions if and only if it did before.
+    MEMORY.md may also become a note."""
     was, now = kind(change.old_path), kind(change.path)
     same_kind = was is now or (now is Kind.NOTE and was is Kind.MEMORY)
     return same_kind and holds_instructions(change.old_path) == holds_instructions(change.path)

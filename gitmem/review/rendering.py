@@ -348,7 +348,8 @@ class View:
         return [warning.section(self.links) for warning in self.review.warnings if warning.place is place]
 
     def _finding_rows(self) -> Iterator[Row]:
-        """One row for the findings of one rule, with one message, in one file; then those from before this change."""
+        """One row for all findings with the same rule, severity, path and message; then one for each warning from
+        before this change, and ROTATE_ADVICE if a finding is a secret."""
         alike: dict[tuple[str, Severity, str, str], list[Finding]] = defaultdict(list)
         for finding in order(self.review.report.findings):
             alike[finding.rule, finding.severity, finding.path, finding.message].append(finding)
@@ -611,7 +612,8 @@ class View:
     def _text_rows(self, *, instructions: bool) -> Iterator[Row]:
         """Renamed files and changed lines that are not facts, file by file, removed lines before added ones.
 
-        `instructions`: only files of instructions, else only other files. Files with one changed line share a group.
+        `instructions`: only files of instructions, else only other files without logs. A line whose provenance fails is
+        left out. Files with one changed line share a group.
         """
         other = self.review.other
         for row in other.renamed:

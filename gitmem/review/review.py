@@ -65,10 +65,10 @@ class State(StrEnum):
 class LineVerdict:
     """A changed line (1-based) and its provenance verdict.
 
-    `message`: what is wrong with a broken line, else "". `support`: the value of the fact's `Support`, "" for a line
-    that is not a fact; `words`: that support as a phrase. `edits`: (key, old value, new value) of each edit since the
-    fact was recorded; `editor`: who made the edits. `promoted`: a promotion, or an edit of a promoted fact, recorded
-    the fact. `fails`: the line fails the review.
+    `message`: the flaws of a fact, each as `rule: words`, without `unrecorded`; "" for none. `support`: the value of
+    the fact's `Support`, "" for a line that is not a fact; `words`: that support as a phrase. `edits`: (key, old value,
+    new value) of each edit since the fact was recorded; `editor`: who made the edits, "" for none. `promoted`: a
+    promotion, or an edit of a promoted fact, recorded the fact. `fails`: the line fails the review.
     """
 
     path: str
@@ -101,11 +101,12 @@ class MaskedLine:
 class Review:
     """Everything a review found between the commits `base` ("" for none) and `head`.
 
-    `changes`: facts that were added, removed or edited. `other`: changed lines that are not facts, and facts that only
-    moved within a file. `lines`: the provenance verdict of each changed line. `notes`: checks that could not be made.
-    `cited`: the source lines of each changed fact, by the commit, path and line of the fact. `masks`: lines that
-    masking would change. `daily`: the path patterns of daily logs. `head_fingerprints`: fingerprints of the findings
-    that are still in the files at the head, so not only in an earlier version.
+    `changes`: facts that were added, removed, edited, moved to another file or that expired. `other`: changed lines
+    that are not facts, and facts that only moved within a file. `lines`: the provenance verdict of each changed line.
+    `notes`: checks that could not be made, and the summary of the signatures. `cited`: the source lines of each changed
+    fact, by the commit, path and line of the fact. `masks`: lines that masking would change. `daily`: the path patterns
+    of daily logs. `head_fingerprints`: fingerprints of the findings that are still in the files at the head, so not
+    only in an earlier version.
     """
 
     base: str

@@ -36,7 +36,8 @@ class Event:
 
     @property
     def on_default_branch(self) -> bool:
-        """Whether this is a trusted event of the default branch. Only such a run saves a cache."""
+        """Whether this is a push, a schedule or a start by hand on the default branch. Only such a run saves a
+        cache."""
         return self.name in ("push", "schedule", "workflow_dispatch") and self.branch == self.default_branch
 
     @property

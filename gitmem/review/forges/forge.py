@@ -80,8 +80,9 @@ class Forge(Protocol):
 @json_keys("number url created")
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A proposed change. `created`: this call opened it. `branch`: its branch in the repository `head_repository`.
-    `base`: the branch it is proposed for. `head`, `start`: the oids of the tips of `branch` and of `base`."""
+    """A proposed change. `created`: this call opened it. `state`: `open` or `closed`. `branch`: its branch in the
+    repository `head_repository` ("" for a deleted fork). `base`: the branch it is proposed for. `head`: the oid of the
+    tip of `branch`. `start`: the oid of the tip of `base`, at GitLab of the merge base. Both are "" if unknown."""
 
     number: int
     url: str
@@ -181,8 +182,8 @@ class Client(ABC):
         return ()
 
     def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
-        """Write a comment on a line that the proposal changes. `head`: the oid of its head. Raises ForgeError with
-        status 400 or 422 for a line that is not in its diff."""
+        """Write a comment on a line that the proposal changes. `head`: the oid of its head. Raises ForgeError: with
+        status 400 or 422 for a line that is not in its diff, and always at a forge without suggestions."""
         raise ForgeError(f"{self.forge.name} has no suggestions")
 
     @abstractmethod
@@ -217,7 +218,7 @@ class Client(ABC):
 
     def put_comment(self, number: int, marker: str, body: str) -> int:
         """Write or update our one comment that begins with `marker` (an HTML comment), and return its id. The text is
-        cut at the forge's limit. A comment of another user with the same marker is left alone."""
+        cut at the forge's limit. A comment of another person with the same marker is left alone."""
         text = f"{marker}\n{body}"[: self.forge.body_limit]
         for comment in self._ours(comment for comment in self.comments(number) if comment.body.startswith(marker)):
             self.edit_comment(number, comment.id, text)

@@ -100,8 +100,7 @@ class GitHub:
 
 
 class GitHubClient(RestClient):
-    """GitHub's API for one repository. `wait`: sleeps for a number of seconds; passed in so that tests need not
-    wait."""
+    """GitHub's API for one repository. `wait`: sleeps for a number of seconds."""
 
     text: ClassVar[ForgeText] = GITHUB
     login_field: ClassVar[str] = "login"

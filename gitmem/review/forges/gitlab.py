@@ -66,7 +66,7 @@ class GitLab:
 
 
 class GitLabClient(RestClient):
-    """GitLab's API for one project. `wait`: sleeps for a number of seconds; passed in so that tests need not wait."""
+    """GitLab's API for one project. `wait`: sleeps for a number of seconds."""
 
     text: ClassVar[ForgeText] = GITLAB
     login_field: ClassVar[str] = "username"  # a project access token has a user of its own

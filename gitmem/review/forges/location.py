@@ -41,8 +41,8 @@ def forge_of(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def token_of(forge: Forge, environ: Mapping[str, str], ask: Callable[[str], str] = lambda host: "") -> str:
-    """The token for a forge from the environment; "" for none. `ask`: returns the token for a host name, for GitHub
-    without a token in the environment."""
+    """The token for a forge from the environment; "" for none. `ask`: returns the token for a host name, "" for none;
+    called only for GitHub without a token in the environment."""
     names: tuple[str, ...] = TOKENS[forge.name]
     if forge.name == "Forgejo" and _in_forgejo_actions(environ):
         names = (*names, "GITHUB_TOKEN")

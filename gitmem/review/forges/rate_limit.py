@@ -24,7 +24,8 @@ class Limit:
     seconds: float | None
 
     def pause(self, attempt: int) -> float:
-        """The seconds to wait: what the forge says, else a minute that doubles with each attempt, as GitHub asks."""
+        """The seconds to wait: what the forge says, else a minute that doubles with each attempt, as GitHub asks.
+        `attempt`: from 1."""
         if self.seconds is not None:
             return self.seconds
         return SECONDARY_LIMIT_SECONDS * 2.0 ** (attempt - 1)
@@ -41,7 +42,7 @@ class Limit:
 
 
 def limit_of(response: Response) -> Limit | None:
-    """The rate limit that a response reports; None when it was refused for another reason.
+    """The rate limit that a response reports; None for a response that reports none.
 
     A primary limit (requests per hour) has `ratelimit-remaining: 0` and the time of its end. A secondary limit (too
     many requests at once) has Retry-After, or only a message. A missing permission is a 403 too, with none of these.

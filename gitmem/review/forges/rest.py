@@ -99,7 +99,7 @@ class Connection:
         """Send one request and return the response, whose status is below 300.
 
         It is sent up to MAX_ATTEMPTS times, with pauses (`retry_pause`) of at most MAX_WAIT_SECONDS in all. Raises
-        ForgeError for every other status.
+        ForgeError for every other status, and at once when no response comes.
         """
         attempt, waited = 1, 0.0
         while True:
@@ -170,8 +170,8 @@ class Connection:
 def retry_pause(method: str, response: Response, attempt: int) -> float | None:
     """The seconds to wait before a refused request is sent again; None when it must not be. `attempt`: from 1.
 
-    A rate limit ends when it says. After a fault of the forge (status 5xx): 1, 2, 4 seconds; a POST is repeated only
-    after a 503, since any other fault may have come after the change.
+    After a rate limit: as `Limit.pause`. After a fault of the forge (status 5xx): 1, 2, 4 seconds; a POST is repeated
+    only after a 503, since any other fault may have come after the change.
     """
     limit = limit_of(response)
     if limit is not None:

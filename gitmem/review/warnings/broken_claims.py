@@ -96,8 +96,8 @@ def _difference(mend: MendedLine) -> str:
 
 
 def check(commits: Range) -> BrokenClaims:
-    """Compare the claims at the base, where they were true, with the head; empty without a base. It fails when a claim
-    names something that is gone and the setting `check_gone` is `block`."""
+    """The claims of the files at the head that were true at the base and are false at the head; none without a base.
+    The warning fails when a claim names something that is gone and the setting `check_gone` is `block`."""
     if not commits.base:
         return BrokenClaims()
     read = documents.read(commits.repo, commits.head, commits.daily)
