@@ -27,7 +27,7 @@ def add_trailers(repo: Repository, config: Config, message: Path) -> None:
 
     These are the trailers that `promote --stage` saved, and `Memory-Agent` if `mem.agent` is set and the message has
     none; with it the subject becomes the `Memory-Reason` if there is no reason yet. A trailer in the message is not
-    repeated.
+    repeated. Raises OSError if the message file cannot be read or written.
     """
     if not memory_changes(repo):
         return

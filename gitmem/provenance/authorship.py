@@ -55,7 +55,7 @@ _GENERATED = lazy(
 
 @lru_cache(maxsize=4096)  # callers ask for every fact, and many facts share a commit
 def agent_of_commit(commit: Commit) -> str:
-    """The name of the agent or bot that made the commit; "" when a person made it.
+    """The name of the agent or bot that made the commit, or the e-mail of one without a name; "" when a person made it.
 
     The name comes from the first of these that has one: the `Memory-Agent` trailer, the author, the committer, a
     trailer of OTHER_AUTHORS, a line such as "Generated with Claude Code".

@@ -62,7 +62,8 @@ def last_answer_change(commits: Sequence[str], rank: Callable[[str], int]) -> An
 
 
 def rank_of_text(hits: Sequence[Hit], expected: str) -> int:
-    """The rank (from 1) of the first hit that has the expected text; 0 for none. Case and white space do not matter."""
+    """The rank (from 1) of the first hit whose text and sources contain `expected`; 0 for none. Case and the length of
+    white space do not matter."""
     wanted = _folded(expected)
     return next((place for place, hit in enumerate(hits, 1) if wanted in _folded(hit.text_with_sources)), 0)
 

@@ -65,8 +65,8 @@ class Checks:
     # -- checks of every fact --------------------------------------------------------------------------------
 
     def problems(self, fact: Fact, attribution: Attribution) -> Iterator[Problem]:
-        """The problems of a fact that do not depend on who wrote it: `text-changed`, then `source-missing` or
-        `source-changed` for each source, then `source-cut`."""
+        """The problems of a fact that do not depend on who wrote it: `text-changed`, then `source-missing` for `src`
+        keys that cannot be read, then `source-missing` or `source-changed` for each source, then `source-cut`."""
         edit = attribution.edit
         if edit and TEXT in edit.changed and not edit.recorded:
             template = "edited after promotion by {} in {}, no reason recorded"
@@ -237,7 +237,8 @@ class Checks:
 
     def _merge_that_brought_back(self, path: str, digest: str, commit: Commit) -> str:
         """The oid of an agent's merge that brought back a text which a person had removed on one of its sides; "" when
-        there is none. Blame does not name such a merge: it names the commit that first wrote the line."""
+        there is none or `whole` is False. Blame does not name such a merge: it names the commit that first wrote the
+        line."""
         if not self.whole or not self._agents_merges:
             return ""
         removal = self._removals.get(digest, "")

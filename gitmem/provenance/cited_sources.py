@@ -273,8 +273,8 @@ def with_verification(source: Source, supported: bool) -> Source:
 
 
 def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None) -> Iterator[tuple[str, bytes, Fact]]:
-    """(path, bytes of its file, fact) for each fact of long-term memory at a commit: in MEMORY.md, in the archive, and
-    in notes and rules that cite a source. `commit` "" has no facts.
+    """(path, bytes of its file, fact) for each fact of long-term memory at a commit: of MEMORY.md, of the archive, and
+    of each note or rule that has `src=` or a key of `file_meta`. `commit` "" has no facts.
 
     `paths`: only these files. Files above MAX_MEMORY_FILE_BYTES, which the gate refuses, are left out.
     """

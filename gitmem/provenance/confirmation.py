@@ -27,7 +27,7 @@ from gitmem.provenance.corrections import fact_at
 
 
 class Confirmation(NamedTuple):
-    """The result of `confirm`. `places`: the code that the fact cites now."""
+    """The result of `confirm`. `fact`: the fact with its old citations. `places`: the code that it cites now."""
 
     path: str
     fact: Fact
@@ -47,9 +47,10 @@ class ConfirmationRequest(NamedTuple):
 def confirm(repo: Repository, config: Config, path: str, line: int, given: ConfirmationRequest) -> Confirmation:
     """Commit new anchors for the citations of the fact at `path`:`line`.
 
-    Raises UsageError when a place does not exist, when cited lines changed, or when no anchor would move; MissingFile
-    or UnknownFact when there is no such fact; GitMemError when an agent's quotation is not in the code or the file has
-    uncommitted edits; and as `transaction.commit`. Nothing is written then.
+    Raises UsageError for too many places, a place that does not exist, a fact that cites no code, cited lines that
+    changed, or if no anchor would move; MissingFile or UnknownFact when there is no such fact; GitMemError when an
+    agent's quotation is not in the code or the file has uncommitted edits; Refused when the gate refuses the reason;
+    and as `transaction.commit`. Nothing is written then.
     """
 
     def plan(reading: Reading) -> CommitDraft[tuple[Fact, tuple[str, ...]]]:

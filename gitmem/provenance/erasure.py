@@ -86,9 +86,9 @@ def forget_everywhere(
     """Remove the fact at `path`:`line`, every line of memory that says the same, and its source lines.
 
     On a line that says more, only the text is masked. Three kinds of lines stay and are named in `Erasure.left`: other
-    facts that say more, source lines of other facts, and lines of instruction files. Raises as `corrections.forget`,
-    also for an edit in any of the files, and Refused when another fact cites a line that has the text. Nothing is
-    written then. A dry run writes nothing.
+    facts that say more, source lines of other facts, and lines of instruction files. A session file or note whose name
+    has words of the text is renamed. Raises as `corrections.forget`, also for an edit in any of the files, and Refused
+    when another fact cites a line that has the text. Nothing is written then. A dry run writes nothing.
     """
     plan = everywhere_plan(config, path, line, reason)
     if dry_run:
@@ -99,7 +99,8 @@ def forget_everywhere(
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
-    """The plan of `forget_everywhere`. Whoever commits it calls `drop_kept_texts` afterwards."""
+    """The plan of `forget_everywhere`, which raises as that does. Whoever commits it calls `drop_kept_texts`
+    afterwards."""
     return lambda reading: _erase(reading, config, path, line, reason)
 
 

@@ -100,7 +100,7 @@ def _exceptions_plan(
 ) -> Plan:
     """The plan of adding entries to the file of exceptions. `entries_of`: returns them, without reason and last day,
     for (text of the file, policy of the work tree, salt). `decision`: (reason, last day, today, salt for a new file).
-    Raises UsageError for a last day before today, Refused if the reason has a secret."""
+    Raises UsageError for a last day before today, Refused if the gate refuses the reason, and as `entries_of`."""
     reason, until, today, salt = decision
     if until < today:
         raise UsageError(Message("{} has passed", until), "choose a day to come")

@@ -23,9 +23,9 @@ MEMORY = ("MEMORY.md", ".claude/MEMORY.md")  # a text that one of these files ha
 
 
 def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
-    """The texts that the history of `commit` (HEAD for "") removed and that its MEMORY.md does not have again. Without
-    a commit there are none. The answer for HEAD is cached on disk. Raises GitMemError when HEAD is broken and no commit
-    is given."""
+    """The texts that people removed in the history of `commit` (HEAD for ""), without those that another text replaced
+    and those that its MEMORY.md has again. Without a commit there are none. The answer for HEAD is cached on disk.
+    Raises GitMemError when HEAD is broken and no commit is given."""
     head = None
     try:
         head = repo.head()

@@ -18,7 +18,8 @@ Plan = Callable[[Reading], CommitDraft[Fact]]
 
 
 def commit_change(repo: Repository, path: str, plan: Plan) -> Correction:
-    """Commit one of the plans below for a fact of `path`. Raises as the plan and as `transaction.commit`."""
+    """Commit one of the plans below for a fact of `path`. The result names the fact as it was before. Raises as the
+    plan and as `transaction.commit`."""
     fact, oid = commit(repo, plan)
     return Correction((Removal(path, fact, ()),), oid)
 

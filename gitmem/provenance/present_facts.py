@@ -135,7 +135,7 @@ class FactList:
 
     @cached_property
     def successors(self) -> dict[str, list[PresentFact]]:
-        """Fact id -> the facts that supersede it."""
+        """Value of a `supersedes` key (the id of a fact, or its beginning) -> the facts with that key."""
         rows: dict[str, list[PresentFact]] = defaultdict(list)
         for row in self.rows:
             for key, value in row.fact.meta:

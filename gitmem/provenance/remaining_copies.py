@@ -18,8 +18,8 @@ from gitmem.provenance.corrections import Removal
 
 
 def remaining_lines(repo: Repository, config: Config, taken: Removal) -> list[tuple[str, int]]:
-    """(path, line) of each line of memory that has the text of `taken`, and of each source line that it cites, in the
-    order of paths and lines.
+    """(path, line) of each line of memory that contains the text of `taken`, in any case, and of each line that equals
+    one of its source lines, in the order of paths and lines.
 
     A statement of several lines counts as its first line. Unreadable files are left out.
     """

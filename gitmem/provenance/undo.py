@@ -70,7 +70,9 @@ class Undo:
 
 
 def last_write(repo: Repository) -> Undo:
-    """What `undo` would take back. Writes nothing. Raises as `undo`, and NotKept if the branch of the write is gone."""
+    """What `undo` would take back. Writes nothing. Raises GitMemError when there is no record, NotKept when the record
+    lacks the text or the branch of the write is gone, and Changed when one of its files was changed since or its commit
+    is not on this branch."""
     entries = undo_record.last_write(repo)
     if not entries:
         raise GitMemError("there is nothing to undo here", "git mem log; git mem changes")
@@ -115,9 +117,9 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     """Take back the last write, which must still be `expected`, and drop its record. Returns `expected` with the commit
     of the undo, "" for an uncommitted write.
 
-    Raises Changed when one of its files was changed since, when it is no longer the last write, or when its commit is
-    not on this branch. Raises GitMemError when there is no record, NotKept when the record lacks the text
-    (`drop_last_record`). Nothing is changed then.
+    Raises Changed when one of its files was changed since, when there is no record or that of another write, or when
+    its commit is not on this branch; NotKept when the record lacks the text (`drop_last_record`). Nothing is changed
+    then.
     """
 
     entries: list[Entry] = []
