@@ -28,8 +28,8 @@ class Piece:
 
 
 def stacked_bar(values: Mapping[str, float], whole: float, order: Sequence[str] = ()) -> list[Piece]:
-    """The positive values, in their order, as the pieces of one bar; a value of `whole` would fill the bar. `order`:
-    names that always get the same fill, whichever of them are there."""
+    """The positive values, in their order, as the pieces of one bar; a value of `whole` would fill the bar. Every width
+    is 0.0 if `whole` is 0. `order`: names that always get the same fill, whichever of them are there."""
     pieces, start = [], 0.0
     shades = {name: number for number, name in enumerate(order)}
     positive = [(name, value) for name, value in values.items() if value > 0]

@@ -34,7 +34,7 @@ class PageCache:
         return value
 
     def has(self, name: str, key: object) -> bool:
-        """Whether the value of `name` for `key` is cached."""
+        """Whether the value of `name` for `key` is cached; if so, it becomes the most recently used one."""
         return self._cached(name, key) is not None
 
     def _cached(self, name: str, key: object) -> tuple[Any] | None:

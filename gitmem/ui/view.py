@@ -206,7 +206,7 @@ class View:
 
     @cached_property
     def forgotten(self) -> Forgotten:
-        """The texts that people removed from memory everywhere; no page shows them."""
+        """The texts that people removed from memory in the history of HEAD; no page shows them."""
         return forgotten_texts(self.repo)
 
     def mask(self, value: Any) -> Any:
@@ -271,7 +271,7 @@ class View:
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def redirect(self, page: str, /, *parts: str, **fields: object) -> Response:
-        """The response that leads to another page, after a change."""
+        """The response (303) that sends the browser to another page. `parts`, `fields`: as for `url`."""
         return RedirectResponse(self.url(page, *parts, **fields), 303)
 
     @cached_property

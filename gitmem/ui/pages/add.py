@@ -146,7 +146,8 @@ def _conflict_page(view: View, typed: Form) -> Response:
 
 
 def _form_page(view: View, typed: Form, error: GitMemError | None, status: int = 0) -> Response:
-    """The form with what was typed, below the reason of a refusal. Status 422, or 400 for a UsageError."""
+    """The form with what was typed, below the reason of a refusal. `error`: None for the form before a refusal (status
+    200). `status`: 0 for 400 after a UsageError and 422 after any other error."""
     if error is None:
         return view.render(
             "add.html", typed=typed, kinds=FACT_TYPES, found=(), by_hook=False, problem="", hint=""

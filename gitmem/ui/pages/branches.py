@@ -116,7 +116,8 @@ def _restore_command(name: str, tip: str) -> str:
 
 
 def _branch_page(view: View, name: str) -> Response:
-    """What a merge of a branch would change. When a file must be settled in a terminal: why, and the commands."""
+    """The page shows what a merge of the branch `name` would change. If the merge must be settled in a terminal, the
+    page shows the reason and the commands instead. Raises UsageError if there is no such branch."""
     try:
         return _merge_page(view, _branch_request(view, name), form=_choices(view.fields))
     except UsageError:  # there is no such branch
@@ -126,7 +127,8 @@ def _branch_page(view: View, name: str) -> Response:
 
 
 def _unfinished_page(view: View) -> Response:
-    """The merge that was begun in a terminal. When it must be ended there: why, and the commands."""
+    """The page shows the merge that was begun in a terminal. If it must be ended there, the page shows the reason and
+    the commands instead. Raises GitMemError if no merge was begun."""
     try:
         begun = begun_merge(view.repo, view.config, view.today)
     except GitMemError as error:
@@ -228,7 +230,8 @@ def _allowing(view: View, request: MergeRequest, form: Mapping[str, str]) -> All
 
 
 def _sides(conflict: Conflict) -> Sides:
-    """The texts of a conflict: those of the facts if every side has one fact with the same comment, else the lines."""
+    """The texts of a conflict: those of the facts if every side that is not empty is one fact and their comments are
+    equal, else the lines."""
     sides = (conflict.ours, conflict.base, conflict.theirs)
     one_fact_each = all(side and _is_one_fact(side) for side in (conflict.ours, conflict.theirs))
     only_facts = all(not side or _is_one_fact(side) for side in sides)
@@ -257,7 +260,9 @@ def _facts(lines: Sequence[str]) -> Sequence[Fact]:
 
 
 def merge(view: View, form: dict[str, str]) -> Response:
-    """Merge a branch as it was shown: show what the files become, or commit the merge when the form was shown that."""
+    """Merge a branch as it was shown: show what the files become, or commit the merge when the form was shown that.
+    Raises UsageError for an unknown branch, GitMemError if it must be merged in a terminal or changes more than
+    memory."""
     request = _branch_request(view, form.get("branch", ""))
     today = view.now.date()
     return _merge(view, form, request, lambda contents: merge_branch(view.repo, request.shown, contents, today))

@@ -183,7 +183,7 @@ def _ways(view: View) -> list[tuple[str, str, str]]:
 
 
 def _is_reversed(view: View, base: str, head: str) -> bool:
-    """Whether `base` is the newer commit, so that the comparison runs backwards."""
+    """Whether `base` descends from `head`, so that the comparison runs backwards; False if Git cannot tell."""
     try:
         return bool(base) and base != head and view.repo.is_ancestor(head, base)
     except GitMemError:

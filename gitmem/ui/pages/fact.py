@@ -162,7 +162,8 @@ def _promotions(view: View, answer: why.Answer) -> list[Promotion]:
 
 def fact_of_url(view: View) -> PresentFact:
     """The fact whose id the URL names, in the file `path` if it has it, else the first. Raises MissingFile when the
-    snapshot has no such fact."""
+    snapshot has no such fact, or OutsideRepository if also `path` is outside of the repository; GitMemError if the file
+    `path` is above MAX_MEMORY_FILE_BYTES."""
     ident, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
     found = view.facts.by_id.get(ident, [])
     if path and not any(row.path == path for row in found):  # it may be a line of a log or a note

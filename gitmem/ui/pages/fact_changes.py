@@ -123,8 +123,7 @@ def change(view: View, form: Form, name: str) -> Response:
 
 
 def refusal_status(error: GitMemError) -> int:
-    """The HTTP status of the response to a change that was refused: 400 for a wrong input, 422 if the gate or a hook
-    refused."""
+    """The HTTP status of the response to a change that was refused: 400 for a UsageError, 422 for any other error."""
     if isinstance(error, UsageError):
         return 400
     return 422
@@ -151,7 +150,7 @@ def found_in(text: str, path: str) -> Sequence[str]:
 
 def _plan(view: View, name: str, row: PresentFact, form: Form) -> tuple[Plan[Any], tuple[Mask, ...]]:
     """(the plan of an action for a fact, what the gate masked in its new text). Replaces the text in `form` by the
-    masked one."""
+    masked one. Raises Refused for a text with the mark of a masked part, and as `corrections.gated_text`."""
     masks: tuple[Mask, ...] = ()
     if name in ("edit", "supersede"):
         if not form.get(TOKEN):  # after a preview the text has the marks of its own masked parts

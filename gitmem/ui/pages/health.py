@@ -156,8 +156,8 @@ def _row(name: str, words: Sequence[str], state: State, hint: str) -> Health:
 
 
 def sources(view: View, whole: bool) -> list[Health] | None:
-    """How many facts their sources support, as `git mem verify` tells. None, to be loaded later, if there are many
-    facts and `whole` is False."""
+    """How many facts their sources support, as `git mem verify` tells; [] without a commit. None, to be loaded later,
+    with more than MAX_FACTS_AT_ONCE facts that have a source, unless `whole` or the result is cached."""
     from gitmem.provenance.grounding import WORDS, Support
     from gitmem.provenance.verify import verify
 

@@ -59,8 +59,8 @@ def page(view: View) -> Response:
 
 
 def page_of(view: View, rows: Sequence[Row], size: int) -> tuple[int, int, Sequence[Row]]:
-    """(the page number that the query names, the number of pages, the rows of that page) of a list with `size` rows on
-    a page."""
+    """(the number of the page, the number of pages, the rows of that page) of a list with `size` rows on a page. The
+    number is the `page` of the query, or the nearest page that exists; the first is 1, also for an empty list."""
     count = max(1, -(-len(rows) // size))
     number = min(max(1, view.number("page", 1)), count)
     return number, count, rows[(number - 1) * size : number * size]
@@ -83,7 +83,7 @@ def _all_titles(view: View, paths: Sequence[str]) -> Mapping[str, str]:
 def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
     """The title of each note by its path: `title` or `name` of its front matter, else its first heading.
 
-    No title: daily logs, files without one, unreadable files, and forgotten titles.
+    Daily logs, files without a title, unreadable files, and forgotten titles are left out.
     """
     oids: Mapping[str, str] = {}
     if view.snapshot.commit:

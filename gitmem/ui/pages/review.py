@@ -274,7 +274,8 @@ def _with_text(item: OfferedOperation, text: str) -> OfferedOperation:
 
 
 def refuse(view: View, form: dict[str, str]) -> Response:
-    """Reject one proposal with a reason, in one commit. Raises UsageError without a reason and for an agent."""
+    """Reject one proposal with a reason, in one commit. Shows the list with the reason (409) if the proposal has
+    changed. Raises UsageError without a reason and for an agent."""
     reason = visible(" ".join(form.get("reason", "").split()))
     try:
         _, _, item, number = _proposal_of(view, form)

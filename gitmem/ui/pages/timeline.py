@@ -102,7 +102,8 @@ def page(view: View) -> Response:
 
 
 def _day(view: View, days: Mapping[date, int]) -> date:
-    """The day that the query names, else the newest day with a log. Raises UsageError for an invalid day."""
+    """The day that the query names, else the newest of `days` up to today, else the newest of all, else today. Raises
+    UsageError for an invalid day."""
     named = view.fields.get("day", "").strip()
     if not named:
         return max((day for day in days if day <= view.today), default=max(days, default=view.today))
