@@ -83,9 +83,9 @@ def store_value(
 ) -> tuple[Value, tuple[Mask, ...]]:
     """Store the working value `text` under `key` for `hours` hours, or delete the owner's value if `text` is "".
 
-    Secrets are masked. Returns the stored value (with the text "" after a deletion) and the masks that were applied to
-    it. Raises Refused for text with an instruction aimed at the model, because the next session would start with it,
-    UsageError for a key that contains personal data, and as `Store.set`.
+    Secrets and personal data are masked. Returns the stored value (with the text "" after a deletion) and the masks
+    that were applied to it. Raises Refused for text that the gate blocks, such as an instruction aimed at the model,
+    because the next session would start with it; UsageError for a key that contains personal data; and as `Store.set`.
     """
     from gitmem.gate.redaction import refuse_or_mask
     from gitmem.sessions.working_memory import key_to_read, normalise
@@ -124,7 +124,7 @@ def commit_and_promote(
     """Commit the daily logs at `paths`, then promote their lines on a branch for review.
 
     Returns the outcome of the promotion. Raises Changed, and promotes nothing, if another process changes the logs,
-    commits or switches the branch meanwhile.
+    commits or switches the branch meanwhile; also raises as `promotion_model`, when the logs are committed already.
     """
     from gitmem.git.transaction import CommitDraft, Reading, commit
     from gitmem.promotion.model_registry import promotion_model

@@ -338,5 +338,6 @@ def agrees(text: str) -> bool:
 
 
 def confirms(text: str) -> bool:
-    """Whether a person's turn begins by saying yes to a proposal: `yes, do that`, `go ahead`."""
+    """Whether a person's turn, or its first sentence or line, only says yes to a proposal: `yes, do that`, `go ahead`.
+    `yes, use Redis` does not count, because the person adds words of their own."""
     return CONFIRMS.match(text) is not None

@@ -59,8 +59,8 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
     episodes.
 
     At most MAX_EPISODES go into one digest; the others, and episodes that the gate refuses, are skipped with a reason.
-    Raises UsageError for a negative `older_than`, Refused if the gate refuses the digest, Locked, GitMemError in a bare
-    repository.
+    Raises UsageError for a negative `older_than`, Refused if the gate refuses the digest, Locked, Changed if one of the
+    files changes meanwhile, GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")

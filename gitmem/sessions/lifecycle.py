@@ -115,7 +115,7 @@ def flush(
     Each turn is read once, and each line goes to the log of its turn's day. The agent's last turns wait until the
     person answers or the session ends. Statements that MEMORY.md or a recent log already has are skipped. `model`:
     chooses lines in addition to the rules; its failure becomes a note. `wait`: seconds to wait for the session's lock.
-    Raises GitMemError in a bare repository, Locked.
+    Raises GitMemError in a bare repository, Locked, as `writing.append_to_logs`, and as `state.save_state`.
     """
     session = session_name(transcript, source.session)
     with _locked_state(repo, transcript, session, wait) as (root, state):

@@ -15,8 +15,8 @@ from gitmem.paths import Kind, kind, log_date
 def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None = None) -> dict[str, date]:
     """Path -> day of each daily log, sorted by path.
 
-    `patterns`: patterns of daily logs outside memory/. `days`: only logs of these days, None for all. Logs below
-    memory/ are left out if memory/ is a symbolic link.
+    `patterns`: patterns of daily logs outside memory/, as `daily_glob` reads them. `days`: only logs of these days,
+    None for all. Logs below memory/ are left out if memory/ is a symbolic link.
     """
     found: dict[str, date] = {}
     folder = root / "memory"

@@ -61,7 +61,8 @@ class Listing:
     left_out: tuple[tuple[str, str], ...] = ()
 
     def of_project(self, folder: Path) -> Listing:
-        """The listing with only the sessions that worked in `folder` or below it."""
+        """The listing with only the sessions that worked in `folder` or below it; sessions without a known project are
+        left out, and `left_out` stays."""
         top = folder.absolute()
         inside = (s for s in self.sessions if s.project and Path(s.project).is_relative_to(top))
         return replace(self, sessions=tuple(inside))

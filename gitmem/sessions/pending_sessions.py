@@ -226,8 +226,7 @@ def write_pending(
 
     `model`: None for the rules alone. `largest`: skip notes of longer transcripts (bytes); `tries`: skip notes that
     were tried so often; None for no limit. `wait`: seconds to wait for the lock of the writers; if it is held longer,
-    all notes stay. An error of one note is part of its result; only TimeoutError and errors that end the process are
-    raised.
+    all notes stay. A GitMemError or OSError of one note is part of its result; other errors are raised.
     """
     for note in list_notes(repo.common_dir):
         too_long = largest is not None and note.file and _size(Path(note.file)) > largest

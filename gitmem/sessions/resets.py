@@ -85,8 +85,9 @@ def end_due(
     """End each session that is over at `now`; returns the ended sessions, the longest inactive first.
 
     `transcripts`: session name -> transcript that the caller has already read; others are read from the file that the
-    session's state names. The episode gets the time of the session's last activity. A second call has no effect. Raises
-    Locked if another process goes on ending sessions; a failure of one session is in its `problem`.
+    session's state names. The episode gets the time of the session's last activity. A second call has no effect. [] in
+    a bare repository. Raises Locked if another process goes on ending sessions, and as `save_state`; a session that
+    cannot be written has the reason in its `problem`.
     """
     policy = Reset(config.session_reset)
     if policy is Reset.NEVER or repo.root is None or not (repo.common_dir / "gitmem/sessions").is_dir():

@@ -318,7 +318,7 @@ def full_summary(common_dir: Path, state: State) -> RollingSummary:
 
 
 def read_private(common_dir: Path, name: str) -> bytes:
-    """The bytes of a file in the folder of the sessions' states; b"" if it cannot be read."""
+    """The first MAX_FILE_BYTES bytes of a file in the folder of the sessions' states; b"" if it cannot be read."""
     try:
         return read_bytes(common_dir / "gitmem/sessions", name, MAX_FILE_BYTES)
     except (OSError, OutsideRepository):

@@ -123,8 +123,8 @@ def _normalised(key: str, most: int) -> str:
 
 
 def is_below(key: str, prefix: str) -> bool:
-    """Whether a normalised key equals `prefix` or begins with the parts of `prefix`. True for every key if `prefix` is
-    ""."""
+    """Whether a normalised key equals `prefix` or begins with the parts of `prefix`; case and the length of white space
+    in `prefix` do not matter. True for every key if `prefix` is ""."""
     wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
     return not wanted or f"{key}:".startswith(f"{wanted}:")
 
@@ -235,7 +235,7 @@ class Store:
         self._remove(_file_name(key_to_read(key), owner))
 
     def clear(self) -> None:
-        """Delete all values of the profile."""
+        """Delete all values of the profile. Raises OSError if a file cannot be deleted."""
         self._cache.clear()
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             file.unlink(missing_ok=True)
