@@ -100,7 +100,8 @@ class SourceReader:
         return layout_of((entry.path for entry in self._entries), self.globs or ())
 
     def is_readable(self, path: str) -> bool:
-        """Whether the text of the file may be shown: it is a memory file, or `globs` is None.
+        """Whether the text of the file may be shown: `kind` knows its place, it is a memory file by `globs`, or `globs`
+        is None.
 
         The tree is listed only for a path outside the usual places, which all files of the tree together decide.
         """

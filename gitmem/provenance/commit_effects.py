@@ -73,11 +73,13 @@ class CommitEffects:
         return self._files[commit.oid]
 
     def adds(self, commit: Commit, digest: str, target: str) -> bool:
-        """Whether the commit adds the text to the file `target`, or to any file when `target` is ""."""
+        """Whether the commit adds the text with the hash `digest` to the file `target`, or to any file when `target` is
+        ""."""
         return any(self._gains(file.old, file.new, digest) for file in self._files_at(commit, target))
 
     def removes(self, commit: Commit, digest: str, target: str) -> bool:
-        """Whether the commit removes the text from the file `target`, or from any file when `target` is ""."""
+        """Whether the commit removes the text with the hash `digest` from the file `target`, or from any file when
+        `target` is ""."""
         return any(self._gains(file.new, file.old, digest) for file in self._files_at(commit, target))
 
     def removes_masked(self, commit: Commit, target: str) -> bool:
@@ -88,15 +90,15 @@ class CommitEffects:
         return any(self._mask_count(file.old) > self._mask_count(file.new) for file in self._files_at(commit, target))
 
     def texts(self, rev: str, paths: Sequence[str]) -> frozenset[str]:
-        """The texts that these files have at a commit."""
+        """The hashes of the texts that these files have at a commit; a file that the commit lacks has none."""
         return frozenset().union(*map(self._all_texts, self._repo.blobs(rev, paths).values()))
 
     def _mask_count(self, oid: str) -> int:
         return sum(MASK in line for line in self.lines(oid))
 
     def removed(self, commit: Commit, paths: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
-        """(texts that the commit removes from these files, texts that it adds). A text that moves from one of the files
-        to another is in neither."""
+        """(hashes of the texts that the commit removes from these files, hashes of those that it adds). A text that
+        moves from one of the files to another is in neither."""
         wanted = set(paths)
         removed, added = set[str](), set[str]()
         for file in self.files(commit):
@@ -154,7 +156,8 @@ class CommitEffects:
         return digest in self._all_texts(new) - self._all_texts(old)
 
     def _texts_of_new_lines(self, old: str, new: str) -> frozenset[str]:
-        """The texts of the lines that only blob `new` has, without those of the lines that only `old` has."""
+        """The hashes of the texts of the lines that only blob `new` has, without those of the lines that only `old`
+        has."""
         if not new or old == new:
             return frozenset()
         before, after = self.lines(old), self.lines(new)

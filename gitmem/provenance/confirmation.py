@@ -114,8 +114,8 @@ def _message(repo: Repository, config: Config, path: str, fact: Fact, given: Con
 
 
 def place_of_fact(repo: Repository, ident: str) -> tuple[str, int]:
-    """(path, line) at HEAD of the fact whose id begins with `ident`. Raises MissingFile when there is none, GitMemError
-    when there are several."""
+    """(path, line) at HEAD of the fact of long-term memory whose id begins with `ident`. Raises MissingFile when there
+    is none, GitMemError when there are several."""
     found = [(path, fact.line) for path, _, fact in facts_at(repo, repo.head() or "") if fact.id.startswith(ident)]
     if not found:
         raise MissingFile(f"no fact has the id '{ident[:12]}'", "git mem search --json shows ids")

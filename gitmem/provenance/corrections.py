@@ -293,8 +293,8 @@ def revert(
     """Remove every fact of long-term memory that comes from what `selector` names.
 
     When such a fact superseded one that stays, the superseded fact comes back. Nothing is committed when no fact is
-    found. A dry run writes nothing. Raises as `facts_from`, and as `edit` for uncommitted edits, a refused commit and a
-    write meanwhile.
+    found. `reason`: "" for one that names the selector. A dry run writes nothing. Raises as `facts_from`, and as `edit`
+    for uncommitted edits, a refused commit and a write meanwhile.
     """
     if dry_run:
         return Correction(_facts_to_revert(repo, selector, Reading(repo))[0], "")

@@ -62,7 +62,8 @@ WORDS = {
 
 
 def number_problem(text: str, cited: str, days: Iterable[date]) -> str:
-    """Check that the cited lines have every number of the text; thousands separators and leading zeros do not matter.
+    """A sentence that names a number of the text which the cited lines lack; "" if they have all of them. Thousands
+    separators and leading zeros do not matter.
 
     A quantity may have another unit: `90 s` supports `1.5 min`. The digits of a known day (a day of `days`, or one that
     the lines name) count only in a date of the text: a log of February does not support "phase 2".
@@ -128,8 +129,8 @@ def _known_days(cited: str, days: set[date]) -> set[date]:
 
 
 def date_problem(text: str, cited: str, days: Iterable[date]) -> str:
-    """Check that every date of the text is a known day: a day of `days`, those of the logs, or one in the cited lines.
-    "Monday" in the text may be the next or the last one."""
+    """A sentence that names a date of the text which is no known day, that is, neither a day of `days`, those of the
+    logs, nor one in the cited lines; "" if there is none. "Monday" in the text may be the next or the last one."""
     log_days = set(days)
     known = _known_days(cited, log_days)
     for day in log_days:
@@ -142,8 +143,9 @@ def date_problem(text: str, cited: str, days: Iterable[date]) -> str:
 
 
 def name_problem(text: str, cited: str, days: Iterable[date]) -> str:
-    """Check that the cited lines have every capitalised Latin word and identifier of the text. Words of
-    `english.NOT_NAMES` and of a known date do not count; the first word of a sentence may be inflected."""
+    """A sentence that names a capitalised Latin word or identifier of the text which the cited lines lack; "" if they
+    have all of them. Words of `english.NOT_NAMES` and of a known date do not count; the first word of a sentence may be
+    inflected. `days`: the days of the logs."""
     folded = cited.casefold()
     date_spans = _date_spans(text, cited, set(days))
     for offset, word in name_words(text):
@@ -162,8 +164,8 @@ def name_problem(text: str, cited: str, days: Iterable[date]) -> str:
 
 
 def word_problem(text: str, cited: str, days: Iterable[date]) -> str:
-    """Check that the cited lines have a minimal share of the words of the text; a text of very few words passes. `days`
-    is not used."""
+    """Why the cited lines have too few of the words of the text; "" if they have a minimal share of them, or if the
+    text has very few words. `days` is not used."""
     own, present = terms(text), terms(cited)
     wide = {term for term in own if not term.isascii()}
     stems = {term[:5] for term in present}
@@ -179,8 +181,8 @@ _BECAUSE = lazy("|".join(each.REASON for each in LANGUAGES), re.I)
 
 
 def reason_problem(text: str, cited: str) -> str:
-    """Check that the text of a decision gives the reason that the cited lines give: a word such as "because", or half
-    of the words of the reason."""
+    """A sentence that says that the text of a decision leaves out the reason in the cited lines; "" if it gives one,
+    with a word such as "because" or half of the words of the reason, or if the lines give none."""
     match = _BECAUSE.search(cited)
     if match is None or _BECAUSE.search(text):
         return ""
@@ -191,7 +193,7 @@ def reason_problem(text: str, cited: str) -> str:
 
 
 def denial_problem(text: str, cited: str, days: Iterable[date]) -> str:
-    """Check that text and cited lines agree in what they deny. `days` is not used.
+    """Why text and cited lines do not agree in what they deny; "" if they do. `days` is not used.
 
     A text with a denial needs a cited line with one. A text without one must not rest on a denying sentence: the one
     with most of its words, at least MIN_DENIED of them. Of two sentences with as many, the one without a denial counts.

@@ -65,7 +65,8 @@ def preview(repo: Repository, plan: Plan[Result]) -> Preview:
 def commit_previewed(repo: Repository, plan: Plan[Result], token: str, *, undoable: bool = True) -> tuple[Result, str]:
     """Commit what the preview with this token showed; returns (result of the plan, oid of the commit).
 
-    Raises Changed and writes nothing when the plan would commit anything else by now. Raises also as `commit`.
+    `undoable`: `git mem undo` can undo the commit. Raises Changed and writes nothing when the plan would commit
+    anything else by now. Raises also as `transaction.commit`.
     """
 
     def as_shown(reading: Reading) -> CommitDraft[Result]:

@@ -20,7 +20,8 @@ LONG_TERM_PATHS = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
 
 
 def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
-    """Text (64 hex of its hash) -> the newest commit by a person that removed it from MEMORY.md or the archive.
+    """Text (64 hex of its hash) -> the newest commit by a person, in the history of `tip`, that removed it from
+    MEMORY.md or the archive.
 
     Texts that a person added again later are left out. A merge removes what all its parents have and it lacks.
     """

@@ -43,7 +43,8 @@ def change_sentence(review: Review, facts: Sequence[FactChange], verdict_of: Ver
 
 
 def _fact_clauses(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[str]:
-    """One clause for each kind of change: the facts added, changed, archived, expired and removed."""
+    """One clause for each kind of change among `facts`: first the added ones by their origin, then those changed,
+    archived, expired and removed. `verdict_of`: as in `change_sentence`."""
     added = [change for change in facts if change.op in (Op.ADDED, Op.PROMOTED) and not is_archiving(change)]
     kinds = Counter(_added_words(change, verdict_of(change)) for change in added)
     for (singular, plural), count in sorted(kinds.items(), key=lambda item: _phrase_order(item[0])):

@@ -296,7 +296,8 @@ def _fact_text(change: FactChange) -> str:
 
 
 def _short_difference(old: str, new: str) -> str:
-    """The word-by-word difference of two texts; for long texts the beginnings of both."""
+    """The word-by-word difference of two texts as Markdown; the beginnings of both if it has more than 3 *
+    MAX_TEXT_CHARS characters."""
     words, _ = difference(old, new)
     if len(words) <= 3 * MAX_TEXT_CHARS:
         return words

@@ -165,7 +165,8 @@ def _accept(client: GitHubClient, pull: Pull, comment: Comment) -> Outcome:
 
 def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> Outcome:
     """Remove the fact from the branch in one commit that names the author and the reason. Raises GitMemError when not
-    exactly one fact of the pull request matches, or when the gate or the forge refuses."""
+    exactly one fact of the pull request matches, when the branch must not be pushed to (`_fetch`), or when the gate or
+    the forge refuses."""
     span = _fetch(run, pull)
     matches = [
         place for place, fact in _new_facts(run, span).items()
@@ -186,8 +187,9 @@ def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
 
 
 def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> Outcome:
-    """Settle a pair of facts in one commit on the branch; the pull request must add one of the two. Raises as
-    `_reject`."""
+    """Settle a pair of facts in one commit on the branch; the pull request must add one of the two. Raises GitMemError
+    when not exactly one open pair matches, when the branch must not be pushed to (`_fetch`), or when the gate or the
+    forge refuses."""
     span = _fetch(run, pull)
     new = _new_facts(run, span)
     answer = settlement.Answer(command.answer)

@@ -46,7 +46,7 @@ def blocks_height(lines: Iterable[str]) -> int:
 
 
 def row_height(row: str) -> int:
-    """The height of one list item."""
+    """The height in pixels of one list item, given without its mark `- `."""
     return LINE * _line_count(row, WIDTH - INDENT) + ITEM_GAP
 
 

@@ -204,7 +204,8 @@ def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now
 
 
 def _push_and_propose(target: Target, config: Config, offered: LineOffer, access: PushAccess) -> LineOffer:
-    """Push the branch of an offer and open its pull request. When a step is not possible, `then` says what to type."""
+    """Push the branch of an offer and open its pull request. When the branch cannot be pushed, or there is no token for
+    the pull request, `then` says what to type or open. Raises as `_push_and_open`, except GitFailed."""
     repo, full = target.repo, f"refs/heads/{offered.branch}"
     folder = shlex.quote(str(repo.root or repo.git_dir))
     try:

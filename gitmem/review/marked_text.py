@@ -18,7 +18,8 @@ LINK_TARGET = re.compile(r"\]\([^()\s]*\)")  # it names a commit, so it changes 
 
 
 def with_markers(title: str, text: str, limit: int) -> str:
-    """`text` between the markers, cut to `limit` characters with the markers; a cut text ends in CUT."""
+    """`text` between the markers, cut to `limit` characters with the markers; a cut text ends in CUT. `title`: the
+    first marker has a digest of it, by which `update_description` sees whether a person changed it."""
     head, tail = f"<!-- git-mem:begin {_digest(title)} -->\n", f"\n{END}\n"
     space = limit - len(head) - len(tail)
     if len(text) > space:

@@ -181,7 +181,8 @@ def _save(common_dir: Path, note: Note) -> None:
 
 
 def delete_note(common_dir: Path, name: str) -> None:
-    """Delete a note after its session was written. Does nothing for "" or a note that is gone."""
+    """Delete the note with the file name `name`. Does nothing for "" or a note that is gone. Raises OSError if the file
+    cannot be deleted."""
     if name:
         (common_dir / FOLDER / name).unlink(missing_ok=True)
 

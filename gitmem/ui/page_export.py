@@ -83,8 +83,10 @@ class ExportView(View):
 
 def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
     """Write the pages of the site's snapshot (default: HEAD) into a new or empty folder, and return how many there are.
+    `moment`: the time of the export. `language`: of the pages, as `language_of` returns it.
 
-    Raises UsageError when the folder is not empty, GitMemError when there is no commit or a file cannot be written.
+    Raises UsageError when the folder is not empty, UnknownRevision for an unknown `Site.at`, GitMemError when there is
+    no commit or a file cannot be written.
     """
     targets: dict[Target, None] = {Target(name): None for name, _ in TABS if name in FIELDS}
     done: set[str] = set()

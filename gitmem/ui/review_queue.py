@@ -117,7 +117,8 @@ def _tab(view: View, name: str, until: float) -> Tab:
 
 def _in_background(view: View, name: str, key: object, until: float, *, first: bool = False) -> Progress | None:
     """Compute a part in the background and wait for it until `until` (`time.monotonic`). Returns None if the value is
-    cached, else the progress of the computation. `first`: compute it before all other parts."""
+    cached by then, else the progress of the computation. `first`: compute it before all other parts. Raises what the
+    computation raises."""
 
     def work(progress: Progress) -> None:
         with view.site.pool.lend_open() as opened:

@@ -14,7 +14,8 @@ OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event. `name`: GitHub's name of the event, for every forge.
+    """An event. `name`: GitHub's name of the event, for every forge. `branch`: the branch of the run; for a proposal ""
+    or a name of the forge's own, as `7/merge`. `repository`: its path, as `owner/name`.
 
     `base`: the oid before, "" when the event names none (a new branch, a schedule). `head`: the oid after, "" after a
     deletion. `number`: the number of the proposal, 0 for none. `fork`: the proposal comes from a fork. `source`,

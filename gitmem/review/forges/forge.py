@@ -71,10 +71,11 @@ class Forge(Protocol):
         """A proposal's number as the forge writes it, `#7` or `!7`."""
 
     def compare(self, base: str, branch: str) -> str:
-        """The URL of the page that opens a proposal by hand."""
+        """The URL of the page that opens a proposal of `branch` for `base` by hand."""
 
     def lines(self, commit: str, path: str, first: int, last: int) -> str:
-        """A permanent link to lines (1-based) of a file, shown as text even if it is Markdown."""
+        """A permanent link to the lines `first` to `last` (1-based) of a file at the oid `commit`, shown as text even
+        if it is Markdown."""
 
 
 @json_keys("number url created")
@@ -228,7 +229,8 @@ class Client(ABC):
     def put_suggestions(self, number: int, head: str, suggestions: Sequence[Suggestion]) -> int:
         """Write each suggestion that no earlier run wrote as a comment on its line, and return how many were written:
         MAX_SUGGESTIONS at most, 0 at a forge without suggestions. One that is longer than the forge permits, or for a
-        line outside the forge's diff, is left out. Raises ForgeError for any other error of the forge."""
+        line outside the forge's diff, is left out. `head`: the oid of the proposal's head. Raises ForgeError for any
+        other error of the forge."""
         if not self.forge.suggestion:
             return 0
         bodies = {row: _suggestion_body(row, self.forge.suggestion) for row in suggestions}

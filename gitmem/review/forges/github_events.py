@@ -13,7 +13,7 @@ def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
     describe.
 
     A missing text is "", and so is an oid that is malformed or all zeros; a missing number is 0, a missing default
-    branch "main".
+    branch "main". An `issue_comment` other than a new comment on a pull request has no number and no comment.
     """
     name = environ.get("GITHUB_EVENT_NAME", "")
     repository = _get(payload, "repository")

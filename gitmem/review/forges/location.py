@@ -41,8 +41,9 @@ def forge_of(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def token_of(forge: Forge, environ: Mapping[str, str], ask: Callable[[str], str] = lambda host: "") -> str:
-    """The token for a forge from the environment; "" for none. `ask`: returns the token for a host name, "" for none;
-    called only for GitHub without a token in the environment."""
+    """The token for a forge: the first variable of TOKENS that is set; "" for none. In Forgejo's Actions GITHUB_TOKEN
+    counts for Forgejo too. `ask`: returns the token for a host name, "" for none; called only for GitHub without a
+    token in the environment."""
     names: tuple[str, ...] = TOKENS[forge.name]
     if forge.name == "Forgejo" and _in_forgejo_actions(environ):
         names = (*names, "GITHUB_TOKEN")
@@ -80,13 +81,14 @@ def _address(environ: Mapping[str, str], *names: str) -> str:
 
 
 def _in_forgejo_actions(environ: Mapping[str, str]) -> bool:
-    """Whether this runs in Forgejo's Actions, which set GitHub's variables for their own server."""
+    """Whether FORGEJO_ACTIONS or GITEA_ACTIONS is `true`. These Actions set GitHub's variables for their own server."""
     return "true" in (environ.get("FORGEJO_ACTIONS"), environ.get("GITEA_ACTIONS"))
 
 
 def _forgejo_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge that FORGEJO_SERVER_URL or FORGEJO_API_URL name; in Forgejo's Actions GitHub's variables count too.
-    None when they name none, or the repository is not `owner/name`."""
+    """The forge that FORGEJO_SERVER_URL or FORGEJO_API_URL name; in Forgejo's Actions GitHub's variables count too. The
+    repository is FORGEJO_REPOSITORY, else the path of the remote if it is at that server. None when they name none, or
+    the repository is not `owner/name`."""
     server, api = _address(environ, "FORGEJO_SERVER_URL"), _address(environ, "FORGEJO_API_URL")
     repository = environ.get("FORGEJO_REPOSITORY", "")
     if _in_forgejo_actions(environ):
@@ -102,8 +104,9 @@ def _forgejo_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge that the variables of GitLab CI, or GITLAB_HOST of the `glab` command, name. None when they name none,
-    or the project has no group."""
+    """The forge that CI_SERVER_URL or CI_API_V4_URL of GitLab CI, or GITLAB_HOST of the `glab` command, name. The
+    project is CI_PROJECT_PATH, else the path of the remote if it is at that server. None when they name none, or the
+    project has no group."""
     server, api = _address(environ, "CI_SERVER_URL"), _address(environ, "CI_API_V4_URL")
     host = environ.get("GITLAB_HOST", "")
     if host and not server and not api:
@@ -120,8 +123,9 @@ def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def _github_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge that GITHUB_SERVER_URL, GITHUB_API_URL, or GH_HOST of the `gh` command, name. None when they name none,
-    or the repository is not `owner/name`."""
+    """The forge that GITHUB_SERVER_URL, GITHUB_API_URL, or GH_HOST of the `gh` command, name. The repository is
+    GITHUB_REPOSITORY, else the path of the remote if it is at that server. None when they name none, or the repository
+    is not `owner/name`."""
     server, api = _github_addresses(environ)
     repository = environ.get("GITHUB_REPOSITORY") or _path_at(server, remote_url)
     if server and _OWNED.fullmatch(repository):
@@ -141,7 +145,8 @@ def _github_addresses(environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _public_forge(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge of a remote at github.com, gitlab.com or codeberg.org; None for any other host.
+    """The forge of a remote at github.com, gitlab.com or codeberg.org; None for any other host. At github.com the
+    repository is GITHUB_REPOSITORY if that is set, else the path of the remote.
 
     When the environment names another server of the same kind, the result is None too, since the token belongs to that
     server.

@@ -47,7 +47,8 @@ class Labels:
 
 
 def resolve_to_base(data: bytes, labels: Labels) -> bytes:
-    """The merged bytes with each conflict replaced by the text of the base."""
+    """The merged bytes with each conflict replaced by the text of the base. `labels`: those that marked the
+    conflicts."""
     bars, middle = f"{'|' * labels.size} {labels.base}\n", f"{'=' * labels.size}\n"
     start, end = f"{'<' * labels.size} {labels.ours}\n", f"{'>' * labels.size} {labels.theirs}\n"
     kept: list[str] = []
@@ -65,7 +66,8 @@ def resolve_to_base(data: bytes, labels: Labels) -> bytes:
 def merge_text(
     base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool
 ) -> MergeResult:
-    """Merge the files as text. `log`: keep what both sides appended instead of a conflict."""
+    """Merge the files as text. `text_merge`: as in `merge_lines`. `log`: where both sides inserted lines at the same
+    place, keep both insertions in order of time instead of a conflict."""
     lines: list[str] = []
     conflicts = 0
     for part in merge_lines(split(base), split(ours), split(theirs), text_merge):
@@ -96,7 +98,7 @@ def merge_lines(
     base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], text_merge: TextMerge
 ) -> list[str | Hunk]:
     """The result of the text merge: merged lines, and a `Hunk` wherever both sides changed the same item, paragraph,
-    heading or fenced block."""
+    heading or fenced block. `text_merge`: a text merge whose conflict marks have MARK characters."""
     merged, _ = text_merge(join(base), join(ours), join(theirs))
     out: list[str | Hunk] = []
     sides: list[list[str]] = []

@@ -16,7 +16,8 @@ Contents = Callable[[str], bytes | None]  # path of a code file -> its merged by
 
 
 def without_rival_citations(merged: bytes, base: bytes, ours: bytes, theirs: bytes, contents: Contents) -> bytes:
-    """The merged memory file without the citations that lose against the other side's."""
+    """The memory file `merged` without the citations that lose against the other side's. `base`, `ours`, `theirs`: the
+    versions that were merged."""
     base_values, our_values, their_values = (_citations(data) for data in (base, ours, theirs))
     only_ours, only_theirs = our_values - base_values - their_values, their_values - base_values - our_values
     if not (only_ours and only_theirs):

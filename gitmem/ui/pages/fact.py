@@ -49,7 +49,7 @@ class Recalls:
 
 def page(view: View) -> Response:
     """The page of the fact that the URL names (`fact_of_url`). The URL of a fact that was edited redirects to the id
-    that the fact has now."""
+    that the fact has now. Raises as `fact_of_url`."""
     try:
         row = fact_of_url(view)
     except MissingFile:

@@ -74,15 +74,15 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
 
 def mask(view: View, form: dict[str, str]) -> Response:
     """Mask the findings in one file: show the preview, or commit the preview whose token the form has. Raises
-    MissingFile for a file that is not in Git's index."""
+    MissingFile for a file that is not in Git's index, and as `mask_plan` and `transaction.commit`."""
     plan = mask_plan(view.repo, _path(view, form), view.now.date())
     return _preview_or_commit(view, form, "findings/mask", "Mask what the gate finds", plan)
 
 
 def allow(view: View, form: dict[str, str]) -> Response:
     """Allow one finding until a day: show the preview, or commit the preview whose token the form has. Raises
-    MissingFile for a file that is not in Git's index, UsageError for a missing reason, an invalid day or
-    fingerprint."""
+    MissingFile for a file that is not in Git's index, UsageError for a missing reason, an invalid day or fingerprint,
+    and as `allow_plan` and `transaction.commit`."""
     path = _path(view, form)
     decision = read_decision(view, form)
     fingerprint = form.get("fingerprint", "")

@@ -84,7 +84,7 @@ def _rows(view: View, title: str, check: PartCheck, whole: bool) -> tuple[Health
 
 
 def index(view: View, _: bool) -> Iterator[Health]:
-    """Whether the index is current, and what it leaves out."""
+    """The rows that say whether the index is current, and what it leaves out."""
     from gitmem.index import status as index_status
 
     status = index_status.status(view.repo, view.config)
@@ -210,7 +210,7 @@ def code(view: View, whole: bool) -> list[Health] | None:
 
 
 def set_up(view: View, _: bool) -> Iterator[Health]:
-    """The checks of `git mem doctor`: hooks, settings, hosts and killed runs."""
+    """A row for each check of `git mem doctor`: hooks, settings, hosts and killed runs."""
     from gitmem.agents import host_checks
     from gitmem.gate import setup_checks
     from gitmem.git.hooks.folder import hooks_folder
