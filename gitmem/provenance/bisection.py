@@ -24,7 +24,8 @@ class AnswerChange(NamedTuple):
 
 
 def last_answer_change(commits: Sequence[str], rank: Callable[[str], int]) -> AnswerChange:
-    """The last change between an answer (`rank` above 0) and none. `commits`: newest first; each is tried once.
+    """A change between an answer (`rank` above 0) and none; `at` and `before` are "" if none is found. `commits`: the
+    newest first; each is tried once at most.
 
     Goes back from the newest commit at doubled distances until the answer differs, then halves the range. Of several
     changes in that range it finds any one; a change that was reverted between two tries is not seen.

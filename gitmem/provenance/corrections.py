@@ -192,7 +192,8 @@ def supersede(
 
 
 def supersede_plan(config: Config, path: str, line: int, text: str, reason: str, today: date) -> Plan:
-    """The plan of replacing the fact at `path`:`line` with a new fact `text`, a text of `gated_text`. Raises as `edit`.
+    """The plan of replacing the fact at `path`:`line` with a new fact `text`, a text of `gated_text`. The plan raises
+    as `edit`.
 
     The new fact names the old one (`supersedes`), begins today, and cites no source. An old fact of MEMORY.md goes to
     the archive.

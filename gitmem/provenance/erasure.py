@@ -181,7 +181,8 @@ def _with_new_links(
     reading: Reading, config: Config, renamed: Mapping[str, str], contents: Mapping[str, bytes | None]
 ) -> dict[str, bytes | None]:
     """Path -> bytes of each memory file that contains the name of a renamed file, with the new name. Files with
-    uncommitted edits and instructions (GUARDED_KINDS) keep the old one."""
+    uncommitted edits and instructions (GUARDED_KINDS) keep the old one. `renamed`: old path -> new path. `contents`:
+    the files that change already."""
     names = {_stem(old).encode(): _stem(new).encode() for old, new in renamed.items()}
     changed: dict[str, bytes | None] = {}
     if not names:

@@ -50,7 +50,8 @@ def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
 def _removed_and_added(
     effects: CommitEffects, commit: Commit, files: Sequence[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """(texts that the commit removes, texts that it adds), compared with all its parents."""
+    """(hashes of the texts that all parents of the commit have and it lacks, hashes of those that it has and no parent
+    has), in `files`."""
     removed, added = effects.removed(commit, files)
     for parent in commit.parents[1:]:
         present = effects.texts(parent, files)

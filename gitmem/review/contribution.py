@@ -100,7 +100,7 @@ def offer(
     `cache`: the folder of copies of remote memories. `dry_run`: only check the line, and commit nothing. Raises
     UsageError when that memory is not configured or the line is empty, Refused when the gate blocks the line (nothing
     is kept then), GitFailed when the memory cannot be fetched and no copy of it exists, ForgeError when the forge
-    refuses the pull request of a pushed branch, GitMemError when the memory has no commit.
+    refuses the pull request of a pushed branch, GitMemError when the memory is no repository or has no commit.
     """
     key, where = {
         "organisation": ("mem.organisation", config.organisation),

@@ -64,7 +64,8 @@ class Texts:
         return text
 
     def mask(self, policy: Policy, leave: Collection[str]) -> None:
-        """Work out the masked form of each collected text. Findings of the rules in `leave` stay visible.
+        """Work out the masked form of each collected text, without its secrets and personal data. Findings of the rules
+        in `leave` stay visible.
 
         A masked text keeps its number of lines; one that can only be masked as a whole becomes as many masked lines.
         """
@@ -85,7 +86,8 @@ class Texts:
             start = end + 1
 
     def masked(self, text: str) -> str:
-        """The masked form of a collected text. Raises KeyError for a text that was not collected."""
+        """The masked form of a collected text; before `mask` the text itself. Raises KeyError for a text that was not
+        collected."""
         return self.masked_forms[text]
 
 

@@ -45,7 +45,7 @@ def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping
 
 
 def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[str, str]) -> None:
-    """Fetch the head and the base of a pull request, without a checkout.
+    """Fetch the head of a pull request to `refs/gitmem/pull/NUMBER`, and its base, without a checkout.
 
     Raises GitMemError when the head is not the one that the forge named, GitFailed when the fetch fails.
     """

@@ -78,7 +78,8 @@ class OtherChanges:
 
 
 def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily: Sequence[str] = ()) -> OtherChanges:
-    """The changed lines from `base` ("" for nothing) to `head` that are not facts, in order of path and line.
+    """The changes from `base` ("" for nothing) to `head` in files that agents read, without added, removed and edited
+    facts; `texts` are in order of path and line.
 
     In logs (`daily_logs.records_events` with the patterns `daily`) order means nothing, so no fact is reported as
     moved.

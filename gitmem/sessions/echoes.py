@@ -74,7 +74,8 @@ NO_STATEMENTS = MemoryStatements(())
 
 def memory_statements(root: Path, daily: Sequence[str], session: str, now: datetime) -> MemoryStatements:
     """The statements of MEMORY.md, of its archive and of the daily logs of the last RECENT_DAYS, without those that
-    `session` wrote. `daily`: patterns of daily logs outside memory/."""
+    `session` wrote. `session`: its name as comments have it (`written_ids`). `daily`: patterns of daily logs outside
+    memory/."""
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)}
     return MemoryStatements(_texts(root, daily, session, days))
 

@@ -157,8 +157,9 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _adds_little(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two sentences, given as their terms, say nearly the same: the longer one has SAME_SHARE of the terms of
-    the shorter one. (`adds_nothing` of memory/similarity.py is stricter, since it drops facts.)"""
+    """Whether two sentences, given as their terms, say nearly the same: the longer one has at least SAME_SHARE of the
+    terms of the shorter one; if the shorter one has at most two terms, their terms are equal. (`adds_nothing` of
+    memory/similarity.py is stricter, since it drops facts.)"""
     least = min(len(one), len(other))
     if least > 2:
         return len(one & other) >= SAME_SHARE * least

@@ -253,7 +253,7 @@ class View:
         return Unmasked("?".join(filter(None, (f"{self.site.keys.base}/{path}", query))))
 
     def again(self, **fields: object) -> str:
-        """The URL of this page with other values for some fields of its query."""
+        """The URL of this page with other values for some fields of its query, and without the field `done`."""
         kept = {name: value for name, value in self.fields.items() if name not in ("at", "done")}
         return self.url(self.page, *self.parts.values(), **{**kept, **fields})
 

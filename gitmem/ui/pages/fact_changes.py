@@ -181,7 +181,7 @@ def _with_visible_text(form: Form) -> Form:
 
 
 def _row(view: View, form: Form) -> PresentFact | None:
-    """The fact that the form was written for; None when its file has changed since."""
+    """The fact that the form was written for; None when its file has changed since, or the form names no fact."""
     wanted = form.get("id"), form.get("blob"), form.get("line")
     rows = _rows_of_file(view, form)
     return next((row for row in rows if (row.fact.id, row.blob, str(row.fact.line)) == wanted), None)

@@ -113,8 +113,8 @@ def _state(*, bad: bool, note: bool) -> State:
 
 
 def gate(view: View, whole: bool) -> list[Health] | None:
-    """The gate's findings in the work tree, and the last commit that the gate refused. None, to be loaded later, if
-    there is much to scan and `whole` is False; [] in a bare repository."""
+    """The gate's findings in the work tree, and the last commit that the gate refused. None, to be loaded later, with
+    more than MAX_BYTES_AT_ONCE to scan, unless `whole`; [] in a bare repository."""
     from gitmem.gate import last_refusal
     from gitmem.ui.review_queue import report_of
 
