@@ -46,7 +46,8 @@ class Administration:
 
     def add_repository(self, tenant: int, name: str, url: str) -> int:
         """Add a repository, or change the address of one with that name, and queue a fetch. Returns its number. A
-        queued removal is dropped. Raises UsageError for an address with a password, or with a user name over http."""
+        queued removal that no worker has taken yet is dropped. Raises UsageError for an address with a password, or
+        with a user name over http or https."""
         parts = urlsplit(url if "://" in url else "")
         if parts.password or (parts.username and parts.scheme in ("http", "https")):
             raise UsageError("the address holds a name or password", "use a credential helper of Git on the server")
@@ -73,7 +74,8 @@ class Administration:
         return int(row[0])
 
     def remove_repository(self, tenant: int, name: str) -> None:
-        """Queue the removal of a repository: its rows, the blobs and chunks that only it has, and its mirror."""
+        """Queue the removal of a repository: its rows, the blobs and chunks that only it has, and its mirror. Raises
+        UsageError for an unknown name."""
         self._connection.execute("SELECT put_job(%s, 'remove', '0')", (self.repository(tenant, name),))
 
     def repositories(self, tenant: int) -> list[dict[str, Any]]:
@@ -88,8 +90,9 @@ class Administration:
     def new_token(
         self, tenant: int, name: str, scope: str, repositories: Sequence[str], days: int, now: datetime
     ) -> str:
-        """Add a token and return it; only its hash is stored. `repositories`: names, none for all of the tenant.
-        `days`: until it expires, 0 for never. Raises UsageError for an unknown repository."""
+        """Add a token and return it; only its hash is stored. `scope`: one of `caller.SCOPES`. `repositories`: names,
+        none for all of the tenant. `days`: days from `now` until it expires, 0 for never. Raises UsageError for an
+        unknown repository."""
         numbers = [self.repository(tenant, repository) for repository in repositories] or None
         return self._add_token(tenant, name, scope, numbers, _expiry(now, days))
 
@@ -104,9 +107,9 @@ class Administration:
         return token
 
     def rotate(self, tenant: int, name: str, days: int, overlap_hours: int, now: datetime) -> str:
-        """Add a token with the scope and repositories of the newest valid one of that name, and return it. It is valid
-        for `days` days. The old ones expire after `overlap_hours`, or earlier if they would have. Raises UsageError if
-        none is valid."""
+        """Add a token with the scope and repositories of the newest valid one of that name, and return it. `days`: days
+        from `now` until it expires, 0 for never. The old ones expire after `overlap_hours`, or earlier if they would
+        have. Raises UsageError if none is valid."""
         with self._connection.transaction():
             newest = self._connection.execute(
                 f"SELECT scope, repositories FROM token WHERE {VALID_TOKEN} ORDER BY id DESC LIMIT 1 FOR UPDATE",
@@ -138,7 +141,7 @@ class Administration:
 
     def jobs(self) -> list[dict[str, Any]]:
         """A row for each job in the queue, of all tenants: first the jobs that failed for good ("dead"), then by due
-        time. Times are ISO texts."""
+        time. `tenant` is a name, `repository` a number. Times are ISO texts."""
         rows = self._connection.execute(
             "SELECT job.id, tenant.name, repository, kind, state, tries, due, problem FROM job"
             " JOIN tenant ON tenant.id = job.tenant ORDER BY state = 'dead' DESC, due"
@@ -146,8 +149,8 @@ class Administration:
         return _as_dicts("id tenant repository kind state tries due problem", rows)
 
     def retry(self) -> int:
-        """Make the jobs that failed for good ready again; return their number. One that has a newer ready job is
-        deleted."""
+        """Make the jobs that failed for good ready again; return their number. A failed job is deleted, and not
+        counted, if a ready job of the same repository and kind exists."""
         self._connection.execute(
             "DELETE FROM job WHERE state = 'dead' AND EXISTS (SELECT FROM job AS newer WHERE newer.tenant = job.tenant"
             " AND newer.repository = job.repository AND newer.kind = job.kind AND newer.state = 'ready')"
@@ -159,11 +162,12 @@ class Administration:
     def audit(
         self, tenant: int, repository: str, most: int = 1000, *, mirrors: Mirrors | None = None, oid: str = ""
     ) -> dict[str, Any]:
-        """What is left of a repository, present or removed, as proof of its removal, and its newest `most` requests.
+        """What is left of a repository, present or removed, as proof of its removal.
 
         In the result, `rows` counts its rows by table, `blob` the rows of the blob `oid` (None without `oid`), `copy`
-        is `Mirrors.left_of` (None without `mirrors`). Raises UsageError for a name that was never used and for an
-        invalid oid.
+        is `Mirrors.left_of` (None without `mirrors`), `unreachable` counts the tenant's blobs and chunks in no
+        snapshot, and `asked` has the newest `most` requests. Raises UsageError for a name that was never used and for
+        an invalid oid, GitFailed for a damaged mirror.
         """
         if oid and not re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", oid):
             raise UsageError("'--blob' takes the whole oid of a blob", "git rev-parse COMMIT:PATH")
@@ -218,8 +222,7 @@ class Administration:
 
     def approximate(self, tenant: int, *, drop: bool = False) -> int:
         """Make the approximate index of a tenant's vectors, unless it is there, and return 1. With `drop`, drop every
-        such index and return their number. Raises UsageError if there is an index to make and the tenant has no
-        vectors."""
+        such index and return their number. Without `drop`, raises UsageError if the tenant has no vectors."""
         if drop:
             return hnsw.drop(self._connection, tenant)
         hnsw.make(self._connection, tenant)

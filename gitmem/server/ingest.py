@@ -106,7 +106,8 @@ class Ingest:
 
         Raises UnknownRevision for an unknown revision and for a commit that is not an ancestor of the branch, such as
         one that a rewritten history dropped; NotARepository if the repository was not fetched yet or was removed
-        meanwhile; IndexUnusable if another ingest of the tenant runs longer than INGEST_WAIT_SECONDS; TooManyFiles.
+        meanwhile; IndexUnusable if another ingest of the tenant runs longer than INGEST_WAIT_SECONDS; Refused if the
+        tenant would be over its quota; TooManyFiles.
         """
         with self._mirrors.lent(tenant, repository) as repo:
             commit = resolve_at(repo, text, now)
@@ -266,8 +267,8 @@ def heads(repo: Repository) -> list[tuple[str, str, str]]:
 
 
 def own_branch(repo: Repository, names: Sequence[str]) -> str:
-    """The full name of the repository's own branch: the first that is in `names` of HEAD's branch, `main`, `master` and
-    any other branch; "" if `names` has no branch."""
+    """The full name of the repository's own branch: HEAD's branch, else `main`, else `master`, else the first branch of
+    `names`; each only if `names` (full names of refs) has it. "" if `names` has no branch."""
     preferred = [f"refs/heads/{repo.branch() or ''}", "refs/heads/main", "refs/heads/master"]
     branches = (name for name in (*preferred, *names) if name in names and name.startswith("refs/heads/"))
     return next(branches, "")

@@ -69,8 +69,8 @@ class Proposals:
         """Open a pull request that adds a line, on a branch named by a hash of the line.
 
         Raises UsageError if the repository's forge takes no proposals or the line exists already; Refused if the gate
-        refuses the line; NotARepository without a mirror; GitMemError if the branch cannot be pushed, for example
-        because the line is proposed already.
+        refuses the line; NotARepository without a mirror; GitMemError if the forge fails or the branch cannot be
+        pushed, for example because the line is proposed already.
         """
         forge, client = self._client(url)
         base = client.default_branch()

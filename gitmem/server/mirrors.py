@@ -92,8 +92,8 @@ class Mirrors:
         return os.fsdecode(out)
 
     def read_by_git(self, tenant: int, repository: int, oids: Iterable[str]) -> dict[str, bytes | None]:
-        """Blobs (None for a missing one) read with the git binary: libgit2 misses those of a mirror that another
-        process made anew (see `renew`)."""
+        """oid -> the blob's bytes, None for a missing blob. The git binary reads them: libgit2 misses those of a mirror
+        that another process made anew (see `renew`). Raises NotARepository if there is no mirror."""
         place = self.place(tenant, repository)
         repo = open_repository(place, {**clean(self._environ), "GIT_DIR": os.fspath(place)})
         try:
@@ -160,14 +160,14 @@ class Mirrors:
         self._renewed.add((tenant, repository))
 
     def expire(self, tenant: int, repository: int) -> None:
-        """Delete the objects that no branch and no tag reaches."""
+        """Delete the objects that no branch and no tag reaches. Raises GitFailed if git fails."""
         place = os.fspath(self.place(tenant, repository))
         self._git("-C", place, "reflog", "expire", "--expire=now", "--all")
         self._git("-C", place, "gc", "--quiet", "--prune=now")
         self.close(tenant, repository)
 
     def tidy(self, tenant: int, repository: int) -> None:
-        """Run `git gc --auto`, which joins many packs into one."""
+        """Run `git gc --auto`, which joins many packs into one. Raises GitFailed if it fails."""
         place = os.fspath(self.place(tenant, repository))
         self._git("-C", place, *TIDY, "gc", "--auto", "--quiet")
 

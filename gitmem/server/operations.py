@@ -159,9 +159,9 @@ class Operations:
 
         `ref`: a branch or tag; without it each repository's own branch is searched. `at`: a revision or a day of that
         own branch. A repository without that ref, or without a fetch yet, has no hits; the answer is `stale` if a first
-        fetch is waited for. Raises UsageError for an unknown repository, a text over its limit, and options that do not
-        go together; Forbidden without the scope `read`; IndexUnusable if a concurrent fetch dropped the trees of `at`
-        twice.
+        fetch is waited for. Raises UsageError for an unknown repository, an unknown `at`, a text over its limit, and
+        options that do not go together; Forbidden without the scope `read`; IndexUnusable if a concurrent fetch dropped
+        the trees of `at` twice.
         """
         if len(query.text) > MAX_QUESTION_CHARS:
             raise UsageError(f"a question has {MAX_QUESTION_CHARS} characters at most", "ask in fewer words")
@@ -194,9 +194,10 @@ class Operations:
     def _as_of(
         self, caller: Caller, permitted: Sequence[int] | None, at: str, ref: str
     ) -> tuple[dict[int, tuple[str, str]], datetime]:
-        """({repository: (commit, snapshot key)} as of `at`, date of the newest of these commits). Indexes a tree that
-        is not indexed yet. Raises UsageError with `ref`, for more than MAX_PAST_REPOSITORIES or all repositories of the
-        tenant, and for an unknown revision or day."""
+        """({repository: (commit, snapshot key)} as of `at`, date of the newest of these commits). A repository that was
+        not fetched yet is left out; if all are, the date is now. Indexes a tree that is not indexed yet. Raises
+        UsageError with `ref`, for more than MAX_PAST_REPOSITORIES or all repositories of the tenant, and for an unknown
+        revision or day."""
         if ref:
             raise UsageError("'at' and 'ref' do not go together", "'at' is of each repository's own branch")
         if permitted is None or len(permitted) > MAX_PAST_REPOSITORIES:
@@ -217,7 +218,7 @@ class Operations:
         return past, max(dates, default=self.now())
 
     def repositories(self, caller: Caller) -> list[FetchedRepository]:
-        """Each repository that the caller may see, by name."""
+        """Each repository that the caller may see, by name. Raises Forbidden without the scope `read`."""
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT id, name, fetched FROM repository WHERE tenant = %s"
@@ -234,7 +235,7 @@ class Operations:
         repository's own branch), with secrets and forgotten texts masked.
 
         Raises UsageError if `first` is behind the end, the file is too large, or the place does not exist or may not be
-        seen (the same message for these two); NotARepository if there is no mirror.
+        seen (the same message for these two); Forbidden without the scope `read`; NotARepository if there is no mirror.
         """
         permitted, commit, shown = self._lines(caller, name, path, ref)
         self.record(caller, "lines", permitted, 1)
@@ -278,7 +279,7 @@ class Operations:
     def seen(self, caller: Caller, alert: bytes, names: Sequence[str] = ()) -> list[Incident]:
         """The past incidents that resemble an alert (`git mem seen`), for the first MAX_ALERTS alerts of the text.
         Searches the named repositories, or without `names` all that the caller may see. Raises UsageError for an
-        unknown repository."""
+        unknown repository, Forbidden without the scope `read`."""
         ensure_text(*names)
         permitted = self._permitted(caller, names)
         now, read = self.now(), set[int]()
@@ -322,7 +323,8 @@ class Operations:
     def context(self, caller: Caller, prompt: str, names: Sequence[str] = (), budget: int = 0) -> Context:
         """A context for a prompt. With `names` it has the files and hits of at most MAX_CONTEXT_REPOSITORIES
         repositories, without them the hits of a search over all that the caller may see. `budget`: tokens, 0 for the
-        configured one. Raises UsageError for an unknown repository and for a text over its limit."""
+        configured one. Raises UsageError for an unknown repository, too many of them, an invalid budget and a text over
+        its limit; Forbidden without the scope `read`."""
         if len(prompt) > MAX_QUESTION_CHARS:
             raise UsageError(f"a prompt has {MAX_QUESTION_CHARS} characters at most", "say it in fewer words")
         if len(names) > MAX_CONTEXT_REPOSITORIES:
@@ -340,8 +342,8 @@ class Operations:
 
     def propose(self, caller: Caller, name: str, change: Change) -> Proposed:
         """Propose a line of memory as a pull request. Raises Forbidden without the scope `propose`; UsageError for an
-        unknown repository, one that takes no proposals, and a text over its limit; Refused if the gate refuses the
-        line."""
+        unknown repository and a text over its limit, and if this server opens no pull requests; else as
+        `Proposals.propose`."""
         if len(change.line.text) > MAX_PROPOSAL_CHARS or len(change.title) + len(change.reason) > MAX_PROPOSAL_CHARS:
             raise UsageError(f"a line has {MAX_PROPOSAL_CHARS} characters at most", "")
         ensure_text(name, change.line.text, change.title, change.reason, *change.line.tags, change.line.kind)
@@ -381,7 +383,8 @@ class Operations:
         return [number for (number,) in rows]
 
     def _has_unfetched(self, tenant: int, permitted: Sequence[int] | None) -> bool:
-        """Whether one of these repositories (None: of the tenant's) waits for its first fetch."""
+        """Whether one of these repositories (None: all of the tenant) was not fetched yet, and no fetch of it failed.
+        """
         with self.database.tenant(tenant) as connection:
             row = connection.execute(
                 "SELECT EXISTS (SELECT FROM repository WHERE tenant = %s AND fetched IS NULL AND problem = ''"

@@ -57,7 +57,7 @@ class Child:
 
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT. Raises IndexUnusable if the database cannot be reached or is not migrated or not
-    safe, BadConfig for a missing secret and an address that is in use."""
+    safe, BadConfig for a missing or short secret and an address that cannot be used."""
     configure()
     _ = settings.key
     settings.state.mkdir(parents=True, exist_ok=True, mode=0o700)

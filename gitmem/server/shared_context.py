@@ -32,7 +32,7 @@ def context_of(
 
     `named`: branches whose files and hits are used; if empty, the hits of a search over all `permitted` repositories
     are. `request`: the prompt and the budget in tokens, 0 for the configured one. Raises UsageError for an invalid
-    budget.
+    budget, NotARepository if one of `named` has no mirror.
     """
     prompt, budget = request
     read = {one.repository for one in named}

@@ -96,8 +96,8 @@ class SharedSearch:
 
         `permitted`: None for all of the tenant. `ref`: a branch or tag; without it each repository's own branch is
         searched. `past`: repository -> (commit, snapshot key); if given, these snapshots are searched instead. With
-        `Query.history` exactly one repository is permitted, and its commits are searched too. Raises as
-        `search.search.search`.
+        `Query.history` exactly one repository is permitted, and its commits are searched too; NotARepository is raised
+        if it has no mirror. Else raises as `search.search.search`.
         """
         searched: list[Searched] = []
         copy = ExitStack()

@@ -29,7 +29,7 @@ class Running:
 
     def __init__(self, settings: Settings) -> None:
         """Raises IndexUnusable if the database cannot be reached or is not migrated or not safe, BadConfig for a
-        missing secret."""
+        missing or short secret."""
         with ExitStack() as stack:
             self.settings = settings
             keyring = Keyring(settings.key)

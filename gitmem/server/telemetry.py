@@ -97,7 +97,8 @@ def exposition(queue: list[tuple[str, int, float]], freshness: tuple[int, int, i
 
 
 def freshness_of(database: Database) -> tuple[int, int, int, float]:
-    """The `freshness` of `exposition`, from the database."""
+    """The `freshness` of `exposition`, from the database; 0 seconds if nothing was fetched yet. Raises IndexUnusable if
+    the database does not answer."""
     ((count, never, failing, oldest),) = database.call("SELECT * FROM freshness()")
     return count, never, failing, float(oldest or 0)
 

@@ -137,7 +137,8 @@ class Index:
 
     @detects_damage
     def scan(self, key: str) -> bytes | None:
-        """The hash of the work tree's stat data when the snapshot was complete; b"" if it is not, None if unknown."""
+        """The hash of the work tree's stat data when the snapshot was complete; b"" if it is not complete, None if
+        there is no such snapshot."""
         scan = self.database.value("SELECT scan FROM snapshot WHERE key = ?", key)
         if scan is None:
             return None
@@ -207,7 +208,7 @@ class Index:
 
     @detects_damage
     def secrets(self, oid: str) -> int:
-        """The number of lines of a blob that are not indexed because of a secret."""
+        """The number of lines of a blob that are not indexed because of a secret; 0 if the blob is not indexed."""
         return int(self.database.value("SELECT secrets FROM blob WHERE oid = ?", bytes.fromhex(oid)) or 0)
 
     @detects_damage

@@ -16,8 +16,8 @@ NO_WORDS = -1
 
 
 def forget_blobs(database: Database) -> None:
-    """Delete all but the chunks' hashes, their valid vectors and the packed lines, so that `index --full` embeds no
-    text again. Called inside a transaction."""
+    """Delete all but the settings, the embedders, the chunks' hashes, their valid vectors and the packed lines, so that
+    `index --full` embeds no text again. Called inside a transaction."""
     for table in ("place", "blob", "entry", "snapshot", "covered", "name", "line_day"):
         database.execute(f"DELETE FROM {table}")
     database.execute("INSERT INTO words(words) VALUES ('delete-all')")
@@ -30,10 +30,8 @@ def forget_blobs(database: Database) -> None:
 
 
 def prune(database: Database, keep: Iterable[str]) -> tuple[int, int]:
-    """Delete all blobs that are not in `keep`, chunks without a blob, and vectors of old embedders.
-
-    Returns the numbers of deleted blobs and chunks. Called inside a transaction.
-    """
+    """Delete all blobs that are not in `keep`, the snapshots that have one of these, chunks without a blob, and vectors
+    of old embedders. Returns the numbers of deleted blobs and chunks. Called inside a transaction."""
     kept = {bytes.fromhex(oid) for oid in keep}
     blobs = array("q", (number for number, oid in database.rows("SELECT id, oid FROM blob") if oid not in kept))
     if blobs:

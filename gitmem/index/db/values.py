@@ -222,7 +222,8 @@ _IS_POSITIVE = b"0" + b"1" * 127 + b"0" * 128  # highest byte of a float -> b"1"
 
 
 def int8(vector: bytes) -> bytes:
-    """A float32 vector as int8, scaled so that its largest component is 127; a cosine does not depend on the scale."""
+    """A float32 vector as int8, scaled so that its largest component is 127; a cosine does not depend on the scale. All
+    zeros for a vector of zeros, or with an infinite component."""
     values = array("f", vector)
     top = max(max(values, default=0.0), -min(values, default=0.0))
     if not 0.0 < top < float("inf"):

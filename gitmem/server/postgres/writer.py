@@ -418,8 +418,9 @@ class PostgresWriter:
         )  # fmt: skip
 
     def compact(self) -> bool:
-        """Join the segments smaller than half of the largest, if there are at least MAX_SEGMENTS; whether any were
-        joined. So each posting is rewritten only a few times, and a word is read from few segments."""
+        """If the tenant has at least MAX_SEGMENTS segments, join those smaller than half of the largest; if fewer than
+        half of MAX_SEGMENTS are that small, join all. Return whether any were joined. So each posting is rewritten only
+        a few times, and a word is read from few segments."""
         rows = self._rows("SELECT id, first_chunk, last_chunk FROM segment WHERE tenant = %s ORDER BY first_chunk")
         if len(rows) < MAX_SEGMENTS:
             return False

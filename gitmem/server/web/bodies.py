@@ -200,8 +200,8 @@ def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
 
 
 def number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """The whole number of a field, from `least` to `most`; `default` if it is not given. Decimal digits in a text are
-    read too. Raises UsageError for another value."""
+    """The whole number of a field, from `least` to `most`; `default` if it is not given. Decimal digits in a text, and
+    a list of one such value, are read too. Raises UsageError for another value."""
     value = given.get(name, default)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

@@ -74,7 +74,8 @@ def bearer(request: Request) -> str:
 
 
 def record_failure(operations: Operations, caller: Caller, name: str, problem: GitMemError) -> None:
-    """Add a row to the audit log for a request that was counted and refused, or failed."""
+    """Add a row to the audit log for a request that was counted and refused, or failed; none for an IndexUnusable.
+    Raises IndexUnusable if the database does not answer."""
     if not isinstance(problem, IndexUnusable):  # the database may not answer, and it has the log
         operations.record(caller, name, [], 0, failed(problem).status_code)
 

@@ -72,5 +72,5 @@ def _signed_id(forge: str, body: bytes) -> str:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether a value is a text that the database accepts."""
+    """Whether a value is a text of printable characters, without NUL."""
     return isinstance(value, str) and "\0" not in value and value.isprintable()
