@@ -33,7 +33,7 @@ ELSEWHERE = {
 
 def is_checked(path: str, daily: Iterable[str] = ()) -> bool:
     """Whether the file at `path` is checked, because its lines make claims about its own tree. `daily`: patterns of
-    daily logs."""
+    daily logs, as for `paths.is_daily`."""
     if not path.lower().endswith(ENDINGS) or ELSEWHERE.intersection(path.lower().split("/")[:-1]):
         return False
     if is_daily(path, daily):
@@ -55,7 +55,7 @@ def checked_files(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[E
     """The files among `entries` that are checked, those nearest the root first.
 
     Links are left out, as their targets are checked. Of files with equal bytes in one folder, which a tool copied for
-    several hosts, one is checked.
+    several hosts, one is checked. `daily`: as for `is_checked`.
     """
     patterns = tuple(daily)
     seen: set[tuple[str, str]] = set()
@@ -71,21 +71,21 @@ def checked_files(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[E
 
 
 def is_procedure(path: str) -> bool:
-    """Whether a file is a procedure: a skill, a command, an agent, a prompt. A path in such a file often names a file
-    that the reader is to create."""
+    """Whether a file is a procedure by its path: it is below a folder such as `skills`, `commands`, `agents` or
+    `prompts`, or its name ends in `skill.md`. A path in such a file often names a file that the reader is to create."""
     folders = set(path.lower().split("/")[:-1])
     in_folder = folders & {"skills", "commands", "command", "workflows", "agents", "agent", "prompts"}
     return bool(in_folder) or path.lower().endswith("skill.md")
 
 
 def is_about_change(path: str) -> bool:
-    """Whether the name of a file says that it is about a migration or an upgrade. Such a file names old files as well
-    as new ones."""
+    """Whether the last part of a path holds `migrat`, `upgrad`, `changelog` or `deprecat`, in any case. Such a file
+    names old files as well as new ones."""
     return bool(re.search(r"migrat|upgrad|changelog|deprecat", path.rpartition("/")[2].lower() or path, re.IGNORECASE))
 
 
 def skill_folder(path: str) -> str:
-    """The folder of the skill that a file belongs to; the path itself if it belongs to none."""
+    """The folder `skills/NAME`, with the folders above it, that a file is in; the path itself if it is in none."""
     parts = path.split("/")
     at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
     if at >= 0:

@@ -82,7 +82,7 @@ def check(repo: Repository, commit: str, documents: Documents) -> CheckResult:
 
 def _foreign(claims: Sequence[FileClaim], lookup: ClaimLookup, history: History) -> set[str]:
     """The procedures (`skill_folder`) that do not describe this repository: at most half of the paths that they name
-    exist here.
+    exist here, or they name none.
 
     Instructions in a folder that contains only Markdown are judged in the same way, because the folder may collect
     examples from other projects. For them a path that existed in any commit counts as existing.
@@ -278,7 +278,8 @@ def _has_line_number(claim: Claim) -> bool:
 
 
 def _personal(claim: Claim) -> bool:
-    """Whether the path is hidden or in a hidden folder, so that it may belong to a person and not to the project."""
+    """Whether the first part of the path is hidden, and is not `.github`, so that the path may belong to a person and
+    not to the project."""
     return claim.token.startswith(".") and not claim.token.startswith((".github/", "./", "../"))
 
 

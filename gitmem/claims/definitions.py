@@ -23,7 +23,8 @@ MAX_HEADER_LINES = 8  # lines after the first one in which a block with braces m
 
 
 def lines_of(lines: Sequence[str], path: str, symbol: str) -> tuple[int, int] | None:
-    """(first, last) line of the definition of `symbol`; None if it is not found or a Python file cannot be parsed."""
+    """(first, last) line of the definition of `symbol`; None if it is not found or a Python file cannot be parsed.
+    `symbol`: names from the outside in, with `.`, `::` or `#` between them."""
     names = [name for name in re.split(r"\.|::|#", symbol) if name]
     if not names:
         return None
@@ -83,7 +84,8 @@ def _block(lines: Sequence[str], within: tuple[int, int], name: str) -> tuple[in
 
 
 def _end(lines: Sequence[str], first: int, last: int) -> int:
-    """The last line of the block that begins on line `first`: by braces, or else by indentation."""
+    """The last line of the block that begins on line `first`: by braces, or else by indentation. It is at most
+    `last`."""
     depth, opened = 0, False
     for number in range(first, min(last, first + MAX_DEFINITION_LINES) + 1):
         bare = re.sub(r"'(?:[^'\\]|\\.)'|\"(?:[^\"\\]|\\.)*\"|//.*", "", lines[number - 1])

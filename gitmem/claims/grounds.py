@@ -28,10 +28,11 @@ _LISTED = re.compile(r"^\s*(?:[-*+|]|\d+\.)")
 
 
 def is_certain(one: FileClaim, lookup: ClaimLookup) -> bool:
-    """Whether the form of a claim is enough to call it false.
+    """Whether the form of a claim whose thing is missing is enough to call it false.
 
     True for a missing file of a folder that exists, a script that no manifest defines, the target of a link, a name
-    that the line places in a file that exists, and a version of a language that differs from a manifest's.
+    that the line places in a file that exists, and a version of a language that differs from a manifest's; each only if
+    the claim is plain.
     """
     claim = one.claim
     if not claim.plain:
@@ -101,8 +102,8 @@ def _located(one: FileClaim, lookup: ClaimLookup) -> bool:
 
 
 def is_suspect(one: FileClaim, lookup: ClaimLookup) -> bool:
-    """Whether a missing thing is worth a warning though it never existed in history: a version in a list, a command or
-    diagram entry, or a path in a folder that exists. A name never is."""
+    """Whether a missing thing is worth a warning though it never existed in history: a version in a list, or, if the
+    claim is plain, a command or diagram entry, or a path in a folder that exists. A name never is."""
     claim = one.claim
     if claim.kind is Kind.VERSION:
         return bool(_LISTED.match(claim.line.text))

@@ -74,7 +74,7 @@ class KnownDepartures:
         return self._reached.get(commit, False)
 
     def _look_up(self, path: str) -> Departure | None:
-        """Follow a path from HEAD through the commits that renamed or deleted it, MAX_RENAMES at most; None if no
+        """Follow a path from `head` through the commits that renamed or deleted it, MAX_RENAMES at most; None if no
         commit did. The departure has the first of these commits, and the path now, "" if it is gone."""
         first, at = "", path
         for _ in range(MAX_RENAMES):

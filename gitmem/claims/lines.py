@@ -33,7 +33,8 @@ class MarkedLine(NamedTuple):
 
 
 def marked_lines(text: str) -> Iterator[MarkedLine]:
-    """The lines of a file in order, without blank lines, the marks of fences, and lines over MAX_LINE_CHARACTERS."""
+    """The lines of a file in order, without the front matter, blank lines, the marks of fences, and lines over
+    MAX_LINE_CHARACTERS."""
     lines = text.split("\n")
     headings: list[tuple[int, str]] = []
     items: list[tuple[int, str]] = []

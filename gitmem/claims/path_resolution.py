@@ -111,7 +111,8 @@ def find_path(tree: Tree, path: str) -> str:
 
 @lru_cache(maxsize=512)
 def _glob(path: str) -> re.Pattern[str]:
-    """A glob as a regular expression. `{a,b}` is expanded at most four times, and at most 32 forms are kept."""
+    """A glob as a regular expression that matches whole paths. `*`, `?` and `**/` match `/` too, and `[` is an ordinary
+    character. Up to four groups `{a,b}` of a glob are expanded, and at most 32 forms are kept."""
     forms = [path]
     for _ in range(4):
         forms = [

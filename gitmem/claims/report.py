@@ -85,7 +85,7 @@ def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
 
 def as_annotations(findings: Sequence[Finding], escape: Callable[[str], str]) -> str:
     """The findings as workflow commands: at most MAX_ANNOTATIONS errors and as many warnings, then the number of the
-    others."""
+    others. `escape`: makes text from the repository safe to print."""
     levels: dict[str, list[Finding]] = {"error": [], "warning": []}
     for one in findings:
         levels[_level(one)].append(one)

@@ -107,7 +107,8 @@ def claims_of(lines: Sequence[MarkedLine], is_shell: bool) -> Iterator[Claim]:
 
 
 def span_claims(line: MarkedLine, text: str) -> Iterator[Claim]:
-    """The claims of a code span, if it is a command of at least two words."""
+    """The claims of a code span whose commands have at least two words each and call a program that this module knows
+    or a file of the repository; reading stops at a command that does not."""
     folder = ""
     text = _PROMPT.sub("", text)
     for words in _commands(text):

@@ -179,7 +179,8 @@ def _rule(row: str) -> re.Pattern[str]:
 
 
 def joined(folder: str, path: str) -> str:
-    """`path` relative to `folder` as a path from the root, with `..` resolved; "" if it leaves the repository."""
+    """`path` relative to `folder` as a path from the root, with `..` resolved; "" if it is the root or leaves the
+    repository."""
     parts: list[str] = parts_of(folder)
     for part in path.split("/"):
         if part == "..":

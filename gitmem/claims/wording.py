@@ -201,24 +201,28 @@ def is_illustrated(claim: Claim) -> bool:
 
 
 def is_example(claim: Claim) -> bool:
-    """Whether the line or its headings say that the line shows an example or a wrong way."""
+    """Whether the line, or one of the two headings nearest above it, says that the line shows an example or a wrong
+    way."""
     text = claim.line.text
     return bool(_EXAMPLE.search(text) or _CROSSED.search(text)) or is_about_others(claim)
 
 
 def is_about_naming(claim: Claim) -> bool:
-    """Whether the line, its parent item or its headings are about naming, so that its names need not exist."""
+    """Whether the line, its parent item or one of the two headings nearest above it is about naming, so that its names
+    need not exist."""
     line = claim.line
     return any(map(_NAMING.search, (line.text, *line.trail[-2:], *line.parents[-1:])))
 
 
 def is_about_others(claim: Claim) -> bool:
-    """Whether the headings are about things that do not exist: examples, plans, removed things."""
+    """Whether one of the two headings nearest above is about things that do not exist: examples, plans, removed
+    things."""
     return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or is_about_other_times(claim)
 
 
 def is_about_other_times(claim: Claim) -> bool:
-    """Whether the headings are about the past or the future. Headings about examples do not count here."""
+    """Whether one of the two headings nearest above is about the past or the future. Headings about examples do not
+    count here."""
     return any(map(_ABOUT_OTHER_TIMES.search, claim.line.trail[-2:]))
 
 

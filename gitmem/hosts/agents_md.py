@@ -33,8 +33,8 @@ mcpServers:
 
 
 def _continue(host: Host, path: str, text: str, setup: Setup) -> str:
-    """The text of Continue's settings file with our server, "" to remove the file. No other server is in that file.
-    Raises GitMemError for a file that is not ours."""
+    """The text of Continue's settings file with our server, "" to remove the file. No other server is in that file. A
+    file that is not ours stays as it is if our entries are removed; else the function raises GitMemError."""
     if text and not text.startswith(f"name: {NAME}\n"):
         if setup.remove:
             return text

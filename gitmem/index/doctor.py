@@ -61,7 +61,8 @@ def unfinished(repo: Repository) -> list[Check]:
 
 
 def examine(repo: Repository, config: Config) -> list[Check]:
-    """Compare files, chunks, words and vectors of the index. A check that fails may end the later ones."""
+    """Compare files, chunks, words and vectors of the index. A check that fails may end the later ones. Raises
+    IndexUnusable as `open_index`; damage is a check that fails."""
     checks: list[Check] = []
     tracked = [e.path for e in repo.staged() if e.path.rsplit("/", 1)[-1].startswith(db.FILE)]
     if tracked:
@@ -199,10 +200,8 @@ def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
 
 
 def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> tuple[str, int]:
-    """Compare stored vectors with new ones. Returns what is wrong and the number of vectors (-1: some are missing).
-
-    No text is sent to an endpoint.
-    """
+    """Compare stored vectors with new ones. Returns what is wrong and the number of vectors (-1: some are missing, or
+    another embedder made them). No text is sent to an endpoint."""
     from gitmem.models.embedding import is_remote, open_embedder_of_index
 
     in_force = index.in_force()

@@ -78,7 +78,7 @@ def refresh(
 ) -> Work:
     """Update the index of HEAD's history if it exists or is `wanted`. Returns what was done.
 
-    It is built from nothing with `full` and if another embedder is configured.
+    It is built from nothing with `full` and if another embedder is configured. With `full` raises Locked as `discard`.
     """
     work = Work()
     if (directory(repo) / HISTORY).exists() or wanted(repo, config):

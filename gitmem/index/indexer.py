@@ -39,7 +39,8 @@ def refresh(
 
     `full`: parse everything again; vectors of unchanged text are kept. If the budget is used up or the embedder does
     not answer, `unfinished` of the result says what is missing. Raises Locked if another process writes for longer than
-    `bounds.wait`, IndexUnusable if the file cannot be written.
+    `bounds.wait`, IndexUnusable if the file cannot be written, UnknownRevision for one of `revs`, TooManyFiles for the
+    tree of HEAD or of one of `revs`.
     """
     update = Update(repo, config, bounds, say=say)
     try:

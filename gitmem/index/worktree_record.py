@@ -30,7 +30,8 @@ class Scan(NamedTuple):
 
 
 def record(blob_indexer: BlobIndexer, scan: Scan) -> None:
-    """Update the snapshot of a work tree to what a scan found."""
+    """Update the snapshot of a work tree to what a scan found. If the time is up, the snapshot has only the files that
+    were added by then and is not complete."""
     writer, stats = blob_indexer.writer, scan.files.files
     known = snapshots.file_stats(writer.database, scan.key)
     recorded = known or {}

@@ -383,8 +383,8 @@ class Operations:
         return [number for (number,) in rows]
 
     def _has_unfetched(self, tenant: int, permitted: Sequence[int] | None) -> bool:
-        """Whether one of these repositories (None: all of the tenant) was not fetched yet, and no fetch of it failed.
-        """
+        """Whether one of these repositories (None: all of the tenant) was not fetched yet and no fetch of it has
+        failed."""
         with self.database.tenant(tenant) as connection:
             row = connection.execute(
                 "SELECT EXISTS (SELECT FROM repository WHERE tenant = %s AND fetched IS NULL AND problem = ''"

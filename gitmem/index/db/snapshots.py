@@ -32,8 +32,8 @@ def keys(database: Database, prefix: str) -> list[str]:
 
 @detects_damage
 def entries(database: Database, key: str) -> dict[str, EntryRow]:
-    """path -> row of every file of a snapshot, also of files that are not indexed; empty if there is no such snapshot.
-    """
+    """path -> row of every file of a snapshot, also of files that are not indexed. Empty if there is no such
+    snapshot."""
     rows = database.rows(
         """
         SELECT path, oid, corpus, stat FROM entry LEFT JOIN blob ON blob.id = entry.blob
