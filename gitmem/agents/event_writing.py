@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write_turn(event: Event) -> str:
-    """Stop: write the decisions of the turn to the daily log. Returns ""."""
+    """Stop: write the decisions of the turn to the daily log, unless `mem.sessionFlush` is false. Returns "" always."""
     from gitmem.sessions.lifecycle import flush
 
     def write(transcript: Transcript, source: Source) -> FlushResult:
@@ -31,8 +31,9 @@ def write_turn(event: Event) -> str:
 
 
 def write_before_compaction(event: Event) -> str:
-    """PreCompact: before the host drops turns, write their decisions, also those that the configured model chooses.
-    Parts of memory in these turns may be given again. Returns ""."""
+    """PreCompact: before the host drops turns, write their decisions, also those that the configured model chooses;
+    nothing is written if `mem.sessionFlush` is false. Parts of memory in these turns may be given again. Returns ""
+    always."""
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.automation import session_model
     from gitmem.sessions.lifecycle import flush
@@ -49,8 +50,8 @@ def write_before_compaction(event: Event) -> str:
 
 
 def write_session(event: Event) -> str:
-    """SessionEnd: write the decisions of the session and its episode, and consolidate memory if that is due. Returns
-    ""."""
+    """SessionEnd: write the decisions of the session and its episode, unless `mem.sessionFlush` is false, and
+    consolidate memory if that is due. Returns "" always."""
     from gitmem.sessions.automation import session_model
     from gitmem.sessions.due_consolidation import consolidate_if_due
     from gitmem.sessions.lifecycle import end_session

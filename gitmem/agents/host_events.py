@@ -52,8 +52,8 @@ class OutOfTime(BaseException):
 def handle(
     event: str, host_name: str, opened: Callable[[], tuple[Repository, Config]], *, user: bool = False
 ) -> None:  # fmt: skip
-    """Handle one event of a host and print the answer. Never raises, and ends within the host's time limit
-    (EVENT_SECONDS).
+    """Handle one event of a host and print the answer. Ends within the host's time limit (EVENT_SECONDS), and never
+    raises for a `host_name` of `registry.HOSTS`; KeyError for another name.
 
     `event`: a key of EVENTS. `opened`: opens the repository of the current folder. `user`: the hook is in the person's
     own settings. The end of a session is handled by a process of its own, since a host waits only one second for it.

@@ -168,8 +168,9 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
 
 
 def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
-    """memory_add: write a line to today's log; the place of the new line, the masks in it, and the facts that it
-    repeats, replaces or contradicts. Raises UsageError for an unknown type, Refused by the gate."""
+    """memory_add: write a line to today's log. Returns the place of the new line, the masks in it, and the facts that
+    it repeats, replaces or contradicts. Raises UsageError for an unknown type and for code that cannot be cited,
+    Refused by the gate."""
     from gitmem.claims.anchoring import citation_pairs
     from gitmem.memory import writing
     from gitmem.memory.fact import TYPES
@@ -394,8 +395,8 @@ def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
 
 
 def set_value(pool: RepositoryPool, given: mcp_tools.SetValue) -> str:
-    """memory_session_set: the key as it was stored, when the value expires, and the masks in it. An empty value deletes
-    the key."""
+    """memory_session_set: keep a value. Returns the key as it was stored, when the value expires, and the masks in it.
+    An empty value deletes the key."""
     from gitmem.sessions.automation import store_value
 
     with pool.lend() as (repo, config), pool.values(repo, config) as store:

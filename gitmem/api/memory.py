@@ -42,7 +42,8 @@ def open(
     memory whatever `path` is. `settings`: override `mem.*` keys, spelled as in `gitmem.config.Config` (`{"agent":
     "coder"}`). `now`: the clock.
 
-    Raises NotARepository if the folder is in no repository, BadConfig if a setting is invalid.
+    Raises NotARepository if the folder is in no repository, BadConfig if a setting is invalid, GitMemError if there is
+    no such profile or its folder is gone, and without `path` if the current folder is the memory of another profile.
     """
     if profile:
         from gitmem import profiles
@@ -142,8 +143,8 @@ class Memory:
 
         Any text is a query. `limit`: hits at most. `at`: a revision or day, "" for the work tree. `since`, `until`: a
         day as text or a date, None for no limit. `min_score`: None for `mem.searchFloor`. `history`: find commits too;
-        `history_only`: find only commits. `everything`: `--all`. Raises UsageError for an invalid day, UnknownRevision
-        if `at` names no commit.
+        `history_only`: find only commits. `everything`: `--all`. Raises UsageError for an invalid day and other options
+        that no search takes, UnknownRevision if `at` names no commit.
         """
         from gitmem.search.request import SearchRequest, history_mode
 
@@ -155,7 +156,8 @@ class Memory:
 
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
         """`git mem show`: lines `first` to `last` of a memory file, 0 for its ends. `at`: a revision or day, "" for the
-        work tree. Raises MissingFile if memory has no such file, UnknownRevision if `at` names no commit."""
+        work tree. Raises MissingFile if memory has no such file, UsageError if `first` is past its end, UnknownRevision
+        if `at` names no commit."""
         from gitmem.git.revision import resolve_at
 
         commit = ""
@@ -270,7 +272,9 @@ class Memory:
         return value_of(made, max_age)
 
     def why(self, path: str, line: int, *, at: str = "") -> Value:
-        """`git mem why`: commit, author, reason, reviewers, verified sources and amendments of a line."""
+        """`git mem why`: commit, author, reason, reviewers, verified sources and amendments of a line. `at`: a
+        revision, "" for the work tree. Raises MissingFile if memory has no such file, GitMemError if it has no such
+        line, UnknownRevision if `at` names no commit."""
         from gitmem.provenance import why
 
         commit = ""
@@ -279,7 +283,8 @@ class Memory:
         return json_object(why.why(self.repo, self.config, path, line, commit, now=self.now()))
 
     def receipts(self, *, session: str = "", since: str = "") -> Value:
-        """`git mem receipts`: which facts sessions received and how many tokens that cost; no text."""
+        """`git mem receipts`: which facts sessions received and how many tokens that cost; no text. `session`: "" for
+        all. `since`: a day as text, "" for no limit. Raises UsageError for an invalid day."""
         from gitmem.sessions import recalled_facts
         from gitmem.sessions.receipts import read
         from gitmem.text.named_times import first_day

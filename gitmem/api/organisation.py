@@ -34,5 +34,5 @@ class Organisation:
 
     def get(self, path: str, first: int = 0, last: int = 0) -> Value:
         """`git mem show` there: lines `first` to `last`, 0 for the file's ends. Raises MissingFile if the memory has no
-        such file."""
+        such file, UsageError if `first` is past its end."""
         return read_lines(self.repo, self.config, path, first, last, self.commit)

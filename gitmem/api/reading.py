@@ -26,8 +26,8 @@ def search(repo: Repository, config: Config, request: SearchRequest, moment: dat
 
 
 def read_lines(repo: Repository, config: Config, path: str, first: int, last: int, commit: str) -> Value:
-    """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the file's ends. Raises MissingFile if memory
-    has no such file."""
+    """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the file's ends. `commit`: "" for the work tree.
+    Raises MissingFile if memory has no such file, UsageError if `first` is past its end."""
     from gitmem.memory.show import lines_of, read
     from gitmem.provenance.forgotten_texts import forgotten_texts
 

@@ -37,7 +37,8 @@ class Session:
         """`git mem session set`: keep a value, its secrets masked, under `entity:name[:phase[:sub]]` for `hours`; ""
         forgets it.
 
-        Raises UsageError for an invalid key or a value that is too large, Refused for an instruction to the model.
+        Raises UsageError for an invalid key, a value that is too large and hours that are not above 0 and at most 366
+        days; Refused if the gate blocks the value, such as an instruction to the model.
         """
         from gitmem.gate.redaction import mask_counts
         from gitmem.sessions.automation import store_value
@@ -46,7 +47,8 @@ class Session:
         return {**_value(kept), "masked": mask_counts(masks)}
 
     def get(self, key: str) -> SessionValue | None:
-        """`git mem session get`: the session's value, else the project's, else None."""
+        """`git mem session get`: the session's value, else the project's, else None. Raises UsageError for an invalid
+        key."""
         found = self._store().get(key, self.now(), self.owner)
         if not found:
             return None
@@ -58,13 +60,14 @@ class Session:
 
     def context(self, prompt: str = "", *, entity: str | Sequence[str] = ()) -> Value:
         """`git mem context --session`: the context for a prompt, with this session's working values. `entity`: only
-        values of these entities."""
+        values of these entities, "" for all."""
         return self.contexts(prompt, entity)
 
     def flush(self, turns: str | Path | Sequence[Turn]) -> Flushed:
         """`git mem session flush`: write the decisions of the conversation to the agent's daily log. Idempotent.
 
-        `turns`: the turns so far, or the path of a host's transcript. Raises GitMemError for an unreadable transcript.
+        `turns`: the turns so far, or the path of a host's transcript. Raises GitMemError for an unreadable transcript,
+        UsageError for a turn without a role or a text.
         """
         from gitmem.sessions.automation import end_due_sessions, flushed_value, session_model
         from gitmem.sessions.lifecycle import flush

@@ -12,9 +12,9 @@ MAX_LIFE_DAYS = 36_500
 
 
 def life_form(text: str) -> str:
-    """The canonical form of a retention entry: `note=180d` for `Note = 180d`.
+    """The canonical form of a retention entry: `note=180d` for `Note = 180d` or `note=180`.
 
-    Raises UsageError for any other text and for a life of zero days.
+    Raises UsageError for any other text and for a life outside of 1 to MAX_LIFE_DAYS days.
     """
     kind, _, life = ("".join(text.casefold().split())).partition("=")
     days = life.removesuffix("d")

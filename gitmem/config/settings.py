@@ -176,5 +176,6 @@ EMBEDDER_SETTINGS = ("embedder", "query_prefix", "passage_prefix")  # settings o
 
 
 def tunable(name: str) -> bool:
-    """Whether a setting changes search results. `--explain` shows it; `git mem eval --ab` compares two values of it."""
+    """Whether the setting of a field of Config changes search results. `--explain` shows it; `git mem eval --ab`
+    compares two values of it."""
     return name.startswith(("search_", "chunk_", "rerank_")) or name in EMBEDDER_SETTINGS

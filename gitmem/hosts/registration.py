@@ -277,8 +277,9 @@ def yaml_entry(table: str, entry: str) -> Rewrite:
     """A `rewrite` for a YAML file: a marked block with our entry of the mapping `table`.
 
     `entry`: YAML without indentation. The mapping must be in block style; a missing mapping is added inside the block.
-    The `rewrite` raises GitMemError if the file has an entry of our name outside of our block, if the mapping is in
-    another style, or if our block has no end.
+    The `rewrite` raises GitMemError if our block has no end, and, unless entries are removed, if the file has an entry
+    of our name outside of our block, if the mapping is in another style, or if the file ends with the line of its key
+    without a line break.
     """
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
@@ -375,11 +376,11 @@ def _without_ours(row: Any) -> Any:
 
 
 def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
-    """A `rewrite` for a file that is all ours: the text of `source`, whose first line names git-mem.
+    """A `rewrite` that gives the text of `source`; our files have its first line.
 
-    A line `// include NAME` in it is replaced by the text of the file NAME in the same folder. The program `"git-mem"`
-    is replaced by the one of the setup. `names`: further words to replace, for a host that runs another host's plugin.
-    For a file that is not ours the `rewrite` raises GitMemError, or leaves it as it is if our entries are removed.
+    A line `// include NAME` stands for the text of the file NAME beside `source`. Each key of `names` is replaced by
+    its value, and `"git-mem"` in `spawn("git-mem"` by the setup's program. If our entries are removed, our file becomes
+    "", and another file stays as it is; else the `rewrite` raises GitMemError for a file that is not ours.
     """
 
     def included(line: re.Match[str]) -> str:

@@ -24,7 +24,8 @@ CONTEXT_TOKENS = 4096  # the rubric takes about 1,000, and a third more in langu
 
 
 def open(path: str, setting: Setting) -> GgufJudge:
-    """The judge of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed."""
+    """The judge of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed,
+    OSError if the file cannot be read."""
     return GgufJudge(model_file(path), setting)
 
 

@@ -16,7 +16,8 @@ from gitmem.models.reply_cache import ReplyCache
 
 
 def open(path: str, setting: Setting) -> GgufModel:
-    """The model of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed."""
+    """The model of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed,
+    OSError if the file cannot be read."""
     return GgufModel(model_file(path), setting)
 
 
@@ -41,9 +42,9 @@ class GgufModel:
             self.process.finish()
 
     def _complete(self, prompt: Prompt) -> Reply:
-        """The reply to a prompt, from the cache or the model. At the limit of time or size it is the text so far,
-        marked as cut; without any text OutOfBudget is raised. Only a reply that reached no limit is cached, and its
-        tokens are taken from the budget."""
+        """The reply to a prompt, from the cache or the model. At the limit of time or of an answer's bytes it is the
+        text so far, marked as cut; without any text OutOfBudget is raised. Any other reply takes its tokens from the
+        budget, and is cached as `ReplyCache.put` says."""
         known = self._cache.known(prompt, self._tokens)
         if known is not None:
             return known

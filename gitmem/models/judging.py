@@ -54,7 +54,8 @@ class Judge(Protocol):
 
 
 def open_judge(name: str, setting: Setting) -> Judge:
-    """The judge of a setting `gguf:/path/to.gguf`. Raises ModelUnavailable for a kind of model that cannot judge."""
+    """The judge of a setting `gguf:/path/to.gguf`. Raises ModelUnavailable for a kind of model that cannot judge, and
+    as `gguf_judge.open`."""
     kind, _, rest = name.partition(":")
     if kind not in JUDGES or not rest:
         raise ModelUnavailable(

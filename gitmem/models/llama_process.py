@@ -192,7 +192,8 @@ def model_file(path: str) -> Path:
 
 
 def model_id(file: Path) -> str:
-    """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches."""
+    """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches. Raises OSError as
+    `fingerprint`."""
     return f"gguf:{file.name}@{fingerprint(file)}"
 
 

@@ -22,7 +22,8 @@ MAX_REPLIES = 400
 
 
 def has_required_keys(text: str, schema: Mapping[str, Any]) -> bool:
-    """Whether a reply is a JSON object with every key that the schema requires."""
+    """Whether a reply has, from its first `{` on, a JSON object with every key that the schema requires. Text before
+    and after the object does not count."""
     start = max(0, text.find("{"))
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:])
@@ -47,7 +48,8 @@ class ReplyCache:
         return reply
 
     def get(self, prompt: Prompt) -> Reply | None:
-        """The cached reply to exactly this prompt; None if there is none or it cannot be read."""
+        """The cached reply to exactly this prompt; None if there is none, it cannot be read, or it lacks a required
+        key."""
         if self._folder is None:
             return None
         try:

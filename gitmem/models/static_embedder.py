@@ -54,12 +54,13 @@ _MIN_TEXTS_FOR_DICT = 256  # texts from which reading all pieces into a dict (20
 
 @cache
 def shared() -> "StaticEmbedder":
-    """The embedder over the shipped table, opened once for the process with its caches."""
+    """The embedder over the shipped table, opened once for the process with its caches. Raises ModelUnavailable if the
+    table is missing or damaged."""
     return StaticEmbedder()
 
 
 def open(rest: str, config: object, state: object = None) -> "StaticEmbedder":
-    """The embedder over the shipped table; it has no settings."""
+    """The embedder over the shipped table; it has no settings, and no argument is used. Raises as `shared`."""
     return shared()
 
 
@@ -154,7 +155,8 @@ class StaticEmbedder:
         return total.to_bytes(2 * self.dims, "little")[1::2]
 
     def length(self, word: str) -> float:
-        """The length of a word's vector, in the unit of the table; frequent words have short vectors."""
+        """The length of a word's vector, in the unit of the table; frequent words have short vectors. 0.0 if no piece
+        of the word is known."""
         low, high = (half.words[word] for half in self._halves)
         return hypot(*self._lanes((low, high)))
 
@@ -216,7 +218,7 @@ class StaticEmbedder:
             self._find, self._find_longest = _finder(self.all_pieces()), None
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
-        """(length, DIMS signed bytes) of the vector of each text, as `lines.pack` stores it. (0.0, b"") if no piece is
+        """(length, DIMS signed bytes) of the vector of each text, as `units.pack` takes them. (0.0, b"") if no piece is
         known.
 
         Only the first DIMS numbers of the vector count; the bytes are scaled to the length SCALED_LENGTH.
