@@ -141,10 +141,11 @@ class Memory:
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first.
 
-        Any text is a query. `limit`: hits at most. `at`: a revision or day, "" for the work tree. `since`, `until`: a
-        day as text or a date, None for no limit. `min_score`: None for `mem.searchFloor`. `history`: find commits too;
-        `history_only`: find only commits. `everything`: `--all`. Raises UsageError for an invalid day and other options
-        that no search takes, UnknownRevision if `at` names no commit.
+        Any text is a query. `limit`: hits at most. `at`: a revision or day, "" for the work tree. `paths`: globs.
+        `types`, `tags`: a hit has one of each. `since`, `until`: a day as text or a date, None for no limit. `expired`:
+        find expired and superseded facts too. `min_score`: None for `mem.searchFloor`. `history`: find commits too;
+        `history_only`: find only commits. `everything`: show all hits even if none is likely to answer. Raises
+        UsageError for an invalid day, UnknownRevision if `at` names no commit.
         """
         from gitmem.search.request import SearchRequest, history_mode
 
@@ -177,8 +178,10 @@ class Memory:
         topic: str = "",
         cites: Sequence[str] = (),
     ) -> Added:
-        """`git mem add`: append one line; nothing is committed. `cites`: the code that it describes, as `PATH:LINES` or
-        `PATH#SYMBOL`.
+        """`git mem add`: append one line; nothing is committed. `type`: "" for none. `to`: "daily", "memory", the path
+        of a memory file, or "auto" for the file of its type. `agent`: whose daily log is used, "" for `mem.agent`.
+        `origin`: "" if unknown. `topic`: what the line is about. `cites`: the code that it describes, as `PATH:LINES`
+        or `PATH#SYMBOL`.
 
         Raises UsageError for an empty text, an unknown type or origin, a file that is not memory, and code that cannot
         be cited; Refused if the gate refuses the line.
@@ -241,12 +244,15 @@ class Memory:
         """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure.
 
         `budget`: tokens, None for the configured budget. `subjects`: as `--for`. `at`: a revision or day, "" for the
-        work tree. `include`: `PATH:A-B`. `session`: whose working values are included. `entity`: prefixes of the keys
-        of these values, "" for all. `preset`: "" for the configured one; `max_characters`: 0 for the limit of the
-        preset. `max_age`: seconds. `merge`: the model that condenses the parts, "" for none.
+        work tree. `transcript`: the path of a host's transcript. `include`: `PATH:A-B`. `session`: whose working values
+        are included, with those of the project whose entity the prompt names. `entity`: only values whose keys begin
+        with these entities, "" for no such limit. `loaded`: paths that the host has loaded, which are not repeated.
+        `without_layers`, `without_paths` (globs), `without_agents`: what is left out. `preset`: "" for the configured
+        one; `max_characters`: 0 for the limit of the preset. `max_age`: seconds. `merge`: the model that condenses the
+        parts, "" for none.
 
-        Raises UsageError for an unknown layer or preset and a place of `include` that cannot be read, BadConfig for an
-        invalid setting.
+        Raises UsageError for an unknown layer or preset and a place of `include` that cannot be read, GitMemError for a
+        transcript that cannot be read, BadConfig for an invalid setting.
         """
         from gitmem.context.layer_limits import PRESETS, Layer
         from gitmem.context.request import ContextOptions, build_context, request_of_options, value_of
@@ -384,7 +390,8 @@ class Memory:
         everywhere: bool = False,
         dry_run: bool = False,
     ) -> Corrected:
-        """`git mem forget`: remove one fact, named by its place or its `id`, in one commit.
+        """`git mem forget`: remove one fact, named by its place or its `id`, and the facts that are indented below it,
+        in one commit.
 
         `everywhere`: remove the lines of logs, episodes and notes that say the same, too; the result then also has
         `lines`, `remaining` and `session_values`. A dry run writes nothing. Raises as `edit`.

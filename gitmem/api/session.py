@@ -59,8 +59,9 @@ class Session:
         return self._shown(self._store().list(prefix, self.now(), self.owner))
 
     def context(self, prompt: str = "", *, entity: str | Sequence[str] = ()) -> Value:
-        """`git mem context --session`: the context for a prompt, with this session's working values. `entity`: only
-        values of these entities, "" for all."""
+        """`git mem context --session`: the context for a prompt, with the working values of this session, and those of
+        the project whose entity the prompt names. `entity`: only the values whose keys begin with these entities; ""
+        for no such limit."""
         return self.contexts(prompt, entity)
 
     def flush(self, turns: str | Path | Sequence[Turn]) -> Flushed:

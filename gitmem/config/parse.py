@@ -37,7 +37,7 @@ def _flag(key: str, text: str) -> bool:
 
 
 def _number(key: str, text: str, default: float, limits: tuple[float, float]) -> float:
-    """The number of a text, with the type of `default`."""
+    """The number of a text, with the type of `default`. Raises BadConfig for another text, and outside of `limits`."""
     low, high = limits
     hint = f"git config --global {key} {default}"
     kind = "a number"

@@ -50,7 +50,8 @@ def engine_of(folder: Path) -> Any:
 @contextmanager
 def embedded(folder: Path, say: Callable[[str], None] = lambda text: None) -> Iterator[str]:
     """The address, as the owner, of a database in a folder. The database stops with the last process that uses it.
-    Raises BadConfig without the extra `server-dev`, and as `start`."""
+    `say`: called before each retry of the start. Raises BadConfig without the extra `server-dev`, IndexUnusable if the
+    engine cannot be made, and as `start`."""
     engine = engine_of(folder)
     start(engine, say)
     try:

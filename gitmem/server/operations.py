@@ -312,7 +312,9 @@ class Operations:
         return [AuditRow(*row) for row in rows]
 
     def record(self, caller: Caller, action: str, repositories: Sequence[int], hits: int, status: int = 200) -> None:
-        """Add a row to the audit log."""
+        """Add a row to the audit log. `action`: the name of the operation. `repositories`: numbers of those that
+        were read. `hits`: how many results it had. `status`: of HTTP. Raises IndexUnusable if the database does not
+        answer."""
         with stage("audit"), self.database.tenant(caller.tenant) as connection:
             connection.execute(
                 "INSERT INTO audit (tenant, token, subject, action, repositories, hits, status)"

@@ -23,9 +23,9 @@ Texts = Annotated[tuple[str, ...], {"type": ["string", "array"], "maxItems": MAX
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A search. `repository`, `path`, `type`, `tag`: limit it to these. `ref`: a branch or tag. `at`: a revision or a
-    day of each repository's own branch. `since`, `until`: days. `all`: show hits although nothing answers. `history`:
-    "with" finds commits too, "only" finds nothing else."""
+    """A search. `repository`, `path`, `type`, `tag`: limit it to these; `path` takes globs. `ref`: a branch or tag.
+    `at`: a revision or a day of each repository's own branch. `since`, `until`: days. `all`: show all hits even if none
+    is likely to answer. `history`: "with" finds commits too, "only" finds nothing else."""
 
     query: Annotated[str, {"minLength": 1}]
     limit: Annotated[int, {"minimum": 1, "maximum": MAX_HITS}] = DEFAULT_HITS

@@ -92,8 +92,8 @@ class FairQueue:
             raise
 
     def leave(self, number: int, seconds: float = 0.0) -> None:
-        """Note the end of a request that ran for `seconds`, and start waiting requests. A limited tenant then rests, at
-        most MAX_REST_SECONDS."""
+        """Note the end of a request of tenant `number` that ran for `seconds`, and start waiting requests. A limited
+        tenant then rests, at most MAX_REST_SECONDS."""
         tenant, now = self._tenants[number], self.clock()
         tenant.running -= 1
         tenant.rested = now + min(MAX_REST_SECONDS, seconds * min(MAX_RESTS, self._lighter(tenant, now)))
