@@ -96,7 +96,7 @@ class RepositoryPool:
             yield self._stores.setdefault((repo.common_dir, config.profile), Store(repo.common_dir, config.profile))
 
     def owner(self, config: Config) -> Owner:
-        """The session and agent whose working values the calls read and write."""
+        """The session and agent whose working values the calls read and write. Raises UsageError as `owner_of`."""
         return owner_of(self.values_session, config.agent)
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ ELSEWHERE = {
 
 def is_checked(path: str, daily: Iterable[str] = ()) -> bool:
     """Whether the file at `path` is checked, because its lines make claims about its own tree. `daily`: patterns of
-    daily logs, as for `daily_logs.is_daily`."""
+    daily logs. Raises UsageError as `daily_logs.is_daily` for an invalid pattern."""
     if not path.lower().endswith(ENDINGS) or ELSEWHERE.intersection(path.lower().split("/")[:-1]):
         return False
     if is_daily(path, daily):

@@ -73,7 +73,7 @@ SESSIONS = SessionDatabase((DATABASE,), _stored_sessions, _stored_transcript)
 
 def _transcript(fields: Mapping[str, Any]) -> bytes | None:
     """The transcript of the session that an event names, from the person's database; None if there is no database or no
-    session id."""
+    session id. Raises OSError as `read_session`."""
     path, session = Path.home() / DATABASE, string_at(fields, "session_id")
     if session and path.is_file():
         return read_session(path, SESSIONS, session)

@@ -197,7 +197,8 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A `rewrite` for a settings file that contains both the server (below `mcpServers`) and the hooks."""
+    """A `rewrite` for a settings file that contains both the server (below `mcpServers`) and the hooks. It raises as
+    those of `json_server` and `hooks_file`."""
     rewrite = json_server("mcpServers", server, **more)
     return lambda host, path, text, setup: hooks_file(host, path, rewrite(host, path, text, setup), setup)
 

@@ -200,7 +200,8 @@ class BlobIndexer:
     # -- vectors ---------------------------------------------------------------------------------------------
 
     def _embedders(self) -> None:
-        """Open the embedder for new chunks: the one in force in the index, or the configured one for a new index."""
+        """Open the embedder for new chunks: the one in force in the index, or the configured one for a new index.
+        Raises BadConfig for an unknown embedder."""
         from gitmem.models.embedding import open_embedder, open_embedder_of_index
 
         writer = self.writer

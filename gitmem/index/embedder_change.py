@@ -15,6 +15,7 @@ def change_embedder(indexer: BlobIndexer) -> None:
 
     If the embedder does not answer, `indexer.unavailable` holds the error, and the embedder in force stays. It stays
     too while a chunk lacks a vector because its blob cannot be read. Does nothing if `indexer.unavailable` is set.
+    Raises BadConfig for an unknown embedder.
     """
     from gitmem.models.embedding import open_embedder
 

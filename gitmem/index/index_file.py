@@ -111,7 +111,7 @@ def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False)
     """Delete a damaged index, under the writer lock. Returns whether it was deleted.
 
     `unless_mended`: keep it if it can be opened now. It looked damaged while another process was making it. Raises
-    Locked after `wait` seconds.
+    Locked after `wait` seconds, IndexUnusable if the file cannot be deleted or belongs to another user.
     """
     with locked(repo.common_dir, "index", wait):
         index = None

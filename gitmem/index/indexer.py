@@ -152,7 +152,7 @@ def _refresh_history(update: Update, full: bool, say: Say) -> None:
 def prune(repo: Repository, *, wait: float = 30.0) -> Work:
     """Delete blobs that no ref and no work tree reaches, vectors of replaced embedders, and the history's index.
 
-    `wait`: seconds for another writer, then Locked is raised.
+    `wait`: seconds for another writer, then Locked is raised. Raises IndexUnusable as `open_writer`.
     """
     from gitmem.index import history_indexer
 

@@ -62,7 +62,7 @@ class Update:
     def blob_indexer(self) -> Iterator[BlobIndexer]:
         """The index in `folder`, open for writing; a damaged file is replaced by an empty one.
 
-        The caller holds the writer lock, or is the only user of the folder.
+        The caller holds the writer lock, or is the only user of the folder. Raises IndexUnusable as `open_writer`.
         """
         try:
             writer = db.open_writer(self.folder, self.bounds.make)

@@ -70,8 +70,8 @@ class HttpEmbedder:
 
         `origins`: (path, blob oid) of each text, for the egress log; empty for texts of no file. A batch that times out
         is sent again in halves, down to a single text; later batches are no larger than these halves. Raises
-        ModelUnavailable if the endpoint does not answer in time or gives other values, and ValueError if the lengths of
-        `texts` and `origins` differ.
+        ModelUnavailable if the endpoint does not answer in time or gives other values, ValueError if the lengths of
+        `texts` and `origins` differ, and Refused for a text that cannot be redacted.
         """
         if not origins:
             origins = [("", "")] * len(texts)
@@ -105,7 +105,7 @@ class HttpEmbedder:
 
     def embed_query(self, text: str) -> bytes:
         """The unit vector of a question, zeros for a blank one. Raises ModelUnavailable, also where the endpoint gives
-        zeros for a question with text."""
+        zeros for a question with text, and Refused for a question that cannot be redacted."""
         deadline = time.monotonic() + self._seconds
         (vector,) = self._send(self._prefixes.query, [text], [(QUESTION, "")], QUESTION_TRIES, deadline)
         if text.strip() and not any(vector):

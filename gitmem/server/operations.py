@@ -326,7 +326,7 @@ class Operations:
         """A context for a prompt. With `names` it has the files and hits of at most MAX_CONTEXT_REPOSITORIES
         repositories, without them the hits of a search over all that the caller may see. `budget`: tokens, 0 for the
         configured one. Raises UsageError for an unknown repository, too many of them, an invalid budget and a text over
-        its limit; Forbidden without the scope `read`."""
+        its limit; Forbidden without the scope `read`; NotARepository if a named one has no mirror."""
         if len(prompt) > MAX_QUESTION_CHARS:
             raise UsageError(f"a prompt has {MAX_QUESTION_CHARS} characters at most", "say it in fewer words")
         if len(names) > MAX_CONTEXT_REPOSITORIES:

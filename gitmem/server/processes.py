@@ -148,8 +148,8 @@ def end(children: list[Child]) -> None:
 
 
 def prepare(settings: Settings) -> None:
-    """Set up a forked process: default signal handlers, traces, and a thread that ends it when the supervisor is
-    gone."""
+    """Set up a forked process: default signal handlers, traces, and a thread that ends it when the supervisor is gone.
+    Raises BadConfig if the settings ask for traces and the extra `traces` is not installed."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     unblock_signals()
