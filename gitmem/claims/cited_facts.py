@@ -36,7 +36,8 @@ class CitedFact(NamedTuple):
 
 
 def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
-    """Each fact of the tree's memory and instruction files that cites code."""
+    """Each fact that cites code, in the files of the tree that are checked (`agent_files.checked_files`). The iterator
+    raises GitMemError as `verdict`."""
     code = TreeCode(tree, history)
     for path, fact in citing_facts(tree.repo, checked_files(tree.entries)):
         if found := citations_of(fact):

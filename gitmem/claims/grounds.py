@@ -51,8 +51,9 @@ def is_certain(one: FileClaim, lookup: ClaimLookup) -> bool:
 
 
 def _leaf(one: FileClaim, lookup: ClaimLookup) -> bool:
-    """Whether a path should exist: the target of a link, a file whose folder exists, or a folder whose parent exists
-    and that is at least two levels deep or the subject of a list item."""
+    """Whether a path should exist. A file should if it is the target of a link, if the tree has it elsewhere
+    (`only_place`), or if its folder exists and no test command precedes it. A folder should if its parent exists and it
+    is the target of a link, has two folders above it, or is the subject of a list item."""
     claim = one.claim
     before = claim.line.text.partition(claim.text)[0]
     own = one.path.rpartition("/")[0]

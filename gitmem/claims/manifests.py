@@ -211,7 +211,7 @@ def _task(text: str) -> Definitions:
 
 
 def _table(text: str, *path: str) -> dict[str, Any]:
-    """The table at `path` of a TOML text; {} if there is none."""
+    """The table at `path` of a TOML text; {} if there is none. Raises ValueError for text that is not TOML."""
     value: Any = tomllib.loads(text)
     for key in path:
         if not isinstance(value, dict):

@@ -136,8 +136,8 @@ def _matching(tree: Tree, path: str) -> str:
 
 
 def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
-    """The files and folders below `folder` ("" for the root) whose path ends with `path`; for a glob only the first
-    match."""
+    """The files and folders below `folder` ("" for the root) whose path ends with `path`, then with another ending of
+    TWINS, then, if `path` has a folder and no ending, with any ending; for a glob only the first match."""
     if GLOB.search(path):
         if at := _matching(tree, f"{folder}/**/{path}".lstrip("/")):
             yield at

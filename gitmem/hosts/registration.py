@@ -169,7 +169,7 @@ def _is_our_program(command: Any) -> bool:
 
 def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     """A `rewrite` for hook settings in Claude Code's form; other hooks keep their order. Raises GitMemError if `hooks`
-    is of another form."""
+    is of another form, and as `load_json`."""
     form = host.hooks
     assert form is not None
     value = load_json(path, text)
@@ -205,7 +205,7 @@ def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite
 
 def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     """A `rewrite` for a JSON file with named groups of hooks: our hooks are a group of our name. A person's `enabled`
-    in it stays. Raises GitMemError if the group is no object."""
+    in it stays. Raises GitMemError if the group is no object, and as `load_json`."""
     form = host.hooks
     assert form is not None
     value = load_json(path, text)
@@ -237,7 +237,7 @@ def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
 
 def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     """A `rewrite` for a JSON file with a list of hooks, each with a name, a trigger and an action. Raises GitMemError
-    if `hooks` is no list."""
+    if `hooks` is no list, and as `load_json`."""
     form = host.hooks
     assert form is not None
     value = load_json(path, text)

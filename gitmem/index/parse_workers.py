@@ -64,7 +64,8 @@ def codes(embedder: Any, texts: Sequence[str], origins: Sequence[tuple[str, str]
 
 
 def line_vectors() -> LineVectors | None:
-    """The function that makes line vectors, by the static table whatever embeds the chunks; None without the table."""
+    """The function that makes line vectors, by the static table whatever embeds the chunks; None if the table is
+    missing or damaged."""
     table = static_table()
     if table is None:
         return None
@@ -72,7 +73,7 @@ def line_vectors() -> LineVectors | None:
 
 
 def static_table() -> StaticEmbedder | None:
-    """The static embedder that this process shares; None if its table is missing."""
+    """The static embedder that this process shares; None if its table is missing or damaged."""
     from gitmem.errors import ModelUnavailable
     from gitmem.models.static_embedder import shared
 

@@ -208,7 +208,8 @@ def _commits(repo: Repository) -> int:
 
 
 def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
-    """The files of the work tree that were added, removed or written since they were indexed, by size and times."""
+    """The files of the work tree that were added, removed or written since they were indexed, by size and times; all
+    files if there is no snapshot `key`."""
     if seen.is_recorded_as(index.scan(key)):
         return frozenset()
     # "? " marks a file that may have changed again within the clock's last tick; it counts as unchanged here.

@@ -58,10 +58,12 @@ class IndexReader(Protocol):
         """(name, setting) of the embedder whose vectors are compared; None if there is none."""
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
-        """(chunk, cosine) of the k chunks of `norms` nearest to a float32 vector, best first."""
+        """(chunk, cosine) of the k chunks of `norms` nearest to a float32 vector, best first. [] without an embedder in
+        force, for a vector of zeros, and for one of another length."""
 
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
-        """Chunk -> its cosine with a float32 vector of the embedder in force, for those of `chunks` with a vector."""
+        """Chunk -> its cosine with a float32 vector of the embedder in force, for those of `chunks` with a vector.
+        Empty as for `nearest`."""
 
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
         """(path, oid) -> those of `terms` that the file's name has, for files in the default corpus that have any."""
@@ -70,10 +72,11 @@ class IndexReader(Protocol):
         """(path, oid) of the files of the snapshot's default corpus, in path order."""
 
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
-        """The places of each chunk in the snapshot, in path order."""
+        """Chunk -> its places in the snapshot, in path order; [] if the snapshot lacks it."""
 
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
-        """(chunk, first line, last line, line of its heading) of a blob's chunks at most `reach` from `ordinal`."""
+        """(chunk, first line, last line, line of its heading) of a blob's chunks at most `reach` from `ordinal`, in
+        order, with the chunk at `ordinal` itself. [] for a blob that is not indexed."""
 
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
         """Chunk -> its line records, for those of `chunks` that have any."""
@@ -82,7 +85,7 @@ class IndexReader(Protocol):
         """oid -> structure of the blob, for those of `oids` that are indexed."""
 
     def secrets(self, oid: str) -> int:
-        """The number of lines of a blob that are not indexed because of a secret."""
+        """The number of lines of a blob that are not indexed because of a secret; 0 for a blob that is not indexed."""
 
     def withheld(self, snapshot: Snapshot) -> int:
         """The number of lines of the snapshot's default corpus that are not indexed because of a secret."""

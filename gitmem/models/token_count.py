@@ -114,8 +114,8 @@ def by_model(path: Path) -> Count:
 
 
 def estimate(text: str) -> int:
-    """An estimate of a text's tokens without any vocabulary: characters / 4, but one for each character from Hangul
-    Jamo (U+1100) on."""
+    """An estimate of a text's tokens without any vocabulary: characters / 4, rounded up, but one for each character
+    from Hangul Jamo (U+1100) on."""
     if text.isascii():
         return (len(text) + 3) // 4
     wide = sum(map("\u1100".__lt__, text))

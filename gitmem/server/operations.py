@@ -301,7 +301,8 @@ class Operations:
 
     def audit(self, caller: Caller, most: int = 100) -> list[AuditRow]:
         """The newest `most` rows of the tenant's audit log, the newest first; for an administrator of some repositories
-        the rows about one of these. This request itself adds no row. Raises Forbidden without the scope `admin`."""
+        only the rows about at least one of these. This request itself adds no row. Raises Forbidden without the scope
+        `admin`."""
         permitted = caller.repositories("admin")
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(

@@ -239,7 +239,8 @@ class Index:
 
     @detects_damage
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
-        """The places of each chunk in the snapshot, in path order; more than one if a file was copied."""
+        """Chunk -> its places in the snapshot, in path order: more than one if a file was copied, [] if the snapshot
+        lacks it."""
         ids = array("q", chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in ids}
         if not ids:
@@ -263,7 +264,8 @@ class Index:
 
     @detects_damage
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
-        """(chunk, first line, last line, line of its heading) of a blob's chunks at most `reach` from `ordinal`."""
+        """(chunk, first line, last line, line of its heading) of a blob's chunks at most `reach` from `ordinal`, in
+        order, with the chunk at `ordinal` itself. [] for a blob that is not indexed."""
         cached = (self._cache or ReaderCache()).neighbours
         rows = cached.get((oid, ordinal, reach))
         if rows is None:

@@ -149,7 +149,8 @@ def load_vector_functions(database: Database) -> None:
 
 
 def private_copy(path: Path) -> Path:
-    """A temporary folder with a copy of the index and its -wal, which cannot be replayed in a read-only folder."""
+    """A temporary folder with a copy of the index and its -wal, which cannot be replayed in a read-only folder. The
+    caller removes it (`drop_copy`). Raises OSError if the copy cannot be made."""
     import shutil
 
     from gitmem.system import make_folder

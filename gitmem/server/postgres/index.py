@@ -348,7 +348,8 @@ class PostgresIndex:
     def _approximate(
         self, number: int, dims: int, norms: bytes, signs: Any, numbers: Any, k: int
     ) -> list[tuple[Any, ...]] | None:
-        """The rows of `nearest` by the tenant's approximate index; None if it has none."""
+        """The rows of `nearest`, (chunk, cosine), by the tenant's approximate index; None if it has none. `number`,
+        `dims`: of the embedder. `signs`, `numbers`: of the vector, as `vector_columns` gives them."""
         with stage("statement"), self._database.unusable_on_error():
             if not hnsw.is_there(self._connection, hnsw.name_of(self.tenant, number, dims)):
                 return None
@@ -371,7 +372,8 @@ class PostgresIndex:
         return bytes(rows[0][0] or b"")
 
     def _scanned(self, number: int, norms: bytes, signs: Any, numbers: Any, k: int) -> list[tuple[Any, ...]]:
-        """The rows of `nearest` by the database alone, for a tenant whose sign table is over the limit."""
+        """The rows of `nearest`, (chunk, cosine), by the database alone, for a tenant whose sign table is over the
+        limit. `number`: of the embedder. `signs`, `numbers`: of the vector, as `vector_columns` gives them."""
         inside = len(norms) - norms.count(0)
         # CASE, because `get_byte` past the end raises and PostgreSQL may evaluate conditions in any order.
         where, values = "CASE WHEN id < %s THEN get_byte(%s, id) > 0 ELSE false END", [len(norms), norms]
