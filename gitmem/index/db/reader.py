@@ -338,7 +338,7 @@ class Index:
     def in_force(self) -> tuple[str, str] | None:
         """(name, spec) of the embedder whose vectors `nearest` compares; None if there is none.
 
-        A question is embedded by `embedders.open_in_force(spec, config)`, if its `id` is that name.
+        A question is embedded by `embedding.open_embedder_of_index(spec, config)`, if its `id` is that name.
         """
         row = self.database.row(f"SELECT name, spec FROM embedder WHERE in_force = {IN_FORCE}")
         if row is None:
