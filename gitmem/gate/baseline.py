@@ -97,8 +97,9 @@ def outcomes(
 
 
 def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
-    """The matches that are secrets with the row's hash: those on its line, else anywhere in the file, since lines
-    move."""
+    """The matches that are secrets with the row's hash: those on its line, else anywhere in the file, since lines move.
+    If the hash is that of a head (`_HEAD`) on the row's line, the result has the secrets with that head on this line or
+    the next one."""
     secrets = [match for match in inspection.matches if match.secret]
     here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
     lines = inspection.text.raw.split("\n")

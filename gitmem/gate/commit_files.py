@@ -62,8 +62,8 @@ def parse_range(repo: Repository, text: str) -> CommitRange:
 
 
 def files_of_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
-    """The source of the commits that `revs` select: their messages, and every version of a memory file that they add,
-    oldest commit first.
+    """The source of the commits that `revs` select: their messages, the names of their authors and committers, and
+    every version of a file to scan that they add, oldest commit first.
 
     `revs`: as arguments of `git log`; the first is the newest commit. `base`: the commit that `revs[0]` will be merged
     into, "" for none. With a base its settings must be kept, and a version that a merge drops
@@ -84,8 +84,9 @@ def files_of_last_commits(repo: Repository, number: int, policy: Policy) -> tupl
 
 
 def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base: str = "", tip: str = "") -> Source:
-    """The source of these commits: their messages, names and changed files. `base`, `tip`: the ends of the range; with
-    a `base` changes of the range as a whole are looked at too."""
+    """The source of these commits: their messages, the names of their authors and committers, and their changed files.
+    `base`, `tip`: the ends of the range, "" for none; with a `base` changes of the range as a whole are looked at
+    too."""
     messages: dict[str, bytes] = {}
     merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history

@@ -37,8 +37,8 @@ def is_attributes(path: str) -> bool:
 
 
 def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """A finding for each line of the `.gitattributes` at `path` that sets such an attribute for files that the gate
-    scans.
+    """A finding for each line of the `.gitattributes` at `path` that sets an attribute of OTHER_TEXT for files that the
+    gate scans.
 
     An encoding passes only for patterns whose ending no scanned file has. A filter (Git LFS on `assets/**`) also passes
     for folders without memory, since it does nothing without a program that a person has set up. The filter of
@@ -85,7 +85,8 @@ def _message(found: set[str]) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """(number, pattern without its quotation marks, attributes) of each line that is not a comment."""
+    """(number from 1, pattern without its quotation marks, attributes) of each line that is not a comment; an empty
+    line has the pattern "" and no attributes."""
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip("\ufeff \t\r")
         if not line.startswith("#"):
@@ -162,7 +163,9 @@ def _may_end(pattern: str, ends: Iterable[str]) -> bool:
 
 
 def _is_outside_memory(folder: str, pattern: str, policy: Policy) -> bool:
-    """Whether a pattern matches only below a top folder that holds no memory and that no glob of the settings names."""
+    """Whether a pattern matches only below a top folder that holds no memory and that no glob of the settings names.
+    False for a folder whose name begins with a dot. `folder`: the folder of the .gitattributes, "" for the top
+    level."""
     place = f"{folder}/"
     if "/" in pattern.rstrip("/"):
         place += _literal(pattern)

@@ -23,7 +23,7 @@ def dropped_paths(
     repo: Repository, merges: Mapping[str, Sequence[str]], base: str, counts: Callable[[str], bool]
 ) -> dict[str, list[PathChange]]:
     """For each merge that drops something: oid of the merge -> its dropped paths, as changes against the parent that
-    had them.
+    had them. A list is empty when `base` has the merge's version of all these paths.
 
     `merges`: oid -> parents. `base`: a path that has the same version in this commit and in the merge is not a loss; ""
     for none. `counts`: whether a path matters.

@@ -68,7 +68,8 @@ def change_finding(
 
 
 def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """The findings about the path and the file mode of an entry that a change adds or alters."""
+    """The findings about the path and the file mode of an entry that a change adds or alters. A symbolic link in place
+    of instructions has no finding for its mode here: `check_link` judges it."""
     if mode == GITLINK and policy.is_place_of_instructions(path):
         words = "a submodule where agents read instructions: its files are not scanned here"
         yield change_finding("submodule", path, words, warn=True, commit=commit)
@@ -178,7 +179,7 @@ def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[
 
 def named_settings(text: str) -> list[str]:
     """The settings of a .gitmem.toml that make the gate stricter, as words: paths, protected files, `strict`. [] when
-    the text is not TOML."""
+    the text is not TOML or has a value that is not allowed."""
     try:
         config = load((), text)
     except BadConfig:
@@ -235,7 +236,8 @@ class FileVersions(NamedTuple):
 def check_history(
     file: FileVersions, *, commit: str = "", daily: Sequence[str] = (), today: date = date.max
 ) -> Iterator[Finding]:
-    """The append-only rule of daily logs and the bulk rule of MEMORY.md, for one changed file.
+    """The findings about one changed file: of the append-only rule for a daily log, of the bulk rule and the rule about
+    facts that a merge loses for MEMORY.md. A new file and any other file have none.
 
     `daily`: patterns of daily logs. `today`: the day of the change. The caller does not call this for a commit with a
     `Memory-Rewrite` trailer.
@@ -277,9 +279,9 @@ def lost_additions(olds: Sequence[str], new: str, before: str) -> int:
     """The number of facts that the sides of a merge have added since the merge base and that the merge lacks in any
     form.
 
-    `olds`: the texts of the sides. `new`: the text of the merge. `before`: the text of the merge base. A fact that
-    shares half of its words with a fact of the base that its side rewrote, or with another fact of the merge, does not
-    count: the person who merged has decided about it.
+    `olds`: the texts of the sides. `new`: the text of the merge. `before`: the text of the merge base. A fact does not
+    count if it shares half of its words, or half of the other's, with a fact of the base that its side rewrote or with
+    another fact of the merge: the person who merged has decided about it.
     """
     then, now = _facts(before), _facts(new)
     lost = 0

@@ -30,7 +30,7 @@ MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")
 class Staging:
     """The staged change. `changes`: against HEAD. `dropped`: changes of a parent that the merge drops
     (`gate/changes/merge_losses.py`). `parents`: HEAD, then the merged commits; () without a HEAD. `theirs`: for each
-    merged commit its version (mode, oid) of the changed paths."""
+    merged commit path -> its version (mode, oid), of the changed paths that the gate checks and the commit has."""
 
     changes: tuple[Change, ...]
     dropped: tuple[Change, ...] = ()

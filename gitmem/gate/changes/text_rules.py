@@ -44,7 +44,7 @@ def history_findings(repo: Repository, file: rules.FileVersions, policy: Policy,
     """The findings of the history rules for one changed file, given by the oids of its versions. `commit`: the commit
     that changes the file, "" for the staged change.
 
-    A file above `policy.limit` has no finding here.
+    The file has no finding here when any of the versions is above `policy.limit`.
     """
     path, olds, new, before = file
     if before is not None and before != new and len(olds) == 1:
@@ -99,7 +99,8 @@ def range_settings_loss(
     """The finding about settings that are lost over a range of commits, whatever the versions in between.
 
     `rows`: (change of .gitmem.toml, commit), oldest first. The settings before are those of the merge base of `base`
-    and `tip`, or without a `base` those that all replaced versions have. The settings after are those of `tip`.
+    and `tip`, or without a `base` those that all replaced versions from before the range have. The settings after are
+    those of `tip`.
     """
     if base:
         last = tip

@@ -30,12 +30,14 @@ _RUN = lazy(r"(\\?)(`+)")
 
 
 def fenced(text: str) -> list[Stretch]:
-    """The contents of the closed fenced blocks of a text, as half-open ranges in order."""
+    """The contents of the closed fenced blocks of a text, as half-open ranges in order; [] for a text with a fence that
+    can be read in two ways."""
     return shown_code(text).blocks
 
 
 class ShownCode:
-    """The parts of a text that a page shows as code. `blocks`: the contents of closed fenced blocks, in order."""
+    """The parts of a text that a page shows as code. `blocks`: the contents of closed fenced blocks, as half-open
+    ranges in order. A text with a fence that can be read in two ways shows no code."""
 
     def __init__(self, text: str) -> None:
         self.blocks: list[Stretch] = []
@@ -44,11 +46,11 @@ class ShownCode:
             self._read(text)
 
     def has(self, place: int) -> bool:
-        """Whether a place is in a fenced block or between backticks."""
+        """Whether the offset `place` is in a fenced block or in a code span."""
         return self.is_fenced(place) or _holds(self._spans, place)
 
     def is_fenced(self, place: int) -> bool:
-        """Whether a place is in a closed fenced block."""
+        """Whether the offset `place` is in a closed fenced block."""
         return _holds(self.blocks, place)
 
     def _read(self, text: str) -> None:

@@ -16,8 +16,8 @@ _BETWEEN = lazy(r"^={7}\r?$", re.M)
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """`<<<<<<<` or `>>>>>>>` at the start of a line; `=======` only between them. A whole conflict that a fenced block
-    shows only warns."""
+    """A match for each line `<<<<<<<` or `>>>>>>>`, alone or with a blank and more behind it; for a line `=======` only
+    between them. A whole conflict that a fenced block shows only warns."""
     raw = text.raw
     if "<<<<<<<" not in raw and ">>>>>>>" not in raw:
         return

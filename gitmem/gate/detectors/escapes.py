@@ -62,8 +62,8 @@ class Plain(NamedTuple):
     def finds(
         self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
     ) -> Iterator[tuple[int, int, _Find]]:
-        """(start, end in the text, find) of each find; empty ones and those across lines that are not adjacent are
-        left out."""
+        """(start, end in the text, find) of each find; empty ones and those across lines that are not adjacent are left
+        out. `span`: the half-open range of a find in these lines."""
         for find in found:
             start, end = span(find)
             gap = bisect_left(self.gaps, start - len(APART) + 1)
@@ -118,7 +118,8 @@ class PlainLines:
 
 
 def without_escapes(raw: str) -> Plain | None:
-    """The lines of `raw` that hold escaped signs, read without escapes; None when it has none. Linear in the text."""
+    """The lines of `raw` that hold an escaped quotation mark, or a colon or equals sign as a `u00` code, read without
+    escapes; None when it has none. Linear in the text."""
     if "\\" not in raw and "%22" not in raw and "&" not in raw:
         return None
     lines = PlainLines(raw)

@@ -227,7 +227,8 @@ _APART = kinds_table({b"a": string.ascii_letters.encode() + b"?", b" ": b" \t._*
 
 
 def _may_be_spaced(text: str) -> bool:
-    """A fast test: whether two letters in a row stand alone, as in a word with blanks between its letters."""
+    """A fast test: whether two letters in a row stand alone, or the text has `·`. True for every text with a word that
+    has blanks between its letters, and for some others."""
     if "·" in text:
         return True
     marks = plain(text).translate(_APART)
@@ -254,7 +255,8 @@ def _expand(match: re.Match[str]) -> str:
 
 
 def _unmask(match: re.Match[str], shortest: int = 5) -> str:
-    """A word of mixed scripts, or of at least `shortest` look-alike letters, as the Latin word that it imitates."""
+    """A word of mixed scripts, or of at least `shortest` look-alike letters, as the Latin word that it imitates. A word
+    with a letter that imitates no Latin one stays."""
     word = match.group()
     if word.isascii():
         return word
@@ -286,7 +288,7 @@ def _recompose(match: re.Match[str]) -> str:
 
 
 def compose_letters(run: str) -> str:
-    """Compatibility letters (`ㅁㅜㅅㅣ`) as syllables (`무시`), greedily."""
+    """Compatibility letters (`ㅁㅜㅅㅣ`) as syllables (`무시`), greedily; a character that begins no syllable stays."""
     out: list[str] = []
     i = 0
     while i < len(run):
@@ -308,7 +310,8 @@ def compose_letters(run: str) -> str:
 
 
 def _join_letters(match: re.Match[str]) -> str:
-    """`i g n o r e a l l` -> `ignore all`; Hangul, Kana and Han letters with blanks between them are joined."""
+    """`i g n o r e a l l` -> `ignore all`; Hangul, Kana and Han letters with blanks between them are joined. A short
+    run, and one that does not divide into words, stays."""
     run = match.group()
     if len(run) < 9:
         return run

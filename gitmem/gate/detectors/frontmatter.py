@@ -31,7 +31,9 @@ KEY = lazy(
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """At most one match of each rule; all tags and repeated keys when the text is read exhaustively."""
+    """At most one match of each rule, of `front-matter-bomb` one for aliases and one for nesting; all tags and repeated
+    keys when the text is read exhaustively. Front matter that is too large has only that match; a text whose front
+    matter is not closed has none."""
     fence = FENCE.match(text.raw)
     if fence is None:
         return

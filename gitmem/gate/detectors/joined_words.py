@@ -96,7 +96,7 @@ def is_diceware(value: str, least: int) -> bool:
 
 
 def names_nothing(words: list[str]) -> bool:
-    """Whether none of these words belongs to grammar, to rules for passwords or to names of programs."""
+    """Whether none of these lower-case words belongs to grammar, to rules for passwords or to names of programs."""
     return (SMALL | POLICY | _NAMING).isdisjoint(words)
 
 

@@ -79,8 +79,8 @@ def _tree() -> _Node:
 
 
 def segment(letters: str) -> str | None:
-    """`letters` split into known words by blanks; None when known words cover less than 70 % of the first 160
-    letters.
+    """The lower-case `letters` split into known words by blanks. None when they hold no key word of five letters or
+    more, or known words cover less than 70 % of the first 160 letters; the rest is not split.
 
     Dynamic programme over these letters: the split with the most letters in known words wins, then the one with fewer
     words.
@@ -141,7 +141,8 @@ def misspellings() -> dict[str, str]:
 
 @lru_cache(maxsize=1 << 12)
 def repair(token: str) -> str:
-    """The key word that a lower-case token stands for, with digits for letters or one misspelling; else the token."""
+    """The known word that a lower-case token stands for: any with digits or signs for letters, a key word with one
+    misspelling; else the token."""
     if token in KEY_WORDS:
         return token
     if not token.isalpha() and any(c.isalpha() for c in token):

@@ -20,7 +20,8 @@ _SIGNS = " \t`\"'*_(["
 
 
 def without_masks(low: str) -> str:
-    """A text in lower case with the words of its masks replaced by blanks; offsets do not change."""
+    """A text in lower case with the words of its masks replaced by blanks; offsets do not change. A mask that may be
+    the label of a value stays."""
     if "[password]" not in low and "[redacted:" not in low:
         return low
 

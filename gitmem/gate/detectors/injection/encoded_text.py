@@ -95,8 +95,8 @@ def _unread(start: int, end: int, message: str) -> Match:
 
 
 def _puzzles(text: Text) -> Iterator[Match]:
-    """The findings for disguised letters (`puzzles.py`), _MAX_PUZZLE_FINDINGS at most; one more finding says that the
-    rest was not read."""
+    """The findings for disguised letters (`puzzles.py`). After _MAX_PUZZLE_FINDINGS of them the last finding says that
+    the rest was not read; an exhaustive text is read to its end."""
     weight = weights.words().of
     count = 0
     for view in puzzles(text.folded, exhaustive=text.exhaustive):
@@ -160,9 +160,11 @@ def _acrostic(text: Text) -> list[tuple[int, int]]:
 
 
 def _invisible_payloads(text: Text) -> Iterator[Match]:
-    """The findings for text in invisible characters: of each longer run by itself, and of all runs joined.
+    """The findings for text in invisible characters: of the first _MAX_RUNS runs of at least _MIN_RUN_CHARS by
+    themselves, and of all runs joined, unless each was judged by itself.
 
-    The joined text is a finding from the first run to the last; with `exhaustive` one at each run.
+    The joined text is a finding from the first run to the last; with `exhaustive` one at each run, and all the longer
+    runs are judged by themselves.
     """
     runs = list(payloads(text.raw))
     long = [run for run in runs if len(run[2]) >= _MIN_RUN_CHARS]
@@ -189,8 +191,8 @@ def _told(kind: str, why: str) -> Message:
 
 
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
-    """The matches for a decoded text whose code is at `start` to `end`. A text that is not an instruction is decoded
-    again, up to `depth` layers."""
+    """The matches for a decoded text whose code is at `start` to `end`. A text that is neither an instruction nor a
+    secret is decoded again. `depth`: the layers of encoding that may be read, the one of `view` included."""
     inner = Text(view.text)
     why = _instruction(inner, _ENCODED_BOOST)
     secret = _secret(view.text)

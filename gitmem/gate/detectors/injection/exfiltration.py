@@ -126,7 +126,8 @@ def _names_of_keys(address: str) -> list[str] | None:
 
 
 def _host_and_rest(address: str) -> tuple[list[str], str]:
-    """(labels of an address's host, the rest after the host); a port is part of the last label."""
+    """(labels of the host, the rest after the host) of an address, which must contain `//`; a port is part of the last
+    label."""
     host, _, rest = address.split("//", 1)[1].partition("/")
     return host.lower().split("."), rest
 

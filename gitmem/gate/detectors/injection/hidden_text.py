@@ -77,7 +77,7 @@ def comments(raw: str) -> Iterator[tuple[int, int]]:
 
 def _elements(raw: str, lowered: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """(start, end) of the content of each element whose opening tag matches; at most 4,000 characters, without elements
-    inside another."""
+    inside another. `lowered`: `raw` in lower case, with the same offsets."""
     done = 0
     for match in opening.finditer(raw):
         if match.start() < done:
@@ -90,7 +90,8 @@ def _elements(raw: str, lowered: str, opening: re.Pattern[str]) -> Iterator[tupl
 
 
 def places(raw: str) -> Iterator[Hidden]:
-    """The hidden places of a Markdown text. Patterns have bounded gaps, so that the search is linear in practice."""
+    """The hidden places of a Markdown text, the front matter included and `mem` comments left out. They come by kind,
+    not in the order of the text, and may overlap."""
     if "<" in raw:
         for start, end in comments(raw):
             if not _MEM.match(raw, start):

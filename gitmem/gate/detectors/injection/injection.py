@@ -16,7 +16,8 @@ from gitmem.messages import Message, joined
 
 
 def explain(verdict: Verdict) -> str:
-    """The concepts of a verdict in words: `sets rules aside + conceals from the user`."""
+    """The concepts of a verdict in words: `sets rules aside + conceals from the user`; "words of an instruction"
+    without concepts."""
     return " + ".join(part.value for part in verdict.parts) or "words of an instruction"
 
 
@@ -35,8 +36,8 @@ def rule_of(verdict: Verdict) -> str:
 
 
 def severity_of(verdict: Verdict, scope: Scope) -> Severity:
-    """The severity of a verdict. In a file that is meant to hold instructions, only concealment and exfiltration
-    block."""
+    """BLOCK for a verdict with `blocks`, else WARN. In a file that is meant to hold instructions, only concealment and
+    exfiltration block."""
     if not verdict.blocks:
         return Severity.WARN
     parts = set(verdict.parts)

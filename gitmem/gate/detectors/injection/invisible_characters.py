@@ -42,7 +42,8 @@ def smuggled(run: str) -> str:
 
 
 def payloads(raw: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, decoded text) of each run of tag characters or variation selectors, except flags and emoji."""
+    """(start, end, decoded text) of each run of tag characters, then of each run of variation selectors. A run of tag
+    characters that begins as the flag of a region, a single selector and two selectors of emoji are left out."""
     if raw.isascii() or (b"\xf3\xa0" not in utf8(raw) and b"\xef\xb8" not in utf8(raw)):
         return
     flags = {match.start() + 1 for match in _FLAG.finditer(raw)}
@@ -63,8 +64,8 @@ def _shown(decoded: str) -> str:
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """The findings: hidden text and reordering block; so do invisible characters at several places inside words, and
-    long runs elsewhere; a single one inside a word warns."""
+    """The findings. Hidden text and reordering block; so do invisible characters inside words, at several places or in
+    a run, and long runs elsewhere. A single invisible character inside one word warns."""
     raw = text.raw
     if raw.isascii() or not _MAYBE.search(utf8(raw)):
         return

@@ -168,7 +168,8 @@ def _acrostic(folded: str) -> Iterator[View]:
 
 
 def first_letters(folded: str) -> list[int]:
-    """Offsets of the first letter of each line after its list markers, at most 400; other lines are left out."""
+    """Offsets of the first letter of each line after its list markers, at most 400. A line that begins with anything
+    but a letter is left out."""
     places: list[int] = []
     at = 0
     for line in folded.split("\n"):
@@ -214,7 +215,8 @@ def _by_pattern(pattern: re.Pattern[str], may: Callable[[str], bool] = bool) -> 
 
 
 def _shifted(line: str) -> str:
-    """A line with its letters shifted back by the commonest shift of its key words; "" if it has too few of them."""
+    """A line with its letters shifted back by the commonest shift of its key words; "" if it has none, or only one in
+    more than 60 characters."""
     shifts = [_rotations()[word] for word in _WORD.findall(line) if word in _rotated()]
     if len(shifts) < 2 and (not shifts or len(line) > 60):
         return ""

@@ -104,8 +104,8 @@ class _OpenElements:
         self._open: Counter[str] = Counter()
 
     def ends_own(self, marker: str) -> bool:
-        """Whether `marker`, the next one of the text, closes an element that the text opened. Always False for elements
-        of `_FRAMES`."""
+        """Whether `marker`, the next one of the text, closes an element that the text opened. The call counts the
+        element that `marker` opens or closes. Always False for elements of `_FRAMES`."""
         tag = _TAG.match(marker)
         if not tag or tag.group(2) in _FRAMES:
             return False
@@ -125,9 +125,10 @@ _MAX_READ_CHARACTERS = 400  # characters after a marker that are read
 
 
 def find_markers(text: Text) -> Iterator[Match]:
-    """The matches for role markers: each hard marker outside text about markers, and each soft marker before an
-    instruction. A marker in quotation marks or backticks, and one that closes an element of the text itself, is left
-    out."""
+    """The matches for role markers: each hard marker, but in a line about markers only before an instruction, and each
+    soft marker before an instruction. A marker in quotation marks or backticks, and one that closes an element of the
+    text itself, is left out. After _MAX_MARKERS different texts behind markers, a match says that the rest was not
+    read."""
     folded = text.folded
     places = _marker_places(folded)
     last = -1

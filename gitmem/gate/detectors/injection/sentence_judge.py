@@ -107,8 +107,8 @@ def _parted(folded: str) -> Iterator[Verdict]:
 
 
 def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
-    """The verdict on every unit above the warning threshold, in order of place. Equal units are judged once, unless the
-    text is exhaustive."""
+    """The verdict on every unit above the warning threshold, in order of place. A unit below _WARN_WITHOUT_COST needs a
+    cost (`has_cost`) too. Equal units are judged once, unless the text is exhaustive."""
     seen: set[tuple[str, str, str]] = set()
     exhaustive, scores = text.exhaustive, text.scores
     least = weights.words().least - boost
@@ -235,7 +235,8 @@ def _word_weight(source: str) -> float:
 
 
 def _line_weight(source: str) -> float:
-    """`_word_weight`; of a line over _MAX_CACHED_CHARACTERS it is not cached."""
+    """The sum of the prefilter's weights of a line's words, as `_word_weight` computes it. The sum of a line with more
+    than _MAX_CACHED_CHARACTERS characters is not cached."""
     if len(source) <= _MAX_CACHED_CHARACTERS:
         return _word_weight(source)
     return _word_weight.__wrapped__(source)

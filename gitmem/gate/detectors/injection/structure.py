@@ -111,8 +111,8 @@ def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
 
 
 def candidates(unit: str) -> list[Pattern]:
-    """The patterns that may match a unit: of the lexicons of its languages, those with a piece that the unit
-    contains."""
+    """The patterns that may match a unit: of the lexicons of its languages, those with a piece that the unit contains
+    and those without any piece."""
     chosen: list[Pattern] = []
     holds = unit.__contains__
     for language in languages(unit):
@@ -190,8 +190,8 @@ class Line(NamedTuple):
 
 
 def lines(folded: str) -> Iterator[Line]:
-    """The lines of a text, without list and quotation marks at their beginning. Lines under four characters are left
-    out, except several in a row."""
+    """The lines of a text that have at least four characters, without list and quotation marks at their beginning. Four
+    or more lines in a row of at most 14 characters also make lines with `pieces`, after the last one of them."""
     short: list[tuple[int, int]] = []
     broken: list[tuple[int, int]] = []  # the lines before, each going on with the sentence of the one before it
     at = 0
@@ -235,8 +235,8 @@ _NARROW = LONGEST_UNIT // 2  # characters of more than two lines that are read a
 
 
 def units_of(folded: str, line: Line) -> Iterator[Unit]:
-    """The units of a line: the line itself; of several sentences also each one and each two in a row; and the line
-    joined with the lines whose sentence it continues."""
+    """The units of a line: the line itself, if it has at most LONGEST_UNIT characters; of several sentences also each
+    one and each two in a row; and the line joined with the lines whose sentence it continues."""
     if line.pieces:
         yield Unit(line.start, line.end, line.says(folded))
         return
@@ -247,7 +247,8 @@ def units_of(folded: str, line: Line) -> Iterator[Unit]:
 
 
 def _of_short_lines(places: list[tuple[int, int]]) -> Iterator[Line]:
-    """Lines for a sentence that is written one word a line."""
+    """A line for each 24 of these short lines in a row, overlapping by half: a sentence may be written one word a line.
+    No line for fewer than four."""
     if len(places) >= 4:
         for i in range(0, len(places), 12):
             part = places[i : i + 24]

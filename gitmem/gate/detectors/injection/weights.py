@@ -140,5 +140,5 @@ def load() -> Weights:
 
 @cache
 def words() -> WordWeights:
-    """The prefilter shipped with the package."""
+    """The prefilter shipped with the package. Raises ValueError where a row is missing or changed."""
     return words_of(linear_model.load(__file__, "words.tsv"))

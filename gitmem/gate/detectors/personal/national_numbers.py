@@ -35,8 +35,9 @@ class Number(NamedTuple):
 
 
 def _row(hints: str, number: str, check: Callable[[str], bool] | None = None, between: str = _OF) -> Number:
-    """A row of `hints`, written as alternatives; blanks in them are any one blank or hyphen. `check`: None for a number
-    without a check digit."""
+    """A row of `hints`, written as alternatives; blanks in them are any one blank or hyphen. `number`, `between`:
+    patterns of the number and of the text between a hint and the number. `check`: None for a number without a check
+    digit."""
     words = tuple(hints.split("|"))
     names = "|".join(re.escape(word).replace(r"\ ", r"[ -]") for word in words)
     return Number(words, lazy(rf"(?i:{names}){between}(?P<number>{number})(?![0-9A-Za-z])"), check)
