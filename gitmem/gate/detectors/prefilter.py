@@ -94,8 +94,8 @@ _CLUSTER = re.compile(rb"10{0,3}10{0,3}10{0,3}1")  # four digits at most three c
 
 
 def numbered(text: str, before: int, after: int) -> str:
-    """The parts of a text around its numbers of four or more digits, joined by line ends, with `before` and `after`
-    characters beside each.
+    """The parts of a text around its numbers, joined by line ends, with `before` and `after` characters beside each. A
+    number has four or more digits, with at most three other characters between two of them.
 
     A word that is not in the result stands near no number. Offsets are not those of `text`.
     """

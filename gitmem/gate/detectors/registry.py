@@ -152,7 +152,7 @@ def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
 
 
 def examples(name: str) -> dict[str, Examples]:
-    """The examples of each rule of a detector, by rule name."""
+    """The examples of each rule of a detector, by rule name. Raises KeyError for a name that is not registered."""
     table: dict[str, Examples] = import_module(registered(name).module).EXAMPLES
     return table
 
@@ -165,7 +165,8 @@ def evidence(text: Text) -> Iterator[Evidence]:
 
 
 def run(text: Text, names: Iterable[str]) -> list[Match]:
-    """All matches of the named detectors in order of place, without duplicates.
+    """All matches of the named detectors in order of place, without duplicates. Raises KeyError for a name that is not
+    registered.
 
     An exception of a detector is not caught here: otherwise a detector that failed would look like one that found
     nothing.

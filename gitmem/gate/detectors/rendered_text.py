@@ -93,7 +93,9 @@ class _Signs:
 
 
 def _signs(raw: str) -> list[_Sign]:
-    """The markup inside values, in order; of each line all of its markup or none."""
+    """The result has the pieces of markup inside values, in order. If any markup of a line splits a long value (at
+    least _MIN_VALUE_CHARACTERS characters) or stands for a digit of it, the result has all of the line's pieces, else
+    none."""
     bytes_of = plain(raw)
     kinds, marked, digits = [bytes_of.translate(each) for each in (_KINDS, UNBROKEN, DIGIT)]
     signs = _Signs(raw)

@@ -34,9 +34,10 @@ CLASSES = {
 class Rule:
     """One rule of a gitleaks.toml: it matches where `pattern` matches, in a text that contains one of the keywords.
 
-    `keywords`: () for a rule that is applied to every text. `group`: the group of the pattern that is the secret, 0 for
-    the first group that matches. `entropy`: least entropy of the secret, in bits a character. `allowed`: patterns of
-    secrets that pass. `stopwords`: a secret that contains one passes.
+    `keywords`: in lower case, () for a rule that is applied to every text. `group`: the group of the pattern that is
+    the secret, 0 for the first group that matches, or without one the whole match. `entropy`: least entropy of the
+    secret, in bits a character. `allowed`: patterns of secrets that pass. `stopwords`: in lower case; a secret that
+    contains one passes.
     """
 
     name: str
@@ -145,7 +146,7 @@ def parse_rules(text: str) -> list[Rule]:
 
 def _rule(row: dict[str, Any], allowed: tuple[str, ...], stopwords: tuple[str, ...]) -> Rule:
     """The rule of one table, with the allowances of the file and its own. Raises BadConfig for a pattern that cannot be
-    used and for a group that it lacks."""
+    used and for a group that it lacks, TypeError or ValueError for a value of the wrong type."""
     name = row["id"]
     own_allowed, own_stopwords = _allowances(row)
     rule = Rule(

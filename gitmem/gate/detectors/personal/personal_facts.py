@@ -104,7 +104,7 @@ _AROUND = 120  # characters of a sentence that are read around a word
 
 
 def health(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """The spans of conditions that a text attributes to a person."""
+    """The spans of conditions that a text attributes to a person; `low`: the text in lower case."""
     done = 0
     for at in places(low, present(low, _ILLNESS)):
         if at < done:
@@ -137,7 +137,8 @@ def _asian_health(text: str) -> Iterator[tuple[int, int]]:
 
 
 def births(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
-    """The spans of dates of birth, Korean ones last; `near`: the part of `low` around numbers."""
+    """The spans of dates of birth, Korean ones of six digits last. `low`: the text in lower case. `near`: the part of
+    `low` around numbers (`prefilter.numbered`)."""
     done = 0
     for at in places(low, present(near, _BORN_HINTS)):
         if at < done:
@@ -152,7 +153,8 @@ def births(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
 
 
 def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
-    """The spans of addresses with a postal code in Germany, France, the Netherlands, Spain and Britain."""
+    """The spans of addresses with a postal code in Germany, France, the Netherlands, Spain and Britain. They come by
+    country and may overlap. `low`, `near`: as for `births`."""
     for words, pattern in _PLACES:
         for at in _spread(places(low, present(near, words))):
             match = pattern.search(text, max(0, at - 60), at + 90)
@@ -161,7 +163,8 @@ def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
 
 
 def _spread(places: list[int]) -> Iterator[int]:
-    """The places without those less than 40 characters after the one before, since both would be read together."""
+    """The places without those less than 40 characters after the last one that is kept, since both would be read
+    together."""
     at = 0
     while at < len(places):
         yield places[at]

@@ -121,7 +121,8 @@ def _joined(place: Place, text: str, join: re.Match[str]) -> Candidate:
 
 
 def _is_something_else(low: str, stem: re.Match[str], head: int, candidate: Candidate) -> bool:
-    """Whether the text around a value, behind the word `stem` of a name that begins at `head`, says what it is."""
+    """Whether the text around a value, behind the word `stem` of a name that begins at `head`, shows that the value is
+    no secret but an id, a checksum, a key of a mapping, a part of an address or a sample."""
     text, start, end, op, value = candidate.text, candidate.start, candidate.end, candidate.join, candidate.value
     at, name = stem.start(), text[head : stem.end()]
     if (candidate.quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":

@@ -128,7 +128,9 @@ def candidates(text: str) -> Candidates:
 
 
 def end_of_password(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
-    """(end of the value, whether its closing quotation mark was there); `quote`: the opening marks, "" for none."""
+    """(end of the value that begins at `start`, at most `limit`; whether the end is sure). It is sure at a closing
+    quotation mark, not at a parenthesis, and for a tangled value without quotation marks (`is_tangled`). `quote`: the
+    opening marks, "" for none."""
     if quote:
         close = CLOSE.get(quote[-1], quote[-1])
         end = text.find(close, start, min(len(text), limit + 1))
@@ -147,8 +149,10 @@ def end_of_password(text: str, start: int, limit: int, quote: str) -> tuple[int,
 
 
 def end_of_secret(text: str, start: int, limit: int, quote: str) -> int:
-    """The end of the value that begins at `start`: its closing quotation mark, or the first character that no bare
-    value holds."""
+    """The offset at which the value that begins at `start` ends; never above `limit`. A value in quotes ends before the
+    mark `quote` ("" for none). Without a closing mark it ends at the first character that no unquoted value holds, else
+    at `limit`, and final `.:!?*` are left out. A tangled value without quotes (`is_tangled`) ends at `limit`, or before
+    the quotes, commas and semicolons at its end."""
     if quote:
         end = text.find(quote, start, limit)
         if end >= 0:

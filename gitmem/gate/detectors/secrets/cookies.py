@@ -33,7 +33,7 @@ _COOKIES_ALONE = ("jsessionid", "phpsessid", "asp.net_sessionid", "connect.sid")
 
 
 def _is_numbered(value: str) -> bool:
-    """Whether a value is how programs number their conversations."""
+    """Whether a value is a UUID or another number that programs give to their conversations."""
     return is_uuid(value) or patterns.conversation_number.fullmatch(value) is not None
 
 

@@ -106,7 +106,7 @@ class Candidate(NamedTuple):
 
 
 def is_secret(candidate: Candidate) -> bool:
-    """The decision on a candidate."""
+    """Whether the value of a candidate is a secret, by the test for its place."""
     return _TESTS[candidate.place](candidate, candidate.value)
 
 
@@ -126,7 +126,8 @@ REASONS = {
 
 
 def severity(rule: str, value: str) -> Severity:
-    """Whether a secret that a rule has found blocks. A password as manuals show them warns, since people use them too."""
+    """The severity of a secret that a rule has found: WARN for a password as manuals show them (`is_sample`), since
+    people use them too; BLOCK for any other."""
     if rule in _OF_PASSWORDS and is_sample(value):
         return Severity.WARN
     return Severity.BLOCK
@@ -525,7 +526,8 @@ def _is_basic(value: str) -> bool:
 
 
 def is_encoded_login(plain: str) -> bool:
-    """Whether a decoded text is `user:password` with a password that is not a placeholder."""
+    """Whether a decoded text is `user:password`, printable and without blanks, with a password of six or more
+    characters that is not a placeholder."""
     user, colon, password = plain.partition(":")
     sure = bool(colon) and bool(user) and len(password) >= 6 and plain.isprintable() and " " not in plain
     return sure and not is_placeholder(password) and not password.startswith("//")

@@ -120,7 +120,8 @@ def fake(pattern: str, seed: str = "") -> str:
 
 
 def elided(pattern: str) -> str:
-    """The same text with `…` where the secret would be."""
+    """The text that `fake` writes for `pattern`, with `…` in place of each class that is repeated more than three
+    times; the same characters stand for each shorter one."""
     return _write(pattern, lambda alphabet, count: "…" if count > 3 else alphabet[:count])
 
 
@@ -180,7 +181,7 @@ def secret_examples() -> dict[str, Examples]:
 
 
 def vendor_examples() -> dict[str, Examples]:
-    """Examples of every row of both tables."""
+    """Examples of every rule of `tokens.txt` and `shapes.txt`, by rule name."""
     beginnings = {
         rule: (starts.split()[0].replace("$", "\\$").replace("|", "\\|"), rest) for rule, _, starts, rest in tokens()
     }

@@ -43,7 +43,8 @@ _MANUAL = frozenset(word_list("sample passphrase"))
 
 @lru_cache(maxsize=_MAX_CACHED)
 def is_placeholder(value: str) -> bool:
-    """Whether a value stands for a secret that is elsewhere: `<token>`, `${VAR}`, `xxxx`, `changeme`, `EXAMPLE`."""
+    """Whether a value stands for a secret that is elsewhere: `<token>`, `${VAR}`, `xxxx`, `changeme`, `EXAMPLE`. True
+    for any value with fewer than three different characters, also for ""."""
     bare = value.strip(" \t\"'`.+")
     if len(set(bare)) < 3:
         return True
@@ -61,8 +62,8 @@ _STEPS = frozenset(map("".join, [*pairwise("0123456789"), *pairwise(ascii_lowerc
 
 
 def is_sequence(value: str) -> bool:
-    """Whether a value counts upwards from end to end, behind a vendor's letters or not:
-    `0123456789abcdef0123456789abcdef`."""
+    """Whether a value of at least twelve letters and digits counts upwards from end to end, behind a vendor's letters
+    or not: `0123456789abcdef0123456789abcdef`."""
     row = patterns.named_sequence.sub("", "".join(patterns.letters_and_digits.findall(value.lower())))
     if len(row) < 12:
         return False
@@ -156,7 +157,8 @@ def _reads(word: str) -> bool:
 
 @lru_cache(maxsize=_MAX_CACHED)
 def is_readable_base64(value: str) -> bool:
-    """Whether a value is base64 of ordinary text, which the detector of encoded text reads."""
+    """Whether a value of at least 16 characters is base64 of ordinary text, which the detector of encoded text
+    reads."""
     if len(value) < 16:
         return False
     body = value.rstrip("=").replace("-", "+").replace("_", "/")
@@ -333,7 +335,8 @@ def _distinct_beginnings() -> tuple[str, ...]:
 
 
 def is_stub(value: str) -> bool:
-    """Whether a value begins like a vendor's token but is too short to be one: `ghp_abc123`."""
+    """Whether a value begins like a vendor's token but is too short to be one, or is the number of a bot without its
+    key: `ghp_abc123`."""
     return (len(value) < 24 and value.startswith(_distinct_beginnings())) or patterns.bot_number.match(
         value
     ) is not None

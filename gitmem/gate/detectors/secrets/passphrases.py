@@ -211,8 +211,8 @@ _OPENS = ("unlocks with", "opens with", "locked with")
 
 
 def named_by_tools(low: str) -> Iterator[tuple[int, int]]:
-    """The spans of passphrases behind the name of a tool that asks for one, or behind what they open, in a text in
-    lower case."""
+    """The spans of passphrases behind the name of a tool that asks for one, or behind `unlocks with` and the like.
+    `low`: the text in lower case."""
     for at in places(low, present(low, _TOOLS)):
         match = patterns.tool_phrase.match(low, at)
         if match is not None and _is_random_words(match["value"]) and not _is_inflected(match["value"].split()):

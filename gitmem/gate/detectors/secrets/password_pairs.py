@@ -51,7 +51,7 @@ def pairs(text: str, low: str) -> Finds:
 
 
 def _in_match(place: Place, text: str, match: re.Match[str]) -> Candidate:
-    """The bare value of a match of a pair, where a login is spoken of."""
+    """The value of a match of a pair, as a candidate without quotation marks and with `known` set."""
     start = match.start("value")
     return Candidate(place, text, start, end_of_password(text, start, match.end("value"), "")[0], known=True)
 

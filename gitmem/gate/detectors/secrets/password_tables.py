@@ -111,7 +111,8 @@ _GAPS = (lazy(","), lazy("\t"), lazy(";"), lazy(r"(?<=\S) {2,60}(?=\S)"))
 
 
 def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the passwords below the column name at `at`; `low`: the text in lower case.
+    """The spans of the passwords below the column name at `at`, up to the first row with another number of fields;
+    `low`: the text in lower case.
 
     Columns are separated by commas, semicolons, tabs, or two or more blanks.
     """
