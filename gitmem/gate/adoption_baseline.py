@@ -58,7 +58,7 @@ def with_baseline_of_head(repo: Repository, policy: Policy, text: str, salt: str
     its rows). Writes nothing.
 
     `text`: the text now, "" for no file; the new text is "" if the file would be empty. `salt`: the salt of a new file;
-    an existing file keeps its own.
+    an existing file keeps its own. Raises BadConfig when `text` cannot be read.
     """
     if text.strip():
         salt = exceptions.parse(text).salt

@@ -76,8 +76,8 @@ class Source:
 
 
 def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
-    """All findings of one blob, before exceptions. A blob that could not be read gives one blocking finding
-    (UNSCANNABLE)."""
+    """The findings of one blob, before exceptions; of a blob with many only MAX_FINDINGS one by one (`examine`). A blob
+    that could not be read gives one blocking finding (UNSCANNABLE)."""
     if blob.skipped:
         return [finding_of_blob(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
     text, problem = decode(blob.data)
@@ -377,7 +377,7 @@ def identity(inspection: Inspection, match: Match) -> str:
 
     A public fingerprint of a value that can be guessed (a password, a phone number) would reveal it. For such a rule
     the identity is therefore the path and the masked line. For a match with `Match.unread` it is the path and the whole
-    text.
+    text, for an empty match the path and the message.
     """
     text = inspection.text
     if match.unread:

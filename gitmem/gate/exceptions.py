@@ -65,7 +65,7 @@ class BaselineRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Allowlist:
-    """The exceptions in force, the baseline, and the salt of their fingerprints."""
+    """The exceptions, also those that have expired, the baseline, and the salt of their fingerprints."""
 
     salt: str = NO_SALT
     entries: tuple[Entry, ...] = ()
@@ -107,8 +107,8 @@ def fingerprint(salt: str, rule: str, text: str) -> str:
 
 
 def parse(text: str) -> Allowlist:
-    """The exceptions and the baseline in the text of the file; "" has none. Raises BadConfig when it cannot be read,
-    and UsageError as `parse_date` for an `until` in quotation marks that is no date."""
+    """The exceptions and the baseline in the text of the file; "" has none. Raises BadConfig when it cannot be read or
+    a table has a wrong value."""
     if not text.strip():
         return Allowlist()
     import tomllib

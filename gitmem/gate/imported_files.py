@@ -122,7 +122,8 @@ def import_places(path: str, text: str) -> Iterator[list[str]]:
 
 def _named_by_settings(path: str, text: str, tree: _Tree) -> set[str]:
     """The files that the settings of a host name: globs relative to their folder or the project, a bare name in any
-    folder. Settings with more than MAX_GLOBS globs name all files of TEXT_ENDINGS."""
+    folder. In a glob `*` matches `/` too, and letters match in either case. Settings with more than MAX_GLOBS globs
+    name all files of TEXT_ENDINGS."""
     known = next((name for name in LEADING_SETTINGS if f"/{path.casefold()}".endswith(f"/{name}")), "")
     if not known:
         return set()

@@ -28,9 +28,10 @@ def exceptions_text(reading: Reading) -> str:
 
 def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Entry], salt: str) -> bytes:
     """The bytes of the exceptions file with more entries. `made`: the entries. `salt`: the salt of their fingerprints.
+    `before`: the text for which the entries were made.
 
-    Raises Changed when another process changed the file's salt meanwhile: `before` is the text for which the entries
-    were made, and their fingerprints would not match.
+    Raises Changed when the file has another salt than `before`, or has come or gone since, because the fingerprints
+    would not match; GitMemError when the file cannot be read, BadConfig when it is malformed.
     """
     current = exceptions_text(reading)
     old_salt = exceptions.parse(before).salt

@@ -101,7 +101,7 @@ class Policy:
         return kind(path) is Kind.MEMORY or is_daily(path, self.daily)
 
     def protects(self, path: str) -> bool:
-        """Whether a glob of `protected` matches the path."""
+        """Whether a glob of `protected` matches the path, or its spelling of `canonical`. `*` matches `/` too."""
         return any(fnmatchcase(path, glob) or fnmatchcase(canonical(path), glob) for glob in self.protected)
 
 

@@ -40,8 +40,8 @@ def escaped(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` with each invisible character, and each character that changes the writing direction, spelled as
-    `\\uXXXX`. Flag emoji stay."""
+    r"""`text` with each character of INVISIBLE (invisible, or changing the writing direction) spelled as `\uXXXX`.
+    Joiners and flag emoji stay. In a text without flag emoji NUL becomes U+FFFD."""
     kept = ENGLAND.findall(text)
     if kept:
         text = ENGLAND.sub("\x00", text)

@@ -281,8 +281,8 @@ def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None =
     """The text that may be written to `path`, with secrets and personal data masked as the settings say, and the masks.
 
     Secrets are masked with `mem.onSecret` = `mask`, else refused. Personal data is masked; with `mem.onPersonal` =
-    `keep` only the kinds that block a commit are. Any other match that blocks is refused. `policy`: None for a policy
-    without exceptions.
+    `keep` only the kinds that block a commit are. Any other match that blocks is refused, with a strict gate also one
+    that warns. `policy`: None for a policy without exceptions.
 
     Raises Refused for a text that is refused, that would be masked as a whole, or that is no UTF-8 text. Its message
     never quotes the text.

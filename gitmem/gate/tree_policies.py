@@ -87,7 +87,8 @@ def staged_policy(
     repo: Repository, today: date, *, merging: bool = False, user_config: UserConfig | None = None
 ) -> Policy:
     """The policy of a hook: the exceptions of the staged tree, and the settings of the staged tree, of HEAD and of
-    commits that are being merged. `merging`: as in `staged_files`. `user_config`: as in `policy_of_trees`."""
+    commits that are being merged. `merging`: as in `staged_files`. `user_config`: as in `policy_of_trees`. Raises as
+    `policy_of_trees`."""
     trees: list[Sequence[Entry]] = [repo.staged()]
     if head := repo.head():
         trees += [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))]
@@ -98,7 +99,7 @@ def staged_policy(
 
 def range_policy(repo: Repository, commits: CommitRange, today: date) -> Policy:
     """The policy of CI for a range: the exceptions of its judge (`CommitRange.judge`), and the settings of the judge,
-    the base and the tip.
+    the base and the tip. Raises as `policy_of_trees`.
 
     Nothing in a range can except itself. A range without judge and base has no exceptions.
     """
@@ -111,7 +112,8 @@ def range_policy(repo: Repository, commits: CommitRange, today: date) -> Policy:
 
 
 def range_memory_paths(repo: Repository, commits: CommitRange) -> tuple[str, ...]:
-    """The globs of `[memory] paths` in the settings of a range's judge, base and tip, and of the user."""
+    """The globs of `[memory] paths` in the settings of a range's judge, base and tip, and of the user. Raises as
+    `policy_of_trees`."""
     pairs = repo.user_config()
     oids = dict.fromkeys(oid for oid in (commits.judge, commits.base, commits.tip) if oid)
     configs = [load(pairs, _text(repo, repo.entries(oid, [TRACKED]), TRACKED)) for oid in oids]
@@ -120,13 +122,13 @@ def range_memory_paths(repo: Repository, commits: CommitRange) -> tuple[str, ...
 
 def pushed_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
     """The policy of a push: the exceptions of its tip, and the settings of the tip and of `base` (oids; "" for no
-    base)."""
+    base). Raises as `policy_of_trees`."""
     trees = [repo.entries(commit) for commit in (tip, base) if commit]
     return policy_of_trees(repo, trees, today)
 
 
 def tree_policy(repo: Repository, commit: str, today: date) -> Policy:
-    """The policy of one commit: exceptions and settings of its own tree."""
+    """The policy of one commit: exceptions and settings of its own tree. Raises as `policy_of_trees`."""
     return policy_of_trees(repo, [repo.entries(commit)], today)
 
 
@@ -158,7 +160,8 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
 
 
 def daily_patterns(repo: Repository, commit: str) -> tuple[str, ...]:
-    """The patterns of daily logs in the settings of a commit; () when `commit` is ""."""
+    """The patterns of daily logs in the settings of a commit; () when `commit` is "". Raises BadConfig for settings
+    that cannot be parsed, GitMemError for settings of more than 1 MiB."""
     if not commit:
         return ()
     return load((), _text(repo, repo.entries(commit, [TRACKED]), TRACKED)).memory_daily

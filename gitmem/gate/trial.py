@@ -106,7 +106,8 @@ class Trial:
 
 
 def trial_of(report: Report, commits: Sequence[str], stood: Collection[BaselineRow] = ()) -> Trial:
-    """Make the verdicts on commits from the report of their scan. `commits`: their oids, oldest first.
+    """Make the verdicts on commits from the report of their scan. `commits`: their oids, oldest first; every finding of
+    the report must be in one of them.
 
     `stood`: baseline rows of the findings that the files had before the first commit; they do not count, since adoption
     accepts them.

@@ -28,8 +28,8 @@ from gitmem.messages import Message
 
 
 def work_tree_files(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
-    """The source of files of the work tree. `names`: files, and folders whose memory files are meant; [] for all memory
-    files.
+    """The source of files of the work tree. `names`: repository-relative paths of files, and of folders, without a
+    slash at the end, whose memory files are meant; [] for all memory files.
 
     A file that Git ignores is scanned only when it is named. Links are never followed. Raises GitMemError for a name
     that does not exist, and in a bare repository.

@@ -58,7 +58,7 @@ class Contents:
         return scan(Source(self.blobs, self.more), self.policy, read=read)
 
     def counts(self, report: Report) -> Counts:
-        """Count the findings of `report`, which `scanned` returned."""
+        """Count the findings of `report`, which `scanned` returned. `Counts.gone` stays 0."""
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         mode = "standard"
         if self.policy.strict:

@@ -158,9 +158,9 @@ def _candidates(text: str, written: date, future: bool) -> Iterator[Mention]:
 
 
 def find_weekdays(text: str, forms: Iterable[tuple[str, re.Pattern[str]]]) -> Iterator[tuple[re.Match[str], str, int]]:
-    """Every day of the week in a text: (match, form, weekday from 0 for Monday). `forms`: (form, pattern) pairs to
-    search. A form is `next`, `last`, `past`, `due` or `near`, as `date_of_weekday` reads it. Matches may overlap;
-    explicit forms come first."""
+    """The function yields (match, form, weekday from 0 for Monday) for each match of a pattern. `forms`: (form,
+    pattern) pairs; a form is `next`, `last`, `past`, `due` or `near`, as `date_of_weekday` reads it. The matches come
+    in the order of `forms`, then of the text, and may overlap."""
     for week, pattern in forms:
         for match in pattern.finditer(text):
             yield match, week, _WEEKDAYS[next(filter(None, match.groups())).lower()]

@@ -105,8 +105,9 @@ class Days(NamedTuple):
     day: int = 0
 
     def match(self, when: date) -> float:
-        """How well a day fits, 0 to 1: 1 for a day of the span; less for a day soon after it, because logs are often
-        written late; 0 for all others."""
+        """How well a day fits, 0 to 1: 1 for a day that the question asks for; less for one soon after it, because logs
+        are often written late, and for any other day of the month if the question names a month and a day; 0 for all
+        others."""
         if self.first is not None and self.last is not None:
             if self.first <= when <= self.last:
                 return 1.0

@@ -60,8 +60,9 @@ def is_generic_heading(text: str) -> bool:
 
 
 def leading_topic(text: str) -> str:
-    """The thing that a text of one line names before its first colon: `billing` of `billing: the retry limit is 3`. ""
-    when it names none, as in `Decision: ...`, and for a text of several lines."""
+    """The thing that a text of one line names before its first colon: `billing` of `billing: the retry limit is 3`.
+    White space must follow the colon, unless it is full-width. "" when the text names none, as in `Decision: ...`, when
+    more than MAX_LEADING_WORDS words or 40 characters are before the colon, and for a text of several lines."""
     found = _BEFORE_COLON.match(OPENING_MARKS.sub("", text))
     if found is None or "\n" in text.strip():
         return ""

@@ -25,8 +25,8 @@ def is_identifier(word: str) -> bool:
 
 
 def names(text: str) -> set[str]:
-    """The names in a text, in lower case: its identifiers, and its capitalised words except the first word of the
-    text."""
+    """The names in a text, in lower case: its identifiers, and its capitalised words except the first word of the text.
+    Words of NOT_NAMES are left out."""
     words = name_words(OPENING_MARKS.sub("", text))
     candidates = {word for start, word in words if is_identifier(word) or (word[:1].isupper() and start > 0)}
     return {word.casefold() for word in candidates} - NOT_NAMES

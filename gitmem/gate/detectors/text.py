@@ -87,7 +87,7 @@ def mask(secret: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Texts that a rule must flag and texts that it must let pass; a test fails for a rule without both."""
+    """Texts that a rule must flag and texts that it must let pass; every rule has both."""
 
     flag: tuple[str, ...]
     allow: tuple[str, ...]

@@ -55,8 +55,9 @@ _TEXTS = {
 
 
 def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:
-    """What a hook prints, at most MAX_LINES lines: the findings that fit and, if one blocks, what was refused and what
-    to do."""
+    """The lines that a hook prints, at most MAX_LINES: the findings that fit, how many warnings were there before the
+    change and, if a finding blocks, what was refused and what to do. `hook`: its name; a hook without a row in `_TEXTS`
+    guards a commit."""
     texts = _TEXTS.get(hook, _COMMIT)
     ranked = order(report.findings)
     blocking = [finding for finding in ranked if finding.severity is Severity.BLOCK]

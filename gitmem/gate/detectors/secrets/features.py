@@ -335,8 +335,8 @@ def _distinct_beginnings() -> tuple[str, ...]:
 
 
 def is_stub(value: str) -> bool:
-    """Whether a value begins like a vendor's token but is too short to be one, or is the number of a bot without its
-    key: `ghp_abc123`."""
+    """Whether a value begins like a vendor's token and has fewer than 24 characters (`ghp_abc123`), or begins like the
+    token of a bot, at any length (`12345678:A`)."""
     return (len(value) < 24 and value.startswith(_distinct_beginnings())) or patterns.bot_number.match(
         value
     ) is not None

@@ -219,7 +219,8 @@ def _strength(op: str) -> int:
 
 
 def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> Candidate | None:
-    """What is joined to a word for a password, as a candidate; None when the text says that it is something else."""
+    """What is joined to a word for a password, as a candidate; None when it is too short, or the text says that it is
+    something else."""
     word, op, sign = match.group(), join["op"], join["op"].strip()
     start, limit = join.span("value")
     if limit - start < _MIN_BARE_CHARACTERS and not join["quote"]:
@@ -260,7 +261,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> C
 
 
 def _quoted(text: str, start: int, end: int, quote: str, is_phrase: bool) -> tuple[int, bool]:
-    """The end of a value whose closing quote stands further on, and whether it is there.
+    """(offset of the closing quote, True) for a value whose closing quote stands further on than `end`; (`end`, False)
+    without such a quote.
 
     A value with spaces counts only if it is a passphrase of three words or looks like a spaced password.
     """

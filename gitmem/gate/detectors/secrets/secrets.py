@@ -87,10 +87,8 @@ def _named(what: str) -> str:
 
 
 def secret_lines(text: str) -> set[int]:
-    """The line numbers, from 1, that hold a secret, a password or a session, or a part of one. The indexer calls it.
-
-    It uses the rules of the gate. Plain text costs a few scans.
-    """
+    """The line numbers, from 1, that hold a secret, a password or a session, or a part of one, by the rules of the
+    gate. Plain text costs a few scans."""
     from gitmem.gate.detectors.secrets import cookies, passwords
 
     subject = Text(text)

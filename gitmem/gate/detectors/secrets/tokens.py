@@ -211,7 +211,8 @@ _SHARED = ("key", "secret", "token", "phrase", "private")
 
 
 def _present(low: str, hot_low: str) -> set[str]:
-    """The literals of the shapes that a text holds."""
+    """The literals of the shapes that a text in lower case holds. `hot_low`: the unbroken runs of the text, in which
+    the literals of runs are searched."""
     ascii_groups, others = _spaced()
     present = {literal for literal in literals_in_runs() if literal in hot_low}
     for word, literals in ascii_groups:
@@ -456,7 +457,8 @@ def continued(text: str, end: int) -> tuple[int, int] | None:
 
 
 def find(text: str, candidates: Candidates) -> Iterator[Found]:
-    """Every vendor token and secret shape of a text; `candidates`: where secrets can stand in it."""
+    """Every vendor token, key of a wallet and secret shape of a text, kind after kind; spans may overlap. `candidates`:
+    where secrets can stand in it."""
     beginnings = _beginnings_in(text, candidates.hot)
     yield from _joined(text, beginnings)
     yield from _in_cells(text)
