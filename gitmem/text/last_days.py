@@ -125,5 +125,6 @@ _FROM_NOW_ON = lazy("|".join(each.FROM_NOW_ON for each in LANGUAGES), re.IGNOREC
 
 
 def holds_from_now_on(text: str) -> bool:
-    """Whether a text has a phrase such as `from now on` or `앞으로`. A day of the week in such a text means every week."""
+    """Whether a text has a phrase such as `from now on` or `앞으로`. A day of the week in such a text means every
+    week."""
     return _FROM_NOW_ON.search(text) is not None

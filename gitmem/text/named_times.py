@@ -161,8 +161,8 @@ def _of_calendar(text: str, today: date) -> Days | None:
 
 
 def _of_week(text: str, today: date) -> Days | None:
-    """The day of a weekday (`friday`, `last friday`, `지난주 금요일`) as a span; None if the text is something else or names
-    several."""
+    """The day of a weekday, such as `friday`, `last friday` or `지난주 금요일`, as a span. None if the text is
+    something else or names several."""
     if _WEEKDAY.fullmatch(text):
         text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
     of_week, left = weekdays_in_question(text, text, today)
