@@ -134,7 +134,8 @@ def _sha1(word: str) -> str:
 
 
 def as_value(outcomes: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
-    """The JSON of docs/json.md, "allow". It is no class, because each list has a selection of the outcomes."""
+    """The JSON of docs/json.md, "allow". It is no class, because each list has a selection of the outcomes. `dry_run`:
+    whether the command only shows what it would write."""
     taken = [json_object(finding, "path line rule fingerprint") for outcome in outcomes for finding in outcome.findings]
     left = [json_object(one, "path=row.path line=row.line type=row.type why") for one in outcomes if one.why]
     return {"imported": taken, "left": left, "dry_run": dry_run}

@@ -445,7 +445,8 @@ WORD = re.compile(r"[A-Za-z0-9_+/=.~%-]*")
 
 def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]], *, nothing: bool) -> str:
     """`raw[start:end]` with each secret replaced by its mask, together with the rest of the word after the secret.
-    `nothing`: True shows no character of a secret, False its first ones (`mask`)."""
+    `secrets`: sorted, without overlaps. `nothing`: True shows no character of a secret, False its first ones
+    (`mask`)."""
     out, at = [], start
     for a, b in _touching(secrets, start, end):
         if b <= at:

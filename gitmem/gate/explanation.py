@@ -113,8 +113,8 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
 
 
 def _on_the_line(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[Finding]:
-    """The findings that touch the line. A scan reports some sentences only at their first place; a repetition of such a
-    sentence on this line counts too."""
+    """The findings that touch the line at start..end. A scan reports some sentences only at their first place; a
+    repetition of such a sentence on this line counts too."""
     here = [match for match in inspection.matches if match.start <= end and max(match.end, match.start + 1) > start]
     yield from (finding_of(match, inspection, policy) for match in here)
     reported = {(match.rule, inspection.text.raw[match.start : match.end]) for match in inspection.matches}
@@ -215,8 +215,8 @@ def _ways(finding: Finding) -> Iterator[str]:
 
 
 def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:
-    """The explanation as text: what was read, the evidence, the findings and how each could pass. `escape`: returns a
-    text of the repository so that it is safe to print."""
+    """The explanation as text: what was read, the evidence, the findings and how each could pass. `escape`: as in
+    `reports.finding_words.one_line`."""
     lines = [one_line(f"{explanation.path}:{explanation.line}: read as {explanation.scope}", escape)]
     if not explanation.scanned:
         lines.append("the gate does not read this file: no commit of it is refused")

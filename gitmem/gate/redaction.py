@@ -273,7 +273,7 @@ def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
 
 
 def refuse_or_mask_text(text: str, path: str, config: Config, policy: Policy | None = None) -> str:
-    """Like `refuse_or_mask`, but returns the text only."""
+    """Like `refuse_or_mask`, but returns the text only. Raises Refused as `refuse_or_mask`."""
     return refuse_or_mask(text, path, config, policy).text
 
 

@@ -123,7 +123,7 @@ def _scanned_blobs(
     blobs: Iterable[Blob], policy: Policy, workers: int, read: Read
 ) -> Iterator[tuple[Blob, Sequence[Finding]]]:
     """(blob, its findings) in order, every (oid, path) once. Lazy; uses processes if `workers` is over 1 and there are
-    MIN_BLOBS_FOR_PROCESSES blobs."""
+    MIN_BLOBS_FOR_PROCESSES blobs. `read`: as in `scan`."""
     distinct = _distinct_blobs(blobs)
     first: list[Blob] = []
     if workers > 1:

@@ -122,8 +122,8 @@ def _driver(repo: Repository) -> Check:
 
 
 def _runs_elsewhere(repo: Repository, folder: Path, name: str) -> bool:
-    """Whether another program runs the hook although its file is not ours. pre-commit calls the file that it replaced,
-    and the configuration of pre-commit or lefthook may name our hook."""
+    """Whether another program runs the hook `name` although its file in `folder` is not ours. pre-commit calls the file
+    that it replaced, and the configuration of pre-commit or lefthook may name our hook."""
     if _generated(folder / name):
         replaced = folder / f"{name}.legacy"
         ids = [id for id, stages in HOOK_TYPES.items() if name in stages]

@@ -128,7 +128,8 @@ def _groups(
     trial: Trial, by: Callable[[Finding], str], among: Callable[[Finding], str], kind: type[AnyGroup]
 ) -> list[AnyGroup]:
     """Group the blocking findings of refused commits, the group with most commits first. `by`: returns the name of a
-    finding's group. `among`: returns the value of a finding that `Group.among` lists."""
+    finding's group. `among`: returns the value of a finding that `Group.among` lists. `kind`: the class of the
+    groups."""
     grouped: dict[str, list[Finding]] = {}
     for verdict in trial.refused:
         for finding in verdict.findings:
@@ -149,7 +150,8 @@ def _file_kind(finding: Finding) -> str:
 
 
 def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
-    """The counts, a table by rule and one by kind of file, and the newest MAX_LISTED_COMMITS refused commits."""
+    """The counts, a table by rule and one by kind of file, and the blocking findings of the MAX_LISTED_COMMITS newest
+    refused commits, newest first. `escape`: as in `reports.finding_words.one_line`."""
     number, refused = trial.commits, trial.refused
     share = ""
     if number:

@@ -81,7 +81,8 @@ def _nested(root: Path, chosen: Sequence[str], policy: Policy) -> Iterator[Findi
 
 
 def _mode(place: Path) -> int | None:
-    """The mode that Git would give a file, without its executable bit; None when it is deleted in the work tree."""
+    """The mode that Git would give a file, without its executable bit; GITLINK for a folder. None when it is deleted in
+    the work tree or cannot be looked up."""
     try:
         status = place.lstat()
     except OSError:

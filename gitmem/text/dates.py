@@ -131,7 +131,8 @@ def find_days(text: str, written: date, future: bool = True) -> list[Mention]:
 
 
 def _candidates(text: str, written: date, future: bool) -> Iterator[Mention]:
-    """Every reading of a day in `text`, the most explicit forms first. The readings may overlap."""
+    """Every reading of a day in `text`, the most explicit forms first. The readings may overlap. `written`, `future`:
+    as in `find_days`."""
     monthly = _MONTHLY.search(text) is not None
     marked = {
         "iso": "-" in text or "/" in text or "." in text,

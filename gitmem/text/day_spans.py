@@ -212,8 +212,8 @@ def find_times_ago(text: str) -> Iterator[TimeAgo]:
 
 
 def find_spans_up_to_now(text: str) -> Iterator[TimeAgo]:
-    """The spans that end now which a text names, by their length: `last 3 days`, `past two weeks`, `지난 3일간`, `최근
-    한 달`."""
+    """The spans up to now that a text names, by their length: `last 3 days`, `past two weeks`, `지난 3일간`, `최근 한
+    달`."""
     if any(word in text for word in ("지난", "최근")) or any(word in text.lower() for word in ("last", "past")):
         for back in _back(text, _LAST):
             said = text[back.start : back.end]
@@ -270,7 +270,8 @@ def _start(last: TimeAgo, today: date) -> date | None:
 
 
 def _names_it(text: str, lower: str, name: str, words: tuple[str, ...]) -> bool:
-    """Whether a text has one of a time's names. `name`: the English one, "" for none. `words`: the others."""
+    """Whether a text has one of a time's names. `lower`: the text in lower case. `name`: the English one, "" for none.
+    `words`: the others."""
     if not text.isascii() and any(word in text for word in words):
         return True
     return bool(name) and name in lower and _WORDS_IN_ENGLISH[name].search(text) is not None

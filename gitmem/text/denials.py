@@ -17,7 +17,8 @@ from gitmem.text.languages import languages_in
 
 @cache
 def _pattern(listed: str, languages: tuple[ModuleType, ...]) -> re.Pattern[str]:
-    """One pattern for a list of several languages. Case is ignored in English only."""
+    """One pattern for a list of several languages. `listed`: the name of the list in their modules, such as `DENIAL`; a
+    module may lack it. Case is ignored in English only."""
     words = ((each, getattr(each, listed, "")) for each in languages)
     return re.compile("|".join(f"(?i:{forms})" if each is english else forms for each, forms in words if forms))
 

@@ -162,8 +162,8 @@ def _power(word: str | None) -> float:
 
 
 def _value(digits: str, has_unit: bool) -> float:
-    """The value of spelled digits. A comma before three digits separates thousands; another one is a decimal sign if a
-    unit follows."""
+    """The value of spelled digits. A comma before one or two digits is a decimal sign if a unit follows (`has_unit`);
+    any other comma is left out."""
     if re.fullmatch(r"\d+,\d{1,2}", digits) and has_unit:
         return float(digits.replace(",", "."))
     return float(digits.replace(",", ""))

@@ -28,7 +28,7 @@ def terms_of_token(token: str, script: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
-    """(terms of a token, whether it is a stop word)."""
+    """(terms of a token, whether it is a stop word). `token`, `script`: a pair of `terms.tokens`."""
     if script == HANGUL:
         word = without_ending(token)
         return tuple(a + b for a, b in pairwise(word)) or (word,), token in STOP_KOREAN

@@ -116,7 +116,8 @@ def _macros(lines: Iterable[tuple[int, str, list[str]]]) -> dict[str, set[str]]:
 
 
 def _attributes_set_by(word: str, macros: Mapping[str, set[str]]) -> set[str]:
-    """The attributes of OTHER_TEXT that one attribute of a line sets; none for one that is unset (`-x`, `!x`)."""
+    """The attributes of OTHER_TEXT that one attribute of a line sets; none for one that is unset (`-x`, `!x`).
+    `macros`: as `_macros` returns them, {} to look up none."""
     name = word.partition("=")[0]
     if name in OTHER_TEXT:
         return {name}

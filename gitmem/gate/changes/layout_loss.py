@@ -38,7 +38,7 @@ def layout_loss(repo: Repository, before: str, after: str, commit: str = "") -> 
 
 
 def staged_layout_loss(repo: Repository, head: str) -> Iterator[Finding]:
-    """As `layout_loss`, from HEAD to the index."""
+    """As `layout_loss`, from HEAD to the index. `head`: the oid of HEAD."""
     yield from check_layout(repo, repo.entries(head), repo.staged(), "")
 
 

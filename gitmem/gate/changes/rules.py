@@ -146,7 +146,7 @@ def check_protection(changes: Iterable[Change], policy: Policy, commit: str = ""
 
 def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
     """A finding for each added path that the gate scans and that differs from another path only in case or Unicode
-    normalisation."""
+    normalisation. `existing`: the paths of the tree; they may include the added ones."""
     new = [path for path in added if policy.scans(path)]
     if not new:
         return
@@ -198,7 +198,8 @@ def merged_settings(ours: Sequence[str], theirs: Sequence[str], before: Sequence
 
 
 def lost_lines(olds: Sequence[str], new: str, before: str | None = None) -> list[str]:
-    """The non-empty lines that every old version has and the new one lacks, sorted; a line as often as it is lost.
+    """The non-empty lines that every text of `olds` has and the new one lacks, sorted; a line as often as it is lost.
+    White space at the end of a line does not count. [] when `olds` is empty.
 
     `before`: the text in the merge base of the old versions, None when unknown. With it, a line counts as lost too that
     one old version has added since the merge base and the new one lacks.

@@ -31,8 +31,8 @@ def link_target(repo: Repository, oid: str) -> str:
 def attribute_findings(
     repo: Repository, path: str, mode: int, oid: str, policy: Policy, commit: str = ""
 ) -> Iterator[Finding]:
-    """The findings about one .gitattributes. A file that cannot be read (a link, too large, missing) is itself a
-    finding."""
+    """The findings about the .gitattributes at `path` with this file mode and blob oid. A file that cannot be read (a
+    link, too large, missing) is itself a finding. `commit`: the commit that changes it, "" for the staged change."""
     if mode in LINKS or repo.sizes([oid]).get(oid, MAX_SETTINGS_BYTES + 1) > MAX_SETTINGS_BYTES:
         words = "attributes that cannot be read: a link, or too large"
         yield rules.change_finding("encoding-attribute", path, words, commit=commit)
@@ -131,7 +131,8 @@ def settings_of(repo: Repository, commit: str) -> str:
 
 
 def settings_text(repo: Repository, entries: Sequence[Entry]) -> str:
-    """The text of the settings in a tree; "" without settings and for settings above the limit."""
+    """The text of the .gitmem.toml in a tree. `entries`: the listing of the tree. "" without such a file, for a link,
+    and for one of more than MAX_SETTINGS_BYTES."""
     return _text(repo, _regular(entries))
 
 

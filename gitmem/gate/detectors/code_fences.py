@@ -91,8 +91,8 @@ class ShownCode:
         self.blocks, self._spans = [], []
 
     def _read_spans(self, line: str, start: int) -> bool:
-        """Add the code spans of a line. Returns whether the next line of the paragraph can be read independently of
-        it."""
+        """Add the code spans of a line that begins at offset `start`. Returns whether the next line of the paragraph
+        can be read independently of it."""
         done = at = 0
         runs = list(_RUN.finditer(line))
         while at < len(runs):
@@ -113,7 +113,8 @@ def _stays(line: str, inside: str) -> bool:
 
 
 def _html_after(html: re.Pattern[str] | None, line: str, head: int) -> re.Pattern[str] | None:
-    """The pattern that ends the HTML that is open after a line, None for none; `html`: the same before the line."""
+    """The pattern that ends the HTML that is open after a line, None for none. `html`: the same before the line.
+    `head`: the offset behind the list and quotation marks of the line."""
     line = line.rstrip("\r")
     place = 0
     if html is None:

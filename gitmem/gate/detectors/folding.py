@@ -100,7 +100,8 @@ class OffsetMap:
         self._copied: list[bool] = []
 
     def add(self, norm: int, raw: int, raw_end: int, copied: bool) -> None:
-        """Appends a piece. The pieces have to come in the order of their offsets."""
+        """Append a piece: its start in the normalised text, its start and end in the raw one, whether it was copied.
+        The pieces have to come in the order of their offsets."""
         self._norm.append(norm)
         self._raw.append(raw)
         self._raw_end.append(raw_end)

@@ -151,7 +151,8 @@ def _signs(raw: str) -> list[_Sign]:
 
 def _is_long(marked: bytes, digits: bytes, start: int, end: int) -> bool:
     """Whether the text before `start` and behind `end` is part of an unbroken run with a digit and at least
-    _MIN_VALUE_CHARACTERS characters."""
+    _MIN_VALUE_CHARACTERS characters. `marked`, `digits`: the text with `1` for each unbroken character and each
+    digit."""
     first = marked.rfind(b"0", max(0, start - _MAX_SIGN_CHARACTERS), start) + 1 or max(0, start - _MAX_SIGN_CHARACTERS)
     last = marked.find(b"0", end, end + _MAX_SIGN_CHARACTERS)
     if last < 0:

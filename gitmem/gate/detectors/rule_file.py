@@ -145,8 +145,9 @@ def parse_rules(text: str) -> list[Rule]:
 
 
 def _rule(row: dict[str, Any], allowed: tuple[str, ...], stopwords: tuple[str, ...]) -> Rule:
-    """The rule of one table, with the allowances of the file and its own. Raises BadConfig for a pattern that cannot be
-    used and for a group that it lacks, TypeError or ValueError for a value of the wrong type."""
+    """The rule of one table, with the allowances of the file (`allowed`, `stopwords`) and its own. Raises BadConfig for
+    a pattern that cannot be used and for a group that it lacks, TypeError or ValueError for a value of the wrong
+    type."""
     name = row["id"]
     own_allowed, own_stopwords = _allowances(row)
     rule = Rule(

@@ -58,7 +58,8 @@ def description_of(finding: Finding) -> str:
 
 
 def one_line(text: str, escape: Callable[[str], str]) -> str:
-    """The escaped text on one line: line ends become `\\n`, tabs become blanks."""
+    r"""The escaped text on one line: line ends become `\n`, tabs become blanks. `escape`: returns a text with the
+    characters escaped that a terminal would obey; it keeps line ends and tabs."""
     return escape(text).replace("\n", "\\n").replace("\t", " ")
 
 

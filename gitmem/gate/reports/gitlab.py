@@ -40,7 +40,8 @@ def as_code_quality(report: Report) -> str:
 
 
 def as_sast(report: Report, version: str, started: datetime, ended: datetime) -> str:
-    """The SAST report, which fills the vulnerability list. `started`, `ended`: when the scan ran, in UTC."""
+    """The SAST report, which fills the vulnerability list. `version`: the version of git mem. `started`, `ended`: when
+    the scan ran, in UTC."""
     tool = {"id": "git-mem", "name": "git mem", "version": version, "vendor": {"name": "git mem"}}
     scan = {
         "analyzer": tool, "scanner": tool, "type": "sast", "status": "success",

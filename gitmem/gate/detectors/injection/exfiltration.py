@@ -94,7 +94,8 @@ def _label(words: str) -> str:
 
 
 def _end(raw: str, start: int, end: int) -> int:
-    """The end of an address: in a Markdown link the closing parenthesis, else without trailing parentheses."""
+    """The end of the address in `raw[start:end]`: in a Markdown link the closing parenthesis, else without trailing
+    parentheses."""
     if raw[start - 1 : start] != "(":
         return start + len(raw[start:end].rstrip(")"))
     depth = 0

@@ -57,8 +57,8 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 def _message(what: str, severity: Severity, text: Text) -> str:
-    """The message of a finding. A warning outside instruction files also says in which files a person's own rules
-    belong."""
+    """The message of a finding. `what`: the concepts in words. A warning outside instruction files also says in which
+    files a person's own rules belong."""
     message = Message("reads as an instruction to an agent: {}", what)
     if severity is Severity.WARN and text.scope is not Scope.INSTRUCTIONS:
         message = joined("; ", [message, "a rule of your own belongs in USER.md, SOUL.md or AGENTS.md"])

@@ -329,7 +329,8 @@ def _european() -> tuple[_Patterns, ...]:
 
 @cache
 def _any_of(kind: str) -> re.Pattern[str]:
-    """A field of `Words` in all languages at once; a sentence that does not match is not searched by language."""
+    """The pattern of the field `kind` of `Words` in all languages at once; a sentence that it does not match is not
+    searched by language."""
     forms = "|".join(getattr(words, kind) for words in _LANGUAGES)
     return re.compile(rf"(?<![a-zа-я])(?:{forms})(?![a-zа-я])")
 

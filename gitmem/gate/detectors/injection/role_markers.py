@@ -60,7 +60,8 @@ _TALK = lazy(
 
 @lru_cache(maxsize=1 << 10)
 def _precedes_instruction(after: str, hard: bool, shown: bool) -> bool:
-    """Whether the text after a marker is an instruction. After a soft marker only a nearly certain one counts.
+    """Whether the text after a marker is an instruction: after a `hard` marker a likely one too, after a soft marker
+    only a nearly certain one.
 
     Text after a soft marker gets a boost, except after a marker that is shown as code or begins the lines of a log
     (`shown`), and before an empty line, since the marker is a heading then.
@@ -187,7 +188,8 @@ def _text_after(marker: str, after: str) -> str:
 
 
 def _role_marker(text: Text, start: int, end: int, hard: bool) -> Match:
-    """The match for a marker. A soft marker in a file that is meant to hold instructions only warns."""
+    """The match for a marker at start..end of `text.folded`. A soft marker in a file that is meant to hold instructions
+    only warns."""
     if text.scope is Scope.INSTRUCTIONS and not hard:
         severity = Severity.WARN
     else:

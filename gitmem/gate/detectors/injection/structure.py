@@ -219,8 +219,8 @@ def lines(folded: str) -> Iterator[Line]:
 
 
 def _goes_on(folded: str, previous: int, first: int, marks: str) -> bool:
-    """Whether a line continues the sentence of the line that ends at `previous`. An item of a list does not. `marks`:
-    the signs before the line's text."""
+    """Whether the line whose text begins at offset `first` continues the sentence of the line that ends at `previous`.
+    An item of a list does not. `marks`: the signs before the line's text."""
     return not marks.strip(_INDENT) and folded[previous - 1] not in ".!?。！？:|" and folded[first].isalpha()
 
 

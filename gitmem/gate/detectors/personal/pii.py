@@ -195,7 +195,7 @@ def _line(raw: str, at: int) -> tuple[int, int]:
 
 
 def _has_context_word(word: re.Pattern[str], raw: str, at: int) -> bool:
-    """Whether a word of context stands on the line of an offset."""
+    """Whether a match of the pattern `word` is on the line of the offset `at`."""
     first, last = _line(raw, at)
     starts, ends = _places(word, raw)
     nearest = bisect_left(starts, first)

@@ -59,7 +59,8 @@ def _name_start(text: str, at: int) -> int:
 
 
 def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[str], head: int) -> bool:
-    """Whether the identifier around a word for a secret, which begins at `head`, names something else."""
+    """Whether the identifier around a word for a secret, which begins at `head`, names something else. `stem`: the
+    match of the word. `join`: the match of `secret_join` behind it."""
     at, rest = stem.start(), join.group("rest")
     name = text[head : stem.end()] + rest
     before = low[max(0, head - 12) : head]
@@ -111,7 +112,7 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
 
 
 def _joined(place: Place, text: str, join: re.Match[str]) -> Candidate:
-    """The value that `secret_join` joins to a name, as a candidate without a label."""
+    """The value that `join`, a match of `secret_join`, joins to a name, as a candidate at `place` without a label."""
     op, start = join["op"], join.start("value")
     quote = ""
     if op and op[-1] in "\"'`":
@@ -164,7 +165,7 @@ def _service_name() -> re.Pattern[str]:
 
 
 def _behind_services(text: str, low: str, first: int, last: int) -> Iterator[Found]:
-    """Random values behind the name of a service alone: `datadog: 0123...`."""
+    """Random values behind the name of a service alone in first..last: `datadog: 0123...`."""
     near = low[first:last]
     latin = service_names().latin
     if latin.isdisjoint(patterns.service_word.findall(near)) and (near.isascii() or _cjk_name().search(near) is None):
@@ -204,7 +205,8 @@ def _is_handled(low: str, first: int, last: int, spoken: tuple[list[int], list[i
 def _handled(
     text: str, low: str, run: tuple[int, int], spoken: tuple[list[int], list[int]] | None, taken: Spans
 ) -> Iterator[Found]:
-    """A long random value in a line about handling a secret, in a table cell, or beside the name of a service."""
+    """The long random value in the span `run`, if it is in a line about handling a secret, in a table cell, or beside
+    the name of a service. `spoken`: as for `_is_handled`. `taken`: spans in which a value is not judged."""
     start, end = run
     match = patterns.long_value.search(text, max(0, start - 1), min(len(text), end + 1))
     if match is None or not taken.is_free(*match.span()):
@@ -232,7 +234,8 @@ def _handled(
 
 def _is_handed(low: str, first: int, start: int, behind: str) -> bool:
     """Whether a value at the end of its line is handed over there, in the line before, or kept under a heading for
-    credentials."""
+    credentials. `first`, `start`: the offsets of the line and of the value. `behind`: the rest of the line behind
+    it."""
     if behind.strip(" \t`\"'|.*="):
         return False
     above = _said_above(low, first, start)
@@ -244,7 +247,8 @@ def _is_handed(low: str, first: int, start: int, behind: str) -> bool:
 
 
 def _said_above(low: str, first: int, start: int) -> int:
-    """The start of the line before a value that begins its line; else the start of its own line."""
+    """The start of the line before a value that begins its line; else `first`, the start of its own line. `start`: the
+    offset of the value."""
     if first == 0 or low[first - 1] != "\n" or low[first:start].strip(" \t`\"'>*-"):
         return first
     above = low.rfind("\n", max(0, first - 202), first - 1) + 1
@@ -254,7 +258,8 @@ def _said_above(low: str, first: int, start: int) -> int:
 
 
 def _is_kept(low: str, first: int, start: int) -> bool:
-    """Whether a value ends a list item (`- mailer: ...`) below a heading for credentials."""
+    """Whether the value at `start` ends a list item (`- mailer: ...`) below a heading for credentials. `first`: the
+    start of its line."""
     if patterns.list_item_before.match(low, first, start) is None:
         return False
     heading = low.rfind("\n#", max(0, first - 1_000), first) + 1

@@ -64,8 +64,8 @@ def lowered(text: str) -> str:
 
 
 def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
-    """The spans of unbroken runs of 10 characters or more with a digit, of 16 or more without; at most
-    _MAX_STRETCH each."""
+    """The spans of unbroken runs of 10 characters or more with a digit, of 16 or more without; at most _MAX_STRETCH
+    each. `digits`: the text with `1` for each digit."""
     stretches = list(runs(text, UNBROKEN, 16))
     marked = plain(text).translate(UNBROKEN)
     end = -1

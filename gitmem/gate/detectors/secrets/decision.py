@@ -319,7 +319,8 @@ _NEVER_CHOSEN = ("placeholder", "digest", "other_value", "algorithm", "date", "v
 
 
 def _reads_so(value: str, strength: int, quoted: bool) -> bool:
-    """`is_chosen` for a value that is not a name, number, date or code: decides by its characters."""
+    """`is_chosen` for a value that is not a name, number, date or code: decides by its characters. `strength`,
+    `quoted`: as in `is_chosen`."""
     kinds = classes(value)
     has_digit = patterns.digit.search(value) is not None
     if not any(c.isalpha() for c in value):
@@ -418,7 +419,8 @@ _NEVER_ASSIGNED = (
 
 
 def _is_assigned_uuid(name: str, sign: str, strong: bool) -> bool:
-    """Whether a UUID is a secret, by its name: most UUIDs are ids."""
+    """Whether a UUID is a secret, by its `name`: most UUIDs are ids. `sign`: what joins the name to it. `strong`:
+    whether the sign, the words or quotation marks assign it clearly."""
     if patterns.once_token_name.search(name):
         return False
     named = kind_of(name, "key_name", "upper_secret_name") != ""

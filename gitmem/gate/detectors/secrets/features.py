@@ -192,8 +192,8 @@ def is_named_id(low: str, start: int, end: int) -> bool:
 
 
 def is_of_other_words(low: str, first: int, start: int, end: int) -> bool:
-    """Whether the words between a word for a secret, which ends at `first`, and an id of Git are about something
-    else."""
+    """Whether `low[start:end]` (text in lower case) is an id of Git and the words between it and a word for a secret,
+    which ends at `first`, are about something else."""
     value, between = low[start:end], low[first:start]
     if len(value) not in _GIT_LENGTHS or patterns.hex_id.fullmatch(value) is None:
         return False

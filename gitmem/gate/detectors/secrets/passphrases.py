@@ -95,8 +95,8 @@ _INFLECTED = word_list("inflected ending")
 
 
 def _loose(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span of four or more words without grammar behind `with the passphrase`, up to the first word of
-    grammar; or None."""
+    """The span of four or more words without grammar behind `with the passphrase`, up to the first word of grammar; or
+    None. `start`, `end`: the place of the word for a passphrase."""
     match = None
     if patterns.used_before.search(low, max(0, start - 24), start):
         match = patterns.loose_words.match(text, end)

@@ -84,7 +84,7 @@ def _label(cells: list[tuple[int, str]]) -> int | None:
 
 
 def _beside_user(text: str, start: int, end: int, cells: list[tuple[int, str]]) -> bool:
-    """Whether a field that looks chosen stands in a row with the name of a user."""
+    """Whether the field `text[start:end]` looks chosen and one of the `cells` of its row is the name of a user."""
     candidate = Candidate(Place.ROW, text, start, end, known=True)
     if not is_secret(candidate):
         return False

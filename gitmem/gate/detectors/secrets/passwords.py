@@ -97,8 +97,8 @@ def _in_columns(text: str, start: int, end: int) -> bool:
 
 
 def _beside_word(text: str, low: str, digits: bytes, word: re.Match[str]) -> tuple[list[Span], int]:
-    """(spans of the passwords beside a word for one, the offset from which the next word is searched, 0 for no
-    limit)."""
+    """(spans of the passwords beside a word for one, the offset from which the next word is searched, 0 for no limit).
+    `digits`: the text with `1` for each digit."""
     start, short, ascii_word = word.start(), word.group() in _SHORT_WORDS, text[word.start()].isascii()
     name_end = word.end()
     if ascii_word and (rest := patterns.password_name_rest.match(text, name_end)):
@@ -140,7 +140,8 @@ def _looks_chosen(value: str) -> bool:
 
 
 def _joined(text: str, low: str, word: re.Match[str], join: re.Match[str], name_end: int) -> tuple[list[Span], int]:
-    """As `_beside_word`, when something joins the word, whose name ends at `name_end`, to the text behind it."""
+    """As `_beside_word`, when something joins the word, whose name ends at `name_end`, to the text behind it. `join`:
+    the match of `password_join` there."""
     aside = join["aside"]
     if aside and _looks_chosen(aside.strip(" \t()（）")):  # `the default password (...) was`
         start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（"))
@@ -171,7 +172,8 @@ def _is_changed(text: str, start: int, end: int) -> bool:
 
 
 def _old_and_new(text: str, name_end: int) -> tuple[Span, Span] | None:
-    """The spans of the old and the new password of `password from ... to ...`, or None."""
+    """The spans of the old and the new password of `password from ... to ...`, or None. `name_end`: the end of the
+    word."""
     match = patterns.from_to.match(text, name_end)
     if match is None or not _is_changed(text, *match.span("old")):
         return None
@@ -264,7 +266,8 @@ def _quoted(text: str, start: int, end: int, quote: str, is_phrase: bool) -> tup
     """(offset of the closing quote, True) for a value whose closing quote stands further on than `end`; (`end`, False)
     without such a quote.
 
-    A value with spaces counts only if it is a passphrase of three words or looks like a spaced password.
+    A value with spaces counts only if it is a passphrase of three words (`is_phrase`: the word is one for a passphrase)
+    or looks like a spaced password.
     """
     close = text.find(CLOSE.get(quote, quote), start, start + 200)
     inside = "\n"

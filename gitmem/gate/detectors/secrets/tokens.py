@@ -98,7 +98,8 @@ def _opening() -> re.Pattern[str]:
 
 
 def _open_before(text: str, at: int, start: str) -> bool:
-    """Whether a token can begin here: after no letter or digit, or after an escape such as `\\n`, `%3D` or `\\x1b[0m`.
+    r"""Whether a token that begins with `start` can begin at the offset `at`: after no letter or digit, or after an
+    escape such as `\n`, `%3D` or `\x1b[0m`.
 
     A short beginning (`sk-`, `live_`) is also part of longer names: there `_`, `-` and `.` do not open one.
     """
