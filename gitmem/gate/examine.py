@@ -191,7 +191,7 @@ def inspect(
 
 
 def _is_commit_id(match: Match, text: str, policy: Policy) -> bool:
-    """Whether a random-looking value is the oid of a commit of this repository, or its first seven or more digits."""
+    """Whether a random-looking value is the oid of a commit of `policy.ids`, or its first seven or more digits."""
     value = text[match.start : match.end]
     if match.rule not in RANDOM_RULES or len(value) < 7 or not set(value) <= HEX:
         return False

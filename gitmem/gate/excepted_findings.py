@@ -48,7 +48,7 @@ def apply_exceptions(findings: Iterable[Finding], policy: Policy) -> ExceptionRe
 
 
 def _as_block_if_strict(finding: Finding, policy: Policy) -> Finding:
-    """The finding with a warning turned into a block when the policy is strict."""
+    """The finding with a warning turned into a block when the policy is strict; the message then says so."""
     if not policy.strict or finding.severity is Severity.BLOCK:
         return finding
     return replace(finding, severity=Severity.BLOCK, message=f"{finding.message} (a warning: the gate is strict)")

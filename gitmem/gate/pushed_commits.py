@@ -72,14 +72,15 @@ def pushed_commits(repo: Repository, updates: Iterable[RefUpdate], remote: str) 
 
 
 def default_branch(repo: Repository, remote: str) -> str:
-    """The oid of a remote's default branch at the last fetch; "" when it is unknown or `remote` is an address."""
+    """The oid of a remote's default branch at the last fetch; "" when it is unknown, and for a `remote` with a slash,
+    which is an address."""
     if remote and "/" not in remote:
         return _commit_of(repo, f"refs/remotes/{remote}/HEAD")
     return ""
 
 
 def _remote_branches(repo: Repository, remote: str) -> list[str]:
-    """`^oid` for each branch of a remote at the last fetch; [] when `remote` is an address."""
+    """`^oid` for each branch of a remote at the last fetch; [] for a `remote` with a slash, which is an address."""
     if remote and "/" not in remote:
         return [f"^{oid}" for _, oid in repo.refs(f"refs/remotes/{remote}/")]
     return []

@@ -61,7 +61,8 @@ def unescaped(text: str) -> str:
 
 @lru_cache(maxsize=1024)  # the fields of hits repeat: paths, types, days
 def one_line(text: str) -> str:
-    """A field beside a quotation (a path, a heading, a name) on one line, escaped by `escaped` and without a secret."""
+    """A field beside a quotation (a path, a heading, a name) on one line, escaped by `escaped`; HIDDEN in its place
+    when it has a secret."""
     return escaped(without_secrets([" ".join(text.split())])[0])
 
 
@@ -150,7 +151,8 @@ def passage_mark(
 def opening_tag(
     path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust: str = "", note: str = ""
 ) -> str:
-    """The tag that opens a quotation, its attributes escaped."""
+    """The tag `<memory ...>` that opens a quotation, its attributes escaped. Arguments as in `fence`; empty ones have
+    no attribute."""
     lines = ",".join(line_range(first, last) for first, last in spans)
     attributes = [("path", allowed_name(path)), ("lines", lines), ("commit", commit[:12])]
     attributes += [("trust", trust), ("note", note)]

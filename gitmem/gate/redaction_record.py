@@ -53,7 +53,7 @@ def _recorded_rewrites(repo: Repository) -> list[str]:
 
 def without_recorded_rewrites(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:
     """The findings without those whose staged file is a recorded blob. If there was one, the function adds the trailer
-    to the file `message`. Raises GitFailed if Git cannot add it."""
+    to the file `message` (a path from the working directory). Raises GitFailed if Git cannot add it."""
     if not findings:
         return findings
     recorded = set(_recorded_rewrites(repo))

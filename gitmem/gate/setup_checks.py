@@ -113,7 +113,7 @@ def _install_if(wrong: object) -> str:
 
 
 def _driver(repo: Repository) -> Check:
-    """Whether Git can start our merge driver; when it cannot, Git merges memory as plain text."""
+    """The check whether Git can start our merge driver; when it cannot, Git merges memory as plain text."""
     wrong = merge_driver.driver_problem(repo, sys.executable)
     detail = "none is set up"
     if merge_driver.is_set_up(repo):
@@ -212,7 +212,7 @@ def _ours(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _modes(repo: Repository) -> Check:
-    """Whether other users of this machine can read or write our state."""
+    """The check whether other users of this machine can read or write our state."""
     folder = repo.common_dir / "gitmem"
     open_ = [path.name for path in _files_in(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
     wrong = hint = ""
@@ -257,7 +257,7 @@ def _gone_rows(repo: Repository, today: date) -> int:
 
 
 def _refusal(repo: Repository) -> Check:
-    """Whether the last commit or push of memory was refused, perhaps with nobody at its terminal."""
+    """The check whether the last commit or push of memory was refused, perhaps with nobody at its terminal."""
     last = last_refusal.read(repo.common_dir)
     if last:
         return Check("last commit", str(last), "git mem scan shows what it is", NO_REFUSAL)

@@ -20,7 +20,8 @@ _ALLOWED_RULES = frozenset(PERSONAL)  # rules that do not withhold a name: a per
 @lru_cache(maxsize=4096)
 def name_for_model(text: str) -> str:
     """A short string that others wrote (an author, a branch, a tag, a subject), on one line, as a model may see it:
-    WITHHELD_NAME in its place when it has a secret or reads as an instruction. Personal data does not withhold it."""
+    WITHHELD_NAME in its place when it has a secret or reads as an instruction. Personal data does not withhold it. One
+    or two plain words of at most 40 characters (`_PLAIN`), with a mail address or not, are not scanned."""
     line = " ".join(text.split())
     if _PLAIN.fullmatch(line):
         return line

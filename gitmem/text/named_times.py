@@ -93,7 +93,7 @@ def named_days(text: str, now: datetime) -> Days | None:
 
 def start_of(text: str, now: datetime) -> datetime | None:
     """The moment at which the time `text` begins: the moment itself for one like `2 hours ago`, else midnight of its
-    first day. None if the whole text is not a time."""
+    first day. None if the whole text is not a time; an ISO time is none here, unlike in `end_of`."""
     if (end_of := _to_the_minute(text, now)) is not None:
         return end_of
     days = named_days(text, now)

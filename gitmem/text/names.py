@@ -15,7 +15,8 @@ OPENING_MARKS = lazy(r"^[\s>]*(?:(?:[-*+]|\d{1,3}[.)])\s+(?=\D))?(?:\[[ xX]\]\s+
 
 
 def name_words(text: str) -> list[tuple[int, str]]:
-    """(offset, word) of each Latin word that can be a name or an identifier, in order."""
+    """(offset, word) of each Latin word that can be a name or an identifier, in order, without `.`, `-` and `/` at its
+    end."""
     return [(match.start(), match[0].rstrip(".-/")) for match in _NAME.finditer(text)]
 
 

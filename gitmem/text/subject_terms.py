@@ -41,11 +41,8 @@ _remembered_telling = lru_cache(maxsize=MAX_CACHED_TOKENS)(_telling)
 
 
 def meaningful_pairs(token: str) -> tuple[tuple[str, ...], bool]:
-    """(letter pairs of a run of Kana and Han that carry meaning, whether there are none). Without any, all pairs are
-    returned.
-
-    A pair of Hiragana is grammar if the run has other pairs.
-    """
+    """(pairs of neighbouring letters that carry meaning in a run of Kana and Han, whether there are none). Pairs of
+    Hiragana and of STOP_PAIRS carry none; without any other all pairs are returned, for one letter the letter."""
     pairs = [a + b for a, b in pairwise(token)] or [token]
     found = [pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS]
     return tuple(found or pairs), not found

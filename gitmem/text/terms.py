@@ -179,7 +179,7 @@ def without_particle(word: str) -> str:
 
 
 def without_ending(word: str) -> str:
-    """A Korean word without its particle or ending, if at least two syllables are left."""
+    """A Korean word without its particle or ending, if at least two syllables are left; else the word itself."""
     for size in range(min(_LONGEST_ENDING, len(word) - 2), 0, -1):
         if word[-size:] in korean.ENDINGS:
             return word[:-size]

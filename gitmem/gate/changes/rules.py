@@ -60,7 +60,7 @@ RULES: dict[str, str] = {
 def change_finding(
     rule: str, path: str, message: str, *, line: int = 1, warn: bool = False, commit: str = ""
 ) -> Finding:
-    """A finding about a path as a whole, without a fingerprint. It blocks unless `warn`."""
+    """A finding about a path as a whole, placed at `line`, without a fingerprint. It blocks unless `warn`."""
     severity = Severity.BLOCK
     if warn:
         severity = Severity.WARN
@@ -240,8 +240,8 @@ def check_history(
     """The findings about one changed file: of the append-only rule for a daily log, of the bulk rule and the rule about
     facts that a merge loses for MEMORY.md. A new file and any other file have none.
 
-    `daily`: patterns of daily logs. `today`: the day of the change. The caller does not call this for a commit with a
-    `Memory-Rewrite` trailer.
+    `commit`: the commit of the findings, "" for none. `daily`: patterns of daily logs. `today`: the day of the change.
+    The caller does not call this for a commit with a `Memory-Rewrite` trailer.
 
     A changed log blocks, with two exceptions that warn. One is a log that only a pattern of `daily` makes a log, since
     another program writes it and may move lines. The other is a log of `today` or of a day next to it (work at night,

@@ -72,7 +72,8 @@ def staged_change(repo: Repository, policy: Policy, *, merging: bool = False) ->
 
 
 def is_checked_path(path: str, policy: Policy) -> bool:
-    """Whether the gate checks a change of this path."""
+    """Whether the gate checks a change of this path: .gitmem.toml, a .gitattributes, a file that it scans or protects,
+    or a place of memory or of instructions."""
     if path == TRACKED or is_attributes(path):
         return True
     return (
@@ -108,7 +109,7 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
 
 def staged_history(repo: Repository, staging: Staging, message: str, policy: Policy) -> list[Finding]:
     """The findings of the history rules for the commit that is about to be made with this message; [] when the message
-    gives a reason."""
+    gives a reason (`rewrite_reason`)."""
     if rewrite_reason(message):
         return []
     findings: list[Finding] = []

@@ -124,7 +124,8 @@ def range_settings_loss(
 
 
 def settings_of(repo: Repository, commit: str) -> str:
-    """The oid of a commit's settings; "" for a commit without settings and for no commit ("")."""
+    """The oid of a commit's settings; "" for a commit without settings or with a link in their place, and for no commit
+    ("")."""
     if not commit:
         return ""
     return _regular(repo.entries(commit, [TRACKED]))

@@ -70,7 +70,8 @@ def runs(text: str, members: bytes, least: int) -> Iterator[tuple[int, int]]:
 
 
 def places(text: str, words: tuple[str, ...]) -> list[int]:
-    """The offsets of all occurrences of the words in a text, sorted."""
+    """The sorted offsets at which a word of `words` begins in a text, in the same case; an offset comes once for each
+    word that begins there."""
     starts: list[int] = []
     for word in words:
         at = text.find(word)

@@ -25,8 +25,8 @@ _NAMES = {
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """A match for each control character or sequence. One that no terminal obeys only warns, unless it is inside a
-    word."""
+    """A match for each escape sequence, each carriage return inside a line, and each ASCII control character except BEL
+    and white space. One that no terminal obeys only warns, unless it is inside a word."""
     raw = text.raw
     returns = raw.count("\r")
     if not has_byte(raw, _BYTES) and (not returns or returns == raw.count("\r\n")):

@@ -59,7 +59,8 @@ def _read(view: View) -> Iterator[Match]:
 
 
 def _rows(views: Iterator[View]) -> Iterator[list[View]]:
-    """The views in groups of consecutive ones of a kind, at most _MAX_ROW_CHARS characters each."""
+    """The views in groups of consecutive ones of a kind, at most _MAX_ROW_CHARS characters each; a longer view is a
+    group by itself."""
     row: list[View] = []
     size = 0
     for view in views:
@@ -226,7 +227,7 @@ def _instruction(text: Text, boost: float) -> str:
 
 
 def _secret(text: str) -> bool:
-    """Whether a decoded text has a secret."""
+    """Whether a decoded text has a secret, a password or a session (`secrets.secret_lines`)."""
     from gitmem.gate.detectors.secrets import secrets
 
     return bool(secrets.secret_lines(text))

@@ -134,7 +134,8 @@ def _host_and_rest(address: str) -> tuple[list[str], str]:
 
 
 def _is_service(address: str, name: str) -> bool:
-    """Whether the host of an address belongs to a known service of this name: `api.trello.com` to "trello"."""
+    """Whether the host of an address belongs to the `.com` domain of a known service of this name: `api.trello.com` to
+    "trello"."""
     from gitmem.gate.detectors.secrets.rule_tables import service_names
 
     labels, _ = _host_and_rest(address)

@@ -148,7 +148,8 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
-    """For each line with text: (line, its text, the end of the line before, the beginning of the line after)."""
+    """For each line with text: (line, its text, the end of the line before, the beginning of the line after). The last
+    two have at most NEIGHBOUR_CHARACTERS; "" without such a line."""
     before = ""
     pending: tuple[Line, str] | None = None
     for line in lines(folded):

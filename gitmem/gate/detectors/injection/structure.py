@@ -486,7 +486,7 @@ def _word(raw: str) -> str:
 
 
 def tokens(line: str) -> set[str]:
-    """The single words and CJK pairs of a line, quoted or not, for the prefilter."""
+    """The words of at least two letters and the CJK pairs of a folded line, quoted or not, for the prefilter."""
     if line.isascii():
         return set(_QUICK_ASCII.findall(line))
     signs = set(_QUICK_WORD.findall(line))

@@ -43,7 +43,7 @@ def parse(data: bytes) -> bytes:
 
 @lru_cache(maxsize=MAX_CACHED_TOKENS)
 def of_token(token: str) -> tuple[int, ...]:
-    """The classes of the words in a token of folded text, in order; () if none is known.
+    """The classes of the words in a token of folded text, in order; NUMBER for a number, () if none is known.
 
     A run of CJK characters is cut from its beginning into the longest known words.
     """

@@ -24,7 +24,8 @@ def luhn(digits: str) -> bool:
 
 
 def iban(value: str) -> bool:
-    """ISO 13616: the first four characters moved to the end, letters as 10..35, the remainder by 97 is 1."""
+    """Whether a value is an IBAN (ISO 13616), spaces ignored: the first four characters moved to the end, letters as
+    10..35, the remainder by 97 is 1. False for fewer than 15 characters."""
     text = value.replace(" ", "").upper()
     if len(text) < 15 or not text.isascii() or not text.isalnum():
         return False
@@ -81,7 +82,7 @@ def _resident_birth(digits: str) -> date | None:
 
 
 def business_number(digits: str) -> bool:
-    """Whether ten digits are a Korean business registration number."""
+    """Whether ten digits are a Korean business registration number. False for ten equal digits."""
     if len(digits) != 10 or not digits.isdigit() or len(set(digits)) == 1:
         return False
     total = sum(int(d) * w for d, w in zip(digits, (1, 3, 7, 1, 3, 7, 1, 3, 5), strict=False))
@@ -114,7 +115,8 @@ def _weighted(digits: str, weights: tuple[int, ...]) -> int:
 
 
 def british_health(digits: str) -> bool:
-    """Whether ten digits are a number of the British NHS: weights 10 to 2, the rest to eleven (10 is never given)."""
+    """Whether ten digits are a number of the British NHS: weights 10 to 2, the rest to eleven (10 is never given).
+    False for fewer than three different digits."""
     if len(digits) != 10 or not digits.isdigit() or len(set(digits)) < 3:
         return False
     return (11 - _weighted(digits[:9], (10, 9, 8, 7, 6, 5, 4, 3, 2)) % 11) % 11 == int(digits[9])
@@ -156,7 +158,8 @@ def french(value: str) -> bool:
 
 
 def dutch(digits: str) -> bool:
-    """Whether nine digits are a Dutch citizen service number: weights 9 to 2 and -1, a multiple of eleven."""
+    """Whether nine digits are a Dutch citizen service number: weights 9 to 2 and -1, a multiple of eleven. False for
+    fewer than three different digits."""
     if len(digits) != 9 or not digits.isdigit() or len(set(digits)) < 3:
         return False
     return _weighted(digits, (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0

@@ -149,7 +149,7 @@ def _wallet_key() -> str:
 
 @cache
 def _made() -> dict[str, str]:
-    """The values of `examples.txt` that have a name."""
+    """Name -> value, for the values of `examples.txt` that have a name."""
     key = _wallet_key()
     password = f"Gro{fake('[A-Z]{3}')}#{fake('[1-9]{2}')}"
     return {"password": password, "wallet key": key, "cut wallet key": key[:-1]}

@@ -170,7 +170,8 @@ def is_readable_base64(value: str) -> bool:
 
 
 def is_varied(value: str) -> bool:
-    """Whether a value has as many different characters as a random one of its length."""
+    """Whether a value has enough different characters (one more than a quarter of its length, at most six) and no
+    character six times in a row."""
     distinct = len(set(value))
     if distinct < min(6, 1 + len(value) // 4):
         return False
@@ -181,7 +182,8 @@ _GIT_LENGTHS = frozenset([*range(7, 17), 40, 64])
 
 
 def is_named_id(low: str, start: int, end: int) -> bool:
-    """Whether the label before or behind `low[start:end]` (text in lower case) says that the value names a thing."""
+    """Whether the label before `low[start:end]` (text in lower case) says that the value is public, or the label before
+    or behind a hexadecimal value says that it is an id."""
     value, before = low[start:end], low[max(0, start - 32) : start]
     if patterns.public_label_before.search(before):
         return True
@@ -291,7 +293,8 @@ def base62_crc(body: str) -> str:
 
 
 def github(token: str) -> bool:
-    """Whether a `ghp_`-like or `npm_` token of 36 characters ends in the checksum of the 30 before it."""
+    """Whether a `ghp_`-like or `npm_` token has 36 characters behind its first `_`, and ends in the checksum of the
+    first 30 of these."""
     body = token.partition("_")[2]
     return len(body) == 36 and base62_crc(body[:30]) == body[30:]
 
@@ -355,7 +358,7 @@ IDS = ("resource_id", "node_key", "model_file")  # ids of a cloud, public keys o
 
 def kind_of(value: str, *kinds: str) -> str:
     """The first of these kinds that a value is: the name of a function above or of a row of `patterns.txt` that is
-    searched in it; "" when it is none."""
+    searched in it; "" when it is none. Raises AttributeError for a name that is neither."""
     for kind in kinds:
         is_kind = _COMPUTED.get(kind)
         if is_kind is None and getattr(patterns, kind).search(value) is not None:

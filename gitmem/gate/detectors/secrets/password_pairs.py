@@ -243,7 +243,7 @@ def _with_option(text: str) -> Iterator[tuple[int, int]]:
 
 def _end_of_command(text: str, at: int) -> int:
     """The end of the command at `at`: of its line, or of the next when that is indented (.netrc) or continued by a
-    backslash."""
+    backslash; at most _LONGEST_COMMAND characters behind `at`."""
     limit = min(len(text), at + _LONGEST_COMMAND)
     last = text.find("\n", at, limit)
     if last >= 0 and (text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\"):

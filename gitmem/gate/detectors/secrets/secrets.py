@@ -62,7 +62,7 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 def _match(raw: str, secret: Found, start: int, end: int) -> Match:
-    """The blocking match of a secret, with its words and its mask."""
+    """The blocking match of a secret at `raw[start:end]`, with its words and its mask."""
     what = _named(secret.what or REASONS[secret.rule])
     if secret.certain:
         what = Message("{}, its checksum is right", what)
