@@ -25,7 +25,8 @@ def languages_in(text: str) -> tuple[ModuleType, ...]:
 
 
 def language_of(text: str) -> str:
-    """The language code of a text by its script: ko with Hangul, else ja with Kana, else zh with Han, else en."""
+    """The language code of a text by its script: ko with a Hangul syllable, else ja with Kana, else zh with Han, else
+    en."""
     if text.isascii():
         return "en"
     if _has(text, "가", "힣"):
