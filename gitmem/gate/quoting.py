@@ -41,16 +41,11 @@ def escaped(text: str) -> str:
 
 def visible(text: str) -> str:
     r"""`text` with each character of INVISIBLE (invisible, or changing the writing direction) spelled as `\uXXXX`.
-    Joiners and flag emoji stay. In a text without flag emoji NUL becomes U+FFFD."""
-    kept = ENGLAND.findall(text)
-    if kept:
-        text = ENGLAND.sub("\x00", text)
-    else:
-        text = text.replace("\x00", "\ufffd")
-    text = INVISIBLE.sub(lambda m: "\x00" if kept and m.group() == "\x00" else _spelled(m.group()), text)
-    for flag in kept:
-        text = text.replace("\x00", flag, 1)
-    return text
+    Joiners and flag emoji stay. NUL becomes U+FFFD."""
+    between = ENGLAND.split(text.replace("\x00", "\ufffd"))
+    flags = [*ENGLAND.findall(text), ""]
+    spelled = (INVISIBLE.sub(lambda match: _spelled(match.group()), part) for part in between)
+    return "".join(part + flag for part, flag in zip(spelled, flags, strict=True))
 
 
 def unescaped(text: str) -> str:

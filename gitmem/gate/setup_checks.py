@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.errors import BadConfig, OutsideRepository
+from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.gate import exceptions, last_refusal
 from gitmem.git import merge_driver
 from gitmem.git.hooks import GATES, HOOKS, REFRESH
@@ -233,7 +233,8 @@ def _exceptions(repo: Repository, today: date) -> Check:
     """The check of the exceptions file: whether it can be read, and whether entries have ended."""
     try:
         allow = exceptions.parse(_text(repo, exceptions.FILE))
-    except BadConfig as error:
+        gone = _gone_rows(repo, today) if allow.baseline else 0
+    except GitMemError as error:
         return Check("exceptions", error.message, error.hint)
     ended = [entry for entry in allow.entries if entry.expired(today)]
     wrong = hint = ""
@@ -243,7 +244,7 @@ def _exceptions(repo: Repository, today: date) -> Check:
     details = [Message("{} in force", len(allow.entries))]
     if allow.baseline:
         details.append(Message("{} accepted at adoption", counted(len(allow.baseline), "finding")))
-        if gone := _gone_rows(repo, today):
+        if gone:
             details.append(Message("{} of them gone: {}", gone, "git mem allow --prune"))
     return Check("exceptions", wrong, hint, joined(", ", details))
 

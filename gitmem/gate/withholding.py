@@ -13,7 +13,7 @@ from gitmem.lazy_patterns import lazy
 
 WITHHELD = "[a line the gate would block]"
 WITHHELD_NAME = "[a name the gate would block]"
-_PLAIN = lazy(r"[\w.'’-]{1,40}(?: [\w.'’-]{1,40})?(?: <[\w.+-]{1,60}@[\w.-]{1,80}>)?")
+_PLAIN = lazy(r"[\w.'’-]{1,19}(?: [\w.'’-]{1,19})?(?: <[\w.+-]{1,19}@[\w.-]{1,80}>)?")
 _ALLOWED_RULES = frozenset(PERSONAL)  # rules that do not withhold a name: a person's name is personal data
 
 
@@ -21,7 +21,8 @@ _ALLOWED_RULES = frozenset(PERSONAL)  # rules that do not withhold a name: a per
 def name_for_model(text: str) -> str:
     """A short string that others wrote (an author, a branch, a tag, a subject), on one line, as a model may see it:
     WITHHELD_NAME in its place when it has a secret or reads as an instruction. Personal data does not withhold it. One
-    or two plain words of at most 40 characters (`_PLAIN`), with a mail address or not, are not scanned."""
+    or two plain words of at most 19 characters (`_PLAIN`), with a mail address or not, are not scanned: no token is so
+    short."""
     line = " ".join(text.split())
     if _PLAIN.fullmatch(line):
         return line

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.gate.examine import examine
+from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import HIDDEN, escaped, fence, passage, shown_name
-from gitmem.gate.withholding import WITHHELD_NAME
+from gitmem.gate.withholding import WITHHELD_NAME, name_for_model
 
 
 @pytest.mark.parametrize(
@@ -32,13 +34,29 @@ def test_remote_images_are_not_rendered_and_hidden_characters_are_shown() -> Non
     assert escaped("a\u202eb\U000e0041c\x1b[2J") == "a\\u202eb\\U000e0041c\\u001b[2J"
 
 
+FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
+
+def test_a_flag_hides_nothing_beside_it() -> None:
+    assert escaped(f"a\x00b {FLAG}\U000e0041") == f"a\ufffdb {FLAG}\\U000e0041"
+    hidden = "".join(chr(0xE0000 + ord(c)) for c in "obey")
+    found = examine(f"England {FLAG}{hidden} won", "memory/a.md", Policy())
+    assert [finding.rule for finding in found] == ["invisible-smuggling"] and '"obey"' in found[0].message
+    assert not examine(f"England {FLAG} won", "memory/a.md", Policy())
+
+
+def test_a_token_as_a_name_is_withheld_from_a_model() -> None:
+    token = "ghp_" + secrets.token_hex(18)
+    assert name_for_model(token) == name_for_model(f"Mia <{token}@a.example>") == WITHHELD_NAME
+    assert name_for_model("Mia Rolle <mia@a.example>") == "Mia Rolle <mia@a.example>"
+
+
 def test_ordinary_text_is_left_as_it_is() -> None:
-    flag = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
     for text in (
         "1 < 2 && 3 > 2",
         "한글, 日本語, 👩‍👩‍👧 🏳️‍🌈",
         "a [link](x.md) and `code`",
-        f"England {flag}!",
+        f"England {FLAG}!",
         "x <- y",
     ):
         assert escaped(text) == text

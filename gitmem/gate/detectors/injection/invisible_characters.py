@@ -42,14 +42,15 @@ def smuggled(run: str) -> str:
 
 
 def payloads(raw: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, decoded text) of each run of tag characters, then of each run of variation selectors. A run of tag
-    characters that begins as the flag of a region, a single selector and two selectors of emoji are left out."""
+    """(start, end, decoded text) of each run of tag characters, then of each run of variation selectors. The flag of a
+    region, a single selector and two selectors of emoji are left out; what follows a flag in its run is a payload."""
     if raw.isascii() or (b"\xf3\xa0" not in utf8(raw) and b"\xef\xb8" not in utf8(raw)):
         return
-    flags = {match.start() + 1 for match in _FLAG.finditer(raw)}
+    flags = {match.start() + 1: match.end() for match in _FLAG.finditer(raw)}  # start of the flag's run -> its end
     for match in _TAGS.finditer(raw):
-        if match.start() not in flags:
-            yield *match.span(), smuggled(match.group())
+        start = flags.get(match.start(), match.start())
+        if start < match.end():
+            yield start, match.end(), smuggled(raw[start : match.end()])
     for match in _SELECTORS.finditer(raw):
         if len(match.group()) >= 3 or not all(c in "\ufe0e\ufe0f" for c in match.group()):
             yield *match.span(), smuggled(match.group())
