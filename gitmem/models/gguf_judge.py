@@ -24,8 +24,8 @@ CONTEXT_TOKENS = 4096  # the rubric takes about 1,000, and a third more in langu
 
 
 def open(path: str, setting: Setting) -> GgufJudge:
-    """The judge of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed,
-    OSError if the file cannot be read."""
+    """The judge of a file. Raises ModelUnavailable if there is no such file, it cannot be read, or llama-cpp-python
+    is not installed."""
     return GgufJudge(model_file(path), setting)
 
 

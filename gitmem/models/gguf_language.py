@@ -16,8 +16,8 @@ from gitmem.models.reply_cache import ReplyCache
 
 
 def open(path: str, setting: Setting) -> GgufModel:
-    """The model of a file. Raises ModelUnavailable if there is no such file or llama-cpp-python is not installed,
-    OSError if the file cannot be read."""
+    """The model of a file. Raises ModelUnavailable if there is no such file, it cannot be read, or llama-cpp-python
+    is not installed."""
     return GgufModel(model_file(path), setting)
 
 

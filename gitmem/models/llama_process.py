@@ -192,17 +192,21 @@ def model_file(path: str) -> Path:
 
 
 def model_id(file: Path) -> str:
-    """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches. Raises OSError as
-    `fingerprint`."""
+    """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches. Raises
+    ModelUnavailable as `fingerprint`."""
     return f"gguf:{file.name}@{fingerprint(file)}"
 
 
 def fingerprint(file: Path) -> str:
-    """12 hex digits of the SHA-256 of a file's size, first and last MiB: enough to tell models apart. Raises OSError if
-    the file cannot be read."""
-    size = file.stat().st_size
-    with file.open("rb") as data:
-        digest = hashlib.sha256(str(size).encode() + data.read(1 << 20))
-        data.seek(max(0, size - (1 << 20)))
-        digest.update(data.read(1 << 20))
+    """12 hex digits of the SHA-256 of a file's size, first and last MiB: enough to tell models apart. Raises
+    ModelUnavailable if the file cannot be read."""
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as data:
+            digest = hashlib.sha256(str(size).encode() + data.read(1 << 20))
+            data.seek(max(0, size - (1 << 20)))
+            digest.update(data.read(1 << 20))
+    except OSError as error:
+        words = Message("the model file '{}' cannot be read ({})", str(file), error.strerror)
+        raise ModelUnavailable(words, "check its permissions") from None
     return digest.hexdigest()[:12]

@@ -594,11 +594,13 @@ def reviewer(repo: Repository) -> str:
 
 
 def bring_up_to_date(there: Repository, head: str, name: str) -> None:
-    """Merge `head` into the branch `name`, which `there` has checked out. Raises GitMemError when the merge fails,
-    above all for a conflict."""
+    """Merge `head` into the branch `name`, which `there` has checked out. Raises GitMemError for a conflict, and as
+    `run_commit` when a hook refuses the merge or it cannot be signed."""
     try:
         run_commit(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
     except GitMemError as error:
+        if not run_git(there, ["ls-files", "--unmerged"]).strip():
+            raise
         raise GitMemError(
             Message("'{}' conflicts with the current branch", name),
             Message("merge or delete it: {}", f"git branch -D {shlex.quote(name)}"),

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from gitmem.config import Config
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_files
-from gitmem.memory.fact import Fact
-from gitmem.memory.facts import expired, fact_date, importance, parse, pinned
+from gitmem.memory.fact import Fact, names_fact
+from gitmem.memory.facts import SUPERSEDES, expired, fact_date, importance, parse, pinned
 from gitmem.memory.files import memory_paths, read_memory_file
 from gitmem.memory.retention import last_day
 from gitmem.memory.snapshot import tree_files
@@ -133,15 +133,13 @@ class FactList:
             rows[row.fact.id].append(row)
         return dict(rows)
 
-    @cached_property
-    def successors(self) -> dict[str, list[PresentFact]]:
-        """Value of a `supersedes` key (the id of a fact, or its beginning) -> the facts with that key."""
-        rows: dict[str, list[PresentFact]] = defaultdict(list)
-        for row in self.rows:
-            for key, value in row.fact.meta:
-                if key == "supersedes":
-                    rows[value].append(row)
-        return dict(rows)
+    def successors(self, ident: str) -> list[PresentFact]:
+        """The facts that name the fact with the id `ident`, or the beginning of it, with `supersedes`."""
+        return [row for row in self.rows if names_fact(row.fact.meta, (SUPERSEDES,), ident)]
+
+    def first_with(self, beginning: str) -> PresentFact | None:
+        """The first fact whose id begins with `beginning`; None without one, and for ""."""
+        return next((row for row in self.rows if beginning and row.fact.id.startswith(beginning)), None)
 
     @cached_property
     def counts(self) -> dict[str, Counter[str]]:
@@ -289,8 +287,8 @@ def _rows(
         data = file.data if file.data is not None else contents.get(file.blob)
         if data is not None and b"\0" not in data:
             rows += _facts_of(file, data, _committed_ids(repo, file, head_blobs), today)
-    superseded = {value for row in rows for key, value in row.fact.meta if key == "supersedes"} - {""}
-    return [replace(row, state="superseded") if row.fact.id in superseded else row for row in rows]
+    superseded = tuple({value for row in rows for key, value in row.fact.meta if key == SUPERSEDES and value})
+    return [replace(row, state="superseded") if row.fact.id.startswith(superseded) else row for row in rows]
 
 
 def _facts_of(file: FactFile, data: bytes, committed: frozenset[str] | None, today: date) -> Iterator[PresentFact]:

@@ -31,7 +31,7 @@ from gitmem.memory.writing import Added, NewLine
 from gitmem.paths import layout_of
 from gitmem.provenance import trailers
 from gitmem.review import publish
-from gitmem.review.forges.forge import Client, Forge, Pull
+from gitmem.review.forges.forge import Client, Forge, ForgeError, Pull
 from gitmem.review.forges.location import forge_of
 from gitmem.search.keywords import slug
 
@@ -205,7 +205,8 @@ def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now
 
 def _push_and_propose(target: Target, config: Config, offered: LineOffer, access: PushAccess) -> LineOffer:
     """Push the branch of an offer and open its pull request. When the branch cannot be pushed, or there is no token for
-    the pull request, `then` says what to type or open. Raises as `_push_and_open`, except GitFailed."""
+    the pull request, `then` says what to type or open, and so when the forge refuses it. Raises as `_push_and_open`,
+    except GitFailed and ForgeError."""
     repo, full = target.repo, f"refs/heads/{offered.branch}"
     folder = shlex.quote(str(repo.root or repo.git_dir))
     try:
@@ -217,7 +218,7 @@ def _push_and_propose(target: Target, config: Config, offered: LineOffer, access
         kept_ref = f"{PROPOSAL_REFS}{offered.branch}"
     try:
         sent = _push_and_open(target, config, offered, url, access)
-    except GitFailed as error:
+    except (GitFailed, ForgeError) as error:
         sent = replace(offered, then=f"git -C {folder} push origin {kept_ref}:{full}    # {error.message}")
     if target.copy:
         if sent.state == "kept":

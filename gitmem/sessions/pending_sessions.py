@@ -252,7 +252,10 @@ def _write_note(
     source = Source(note.session, note.agent, note.file)
     try:
         _save(common, replace(note, tries=note.tries + 1))  # counted first: the process may be killed while it writes
-        transcript = _transcript(note)
+        try:
+            transcript = _transcript(note)
+        except OSError as error:
+            return NoteResult(note, problem=f"its transcript cannot be read: {error.strerror}")
         if note.ended:
             flushed, episode = end_session(repo, config, transcript, source, now=now, model=model, wait=wait)
         else:
@@ -263,7 +266,7 @@ def _write_note(
     except GitMemError as error:
         return NoteResult(note, problem=error.message)
     except OSError as error:
-        return NoteResult(note, problem=f"its transcript cannot be read: {error.strerror}")
+        return NoteResult(note, problem=f"it cannot be written: {error.strerror}")
     delete_note(common, note.name)
     return NoteResult(note, flushed, episode)
 

@@ -235,10 +235,9 @@ class Store:
         self._remove(_file_name(key_to_read(key), owner))
 
     def clear(self) -> None:
-        """Delete all values of the profile. Raises OSError if a file cannot be deleted."""
-        self._cache.clear()
+        """Delete all values of the profile. Raises GitMemError if a file cannot be deleted."""
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
-            file.unlink(missing_ok=True)
+            self._remove(file.name)
 
     def _make_room(self, owner: Owner, now: datetime) -> None:
         """Raise UsageError if the owner cannot store another value.

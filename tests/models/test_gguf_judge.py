@@ -14,7 +14,7 @@ import pytest
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
-from gitmem.models import gguf_judge, llama_library
+from gitmem.models import gguf_judge, llama_library, llama_process
 from gitmem.models.gguf_judge import GgufJudge
 from gitmem.models.gguf_parameters import parameters
 from gitmem.models.judgement_cache import JudgementCache, judge_key
@@ -181,3 +181,8 @@ def test_the_weights_are_left_alone_for_one_model_only_and_a_core_stays_free() -
         assert library.llama_model_default_params().use_extra_bufts is False
     assert library.llama_model_default_params is defaults
     assert 1 <= llama_library.threads() <= max(1, (os.cpu_count() or 2) // 2)
+
+
+def test_a_model_file_that_cannot_be_read_is_an_unavailable_model(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        llama_process.fingerprint(tmp_path)  # a folder

@@ -208,6 +208,19 @@ def test_two_at_once_one_wins_and_the_other_says_so(logs: Repo) -> None:
     assert second.returncode == 3 and "another git mem" in second.stderr
 
 
+def test_a_merge_that_a_hook_refuses_is_no_conflict_and_no_reason_to_delete_the_branch(logs: Repo) -> None:
+    promote(logs, "--branch", "memory/promote")
+    logs.commit("meanwhile", {"memory/2026-02-08.md": "# 2026-02-08\n\n- Decision: the crane port is 8000\n"})
+    hook = logs.path / ".git/hooks/pre-merge-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho not today >&2\nexit 1\n")
+    hook.chmod(0o755)
+    logs.git("switch", "-qc", "elsewhere")
+    done = logs.mem("promote", "--branch", "memory/promote", check=False)
+    assert done.returncode != 0 and "not today" in done.stderr
+    assert "conflicts" not in done.stderr and "branch -D" not in done.stderr
+
+
 def test_on_a_branch_the_work_tree_is_left_alone(logs: Repo) -> None:
     head = logs.git("rev-parse", "HEAD")
     answer = promote(logs, "--branch", "memory/review")

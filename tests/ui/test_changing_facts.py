@@ -84,6 +84,14 @@ def test_a_replacement_names_what_it_replaces_and_is_from_today(
     assert memory.git("log", "-1", "--format=%s").strip() == "memory: supersede 1 fact"
 
 
+def test_a_fact_is_superseded_by_one_that_names_the_beginning_of_its_id(memory: Repo, browse: Browse) -> None:
+    new = f"- PoC phase 2 uses gRPC <!-- mem supersedes={fact_id(REST)[:8]} -->\n"
+    memory.commit("by hand", {"MEMORY.md": memory.read("MEMORY.md") + new})
+    browser = browse(memory)
+    assert fact_id("PoC phase 2 uses gRPC") in fact(browser) and REST in fact(browser, "PoC phase 2 uses gRPC")
+    assert "superseded" in fact(browser)
+
+
 def test_forgetting_everywhere_takes_it_out_of_the_log_too(memory: Repo, browse: Browse) -> None:
     memory.commit("log", {"memory/2026-02-06.md": f"# 2026-02-06\n\n## 10:00 - api\n\n- {REST}\n"})
     browser = browse(memory)

@@ -14,6 +14,7 @@ from gitmem.claims.cited_code import CodeExcerpt, compare_citations
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, text_hash
+from gitmem.memory.facts import SUPERSEDES
 from gitmem.memory.snapshot import layout_at
 from gitmem.provenance import why
 from gitmem.provenance.cited_sources import Source
@@ -64,8 +65,8 @@ def page(view: View) -> Response:
     )
     code = [(citation, _numbered(citation.then), _numbered(citation.now)) for citation in cited_code]
     equal = view.facts.by_id.get(row.fact.id, [])
-    older = [(value, view.facts.by_id.get(value, [None])[0]) for key, value in row.fact.meta if key == "supersedes"]
-    newer = view.facts.successors.get(row.fact.id, [])
+    older = [(value, view.facts.first_with(value)) for key, value in row.fact.meta if key == SUPERSEDES]
+    newer = view.facts.successors(row.fact.id)
     replaced = [other for _, other in older if other]
     return view.render(
         "fact.html", row=row, was=_former_text(view, row, answer), answer=answer, quotes=quotes, older=older, code=code,
