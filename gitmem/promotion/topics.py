@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
-from gitmem.text.english import MONTHS, NOT_NAMES, WEEKDAYS
-from gitmem.text.heading_words import GENERIC_WORDS, is_generic_heading
+from gitmem.memory.topics import as_topic
+from gitmem.text.english import NOT_NAMES
+from gitmem.text.heading_words import GENERIC_WORDS
 from gitmem.text.names import is_identifier, name_words
 
-MAX_TOPIC_CHARS = 90  # characters of a heading or a parent item that can be a topic
 MAX_BOTH_CHARS = 60  # characters of a heading and a parent item together; beyond them the item alone is the topic
 MAX_TIMED_WORDS = 4  # words of a heading with a time that names a thing; longer ones tell what happened
 MIN_TOPIC_SHARE = 0.5  # share of a topic's words from which a text has the topic itself
@@ -29,31 +29,6 @@ _REPORTS = re.compile(
     r"|상태|진행|시도|다음|완료|현황|進捗|次回|予定|状況|ステータス|完了|实施|状态|进展|下一步|待办|完成",
     re.I,
 )
-# Words that say whose or which log it is, beside the word for a log: `Dev Log`, `개발 일지`.
-_KIND_OF_LOG = re.compile(
-    r"\b(?:dev(?:elopment)?|engineering|personal|project|team|agent|coding)\s+(?=(?:log|journal|diary|notes?)\b)"
-    r"|(?:개발|업무|프로젝트|팀|개인)\s*(?=(?:일지|일기|로그|노트|기록))",
-    re.I,
-)
-# Words of a date in a title; its numbers are no words anyway.
-_MONTH_NAMES = "|".join((*MONTHS, *(f"{name[:3]}t?" for name in MONTHS)))
-_DATE_WORDS = re.compile(
-    rf"\b(?:{_MONTH_NAMES}|{'|'.join(name[:3] for name in WEEKDAYS)})\b\.?|(?<=\d)(?:st|nd|rd|th)\b"
-    r"|(?<=\d)\s*(?:년|월|일|주차?)(?![가-힣])|[월화수목금토일]요일|[(（][월화수목금토일月火水木金土日][)）]"
-    r"|(?<=\d)\s*[年月日号號周週]|[月火水木金土日]曜日?|(?:星期|周|週)[一二三四五六日天]|第(?=\s*\d)",
-    re.I,
-)
-# A numbered step or problem: the number orders the log, and what stands behind it is what was done.
-_NUMBERED_STEP = re.compile(
-    r"(?:step|phase|stage|problem|issue|bug|fix|task)\s*[#№]?\s*\d+[a-z]?\b(?=\W*$|\s*[-–—:.)])"
-    r"|\d+\s*(?:단계|번째)(?=\W*$|\s*[-–—:：.)])|(?:단계|문제|이슈|버그)\s*\d+\b|(?:手順|ステップ|段階|問題|步骤|阶段|问题)\s*\d+|第\s*\d+\s*[步阶段]",
-    re.I,
-)
-_MARKS = re.compile(r"^(?:\[[ xX]\]\s*)?[^\w\[(「『【<`\"'“‘@#$&]+|^\d{1,3}[.)]\s+")
-_TRAILING = re.compile(r"[\s:：;,.。、*_~\-–—]+$")
-_EMPHASIS = re.compile(r"\*\*|__|~~|(?<!\w)\*|\*(?!\w)")
-_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-_SENTENCE_END = re.compile(r"[.!?。！？](?:\s|$)")
 
 
 def topic_of(statement: Statement, text: str) -> str:
@@ -62,8 +37,8 @@ def topic_of(statement: Statement, text: str) -> str:
     It is the nearest heading and the nearest parent item that name a thing, without those whose words `text` has. A
     heading with a time is an occasion; it counts only when there is no parent item and `text` has no name.
     """
-    parent = next((topic for item in reversed(statement.parents) if (topic := _as_topic(item))), "")
-    headings = [topic for heading in statement.above if (topic := _as_topic(heading))]
+    parent = next((topic for item in reversed(statement.parents) if (topic := as_topic(item))), "")
+    headings = [topic for heading in statement.above if (topic := as_topic(heading))]
     heading = ""
     if headings:
         heading = headings[-1]
@@ -77,7 +52,7 @@ def topic_of(statement: Statement, text: str) -> str:
 def timed_topic(statement: Statement, text: str) -> str:
     """The nearest heading with a topic, at most MAX_TIMED_WORDS words, of a statement below a heading with a time; ""
     for any other statement, and if `text` has the topic's words."""
-    topics = [topic for heading in statement.above if (topic := _as_topic(heading))]
+    topics = [topic for heading in statement.above if (topic := as_topic(heading))]
     if not statement.time or not topics:
         return ""
     topic = topics[-1]
@@ -102,17 +77,6 @@ def reports_work(statement: Statement) -> bool:
     if not statement.time:
         above += statement.above[-1:]
     return any(map(_REPORTS.search, above))
-
-
-def _as_topic(text: str) -> str:
-    """A heading or an item as a topic; "" when it names no thing, is a numbered step, is too long or is a sentence."""
-    bare = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
-    bare = _TRAILING.sub("", _MARKS.sub("", bare.strip())).strip()
-    if is_generic_heading(_DATE_WORDS.sub(" ", _KIND_OF_LOG.sub("", bare))) or _NUMBERED_STEP.match(bare):
-        return ""
-    if len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
-        return ""
-    return bare
 
 
 def has_topic(text: str, topic: str) -> bool:

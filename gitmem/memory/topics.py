@@ -1,0 +1,179 @@
+"""Compares the topics of two statements: one topic, two topics, or unknown (`compare_topics`). Pure.
+
+The topic of a statement is the thing of its comment (ABOUT), else the thing before its first colon (`Billing: ...`),
+else the last step of its trail that names a thing. So a heading, a comment and words before a colon are compared alike.
+Headings that name no thing (`Decisions`, `오늘 한 일`), dates and titles of files are no topics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from gitmem.lazy_patterns import lazy
+from gitmem.memory.sections import subject_steps
+from gitmem.text.english import MONTHS, NOT_NAMES, WEEKDAYS
+from gitmem.text.heading_words import GENERIC_WORDS, is_generic_heading, leading_topic
+
+MIN_SHARED = 0.6  # share of a topic's words from which a statement names it: `Ferry Tern` and `Ferry Lark` differ
+MAX_TOPIC_CHARS = 90  # characters of a heading or a parent item that can be a topic
+STEM_LETTERS = 5  # first letters of two Latin words that may be forms of one word
+MAX_CACHED_TOPICS = 1 << 13
+
+# Words that say whose or which log it is, beside the word for a log: `Dev Log`, `개발 일지`.
+_KIND_OF_LOG = lazy(
+    r"\b(?:dev(?:elopment)?|engineering|personal|project|team|agent|coding)\s+(?=(?:log|journal|diary|notes?)\b)"
+    r"|(?:개발|업무|프로젝트|팀|개인)\s*(?=(?:일지|일기|로그|노트|기록))",
+    re.I,
+)
+# Words of a date in a title; its numbers are no words anyway.
+_MONTH_NAMES = "|".join((*MONTHS, *(f"{name[:3]}t?" for name in MONTHS)))
+_DATE_WORDS = lazy(
+    rf"\b(?:{_MONTH_NAMES}|{'|'.join(name[:3] for name in WEEKDAYS)})\b\.?|(?<=\d)(?:st|nd|rd|th)\b"
+    r"|(?<=\d)\s*(?:년|월|일|주차?)(?![가-힣])|[월화수목금토일]요일|[(（][월화수목금토일月火水木金土日][)）]"
+    r"|(?<=\d)\s*[年月日号號周週]|[月火水木金土日]曜日?|(?:星期|周|週)[一二三四五六日天]|第(?=\s*\d)",
+    re.I,
+)
+# A numbered step or problem: the number orders the log, and what stands behind it is what was done.
+_NUMBERED_STEP = lazy(
+    r"(?:step|phase|stage|problem|issue|bug|fix|task)\s*[#№]?\s*\d+[a-z]?\b(?=\W*$|\s*[-–—:.)])"
+    r"|\d+\s*(?:단계|번째)(?=\W*$|\s*[-–—:：.)])|(?:단계|문제|이슈|버그)\s*\d+\b|(?:手順|ステップ|段階|問題|步骤|阶段|问题)\s*\d+|第\s*\d+\s*[步阶段]",
+    re.I,
+)
+_MARKS = lazy(r"^(?:\[[ xX]\]\s*)?[^\w\[(「『【<`\"'“‘@#$&]+|^\d{1,3}[.)]\s+")
+_TRAILING = lazy(r"[\s:：;,.。、*_~\-–—]+$")
+_EMPHASIS = lazy(r"\*\*|__|~~|(?<!\w)\*|\*(?!\w)")
+_LINK = lazy(r"\[([^\]]+)\]\([^)]*\)")
+_SENTENCE_END = lazy(r"[.!?。！？](?:\s|$)")
+# Words of the title of a memory file: the first heading `Acme memory` names the file, not the topic of a fact.
+_FILE_TITLE = lazy(
+    r"\b(?:memory|memories|notes?|notebook|log)\b|메모리|기억|노트|메모|기록|メモ|記録|记忆|笔记|记录", re.I
+)
+_WORD = lazy(r"[^\W_]+")
+_WIDE_LETTER = lazy("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]")
+
+
+class TopicMatch(StrEnum):
+    """How the topic of a later statement compares with that of an earlier one.
+
+    `SAME`: the earlier statement names the topic of the later one. `RELATED`: they have words in common, but the
+    later topic may be narrower or another one (`Falcon`, then `Falcon API`). `ANOTHER`: neither statement names the
+    topic of the other. `UNKNOWN`: one of them has no topic.
+    """
+
+    SAME = "same"
+    RELATED = "related"
+    ANOTHER = "another"
+    UNKNOWN = "unknown"
+
+
+class Topic(NamedTuple):
+    """The topic of a statement. `name`: its words, "" for none. `context`: the text in which the statement may name the
+    topic of another one."""
+
+    name: str
+    context: str
+
+
+@lru_cache(MAX_CACHED_TOPICS)
+def statement_topic(text: str, trail: tuple[str, ...] = (), about: str = "") -> Topic:
+    """The topic of a statement. `about`: the value of ABOUT in its comment; it may be in `trail` too.
+
+    A text that begins with a topic names no other topic: the words behind its colon are not searched for one.
+    """
+    leading = leading_topic(text)
+    steps = _topic_steps(trail)
+    name = about or leading
+    if not name and steps:
+        name = steps[-1]
+    return Topic(name, "\n".join((about, leading or text, *steps)))
+
+
+def compare_topics(earlier: Topic, later: Topic) -> TopicMatch:
+    """Compare the topics of two statements. The order of the two matters only between SAME and RELATED."""
+    if not _words(earlier.name) or not _words(later.name):
+        return TopicMatch.UNKNOWN
+    if _names(earlier.context, later.name):
+        return TopicMatch.SAME
+    if _may_name(earlier.context, later.name) or _may_name(later.context, earlier.name):
+        return TopicMatch.RELATED
+    return TopicMatch.ANOTHER
+
+
+def may_be_one_topic(one: Topic, other: Topic) -> bool:
+    """Whether a statement may stand for the other one: a topic is unknown, or one statement names the topic of the
+    other word for word. False for topics that are only RELATED by forms of a word (`order`, `orders`)."""
+    found = {compare_topics(one, other), compare_topics(other, one)}
+    return not found.isdisjoint((TopicMatch.SAME, TopicMatch.UNKNOWN))
+
+
+def as_topic(text: str) -> str:
+    """A heading or an item as a topic; "" when it names no thing, is a numbered step, is too long or is a sentence."""
+    bare = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
+    bare = _TRAILING.sub("", _MARKS.sub("", bare.strip())).strip()
+    if is_generic_heading(_DATE_WORDS.sub(" ", _KIND_OF_LOG.sub("", bare))) or _NUMBERED_STEP.match(bare):
+        return ""
+    if len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
+        return ""
+    return bare
+
+
+def _topic_steps(trail: tuple[str, ...]) -> list[str]:
+    """The steps of a trail that are topics, without the header row of a table.
+
+    The first of several steps is left out: it is the title of the file in most, and names what all statements of the
+    file are about. A single one is left out if it is such a title (`Acme memory`).
+    """
+    if len(trail) > 1 or any(map(_FILE_TITLE.search, trail)):
+        trail = trail[1:]
+    return [topic for step in subject_steps(trail) if " | " not in step and (topic := as_topic(step))]
+
+
+def _names(context: str, topic: str) -> bool:
+    """Whether a text has more than MIN_SHARED of the words of a topic as they are. Longer words of Hangul, Kana and Han
+    count more, since they may be several words."""
+    own, words, squeezed = _words(topic), frozenset(_words(context)), _squeezed(context)
+    found = [word for word in own if word in words or (_is_wide(word) and len(word) > 1 and word in squeezed)]
+    return len(found) > MIN_SHARED * len(own) and _weight(found) > MIN_SHARED * _weight(own)
+
+
+def _may_name(context: str, topic: str) -> bool:
+    """Whether a text has more than MIN_SHARED of the telling words of a topic, in any form."""
+    own, squeezed, stems = _telling_words(topic), _squeezed(context), {_stem(word) for word in _words(context)}
+    found = [word for word in own if _stem(word) in stems or (_is_wide(word) and word in squeezed)]
+    return len(found) > MIN_SHARED * len(own)
+
+
+def _words(text: str) -> list[str]:
+    """The words and numbers of a text in lower case, each once."""
+    return list(dict.fromkeys(_WORD.findall(text.casefold())))
+
+
+def _telling_words(topic: str) -> list[str]:
+    """The words of a topic that can tell it from another one; all its words if none can."""
+    words = _words(topic)
+    return [word for word in words if word not in GENERIC_WORDS and word not in NOT_NAMES] or words
+
+
+def _squeezed(text: str) -> str:
+    """A text in lower case without white space: `결제 팀` and `결제팀` are one word."""
+    return "".join(text.casefold().split())
+
+
+def _stem(word: str) -> str:
+    if word.isascii() and word.isalpha():
+        return word[:STEM_LETTERS]
+    return word
+
+
+def _is_wide(word: str) -> bool:
+    """Whether a word has Hangul, Kana or Han."""
+    return _WIDE_LETTER.search(word) is not None
+
+
+def _weight(words: Iterable[str]) -> int:
+    """The number of words; a word of Hangul, Kana or Han counts as its pairs of letters."""
+    return sum(max(1, len(word) - 1) if _is_wide(word) else 1 for word in words)
