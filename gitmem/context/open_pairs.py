@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from gitmem.context.layers import Part
 from gitmem.daily_logs import log_day
 from gitmem.memory import facts
-from gitmem.memory.fact import Fact, cited_spans
+from gitmem.memory.fact import Fact
 from gitmem.memory.facts import by_person
+from gitmem.memory.recent_lines import RecentLines
 from gitmem.memory.rivals import (
     MEMORY,
-    RECENT_DAYS,
     KnownFacts,
     OtherSide,
     PlacedFact,
@@ -33,7 +33,6 @@ from gitmem.memory.rivals import (
     rivals,
 )
 from gitmem.memory.sections import subject_steps
-from gitmem.memory.statements import TEXT_FORMS
 from gitmem.models.judgement_cache import JudgementCache
 from gitmem.package_files import state_of
 
@@ -101,10 +100,8 @@ class _Pairs:
     def __init__(self, source: PairSource, known: Sequence[PlacedFact], today: date) -> None:
         self.source = source
         self.known = known
-        self.today = today
         self.standing = KnownFacts(known, today)
-        self.ids = {row.fact.id for row in known}
-        self.cited = [span for row in known for span in cited_spans(row.fact.meta)]
+        self.recent = RecentLines((row.fact for row in known), today)
         self.cache = JudgementCache(source.state, f"open pairs {state_of(*JUDGE_CODE)}")
         self.new: dict[str, float] = {}
         self.days: Mapping[int, str] | None = None
@@ -119,7 +116,9 @@ class _Pairs:
             if part.path == MEMORY:
                 own += _rows(part)
             else:
-                lines += self._recent_lines(part)
+                day = log_day(part.path, self.source.log_patterns)
+                if day is not None:
+                    lines += self.recent.of_log(part.path, day, (piece.statement for piece in part.pieces))
         own = sorted(own, key=lambda row: (row.day, -row.fact.line), reverse=True)[:MAX_STATEMENTS]
         lines = lines[:MAX_STATEMENTS]
         found = [*proposed_rivals(lines, self.known), *proposed_rivals(own, self.known)]
@@ -140,18 +139,6 @@ class _Pairs:
                     (row.path, row.fact.line), OtherSide(other.path, other.fact.line, other.day, later_side)
                 )
         return sides
-
-    def _recent_lines(self, part: Part) -> Iterator[PlacedFact]:
-        """The items, paragraphs and quotations of a part of a recent log (RECENT_DAYS) that no fact repeats or cites;
-        none for a part of another file."""
-        day = log_day(part.path, self.source.log_patterns)
-        if day is None or not self.today - timedelta(days=RECENT_DAYS) <= day <= self.today:
-            return
-        spans = [span for span in self.cited if span.path == part.path]
-        for piece, row in zip(part.pieces, _rows(part), strict=True):
-            cited = any(span.overlaps(part.path, piece.first, piece.last) for span in spans)
-            if piece.statement.form in TEXT_FORMS and not cited and row.fact.id not in self.ids:
-                yield row._replace(day=day.isoformat())
 
     def judged(self, new: PlacedFact, old: PlacedFact) -> Rival | None:
         """The open pair of two statements, None if a person need not be asked.

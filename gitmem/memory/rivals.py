@@ -42,7 +42,6 @@ MAX_JUDGED_FACTS = 6  # candidates for one statement that `relation` judges; the
 # about .05, but keeps only .66 of the replacements.
 MIN_SHARED_TERMS = 0.25  # share of the shorter text's terms
 SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment with which a person settles a pair of facts
-RECENT_DAYS = 14  # age of the daily logs, at most, whose lines are compared with the facts to ask a person
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
 MAX_CACHED_RELATIONS = 1 << 14  # pairs of statements
 MAX_CACHED_TEXTS = 1 << 12  # texts whose words are cached

@@ -46,7 +46,8 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory
 from gitmem.memory.new_statements import rivals_between
-from gitmem.memory.rivals import RECENT_DAYS, PlacedFact, Rival, rivals_in_memory, without_secrets
+from gitmem.memory.recent_lines import RECENT_DAYS
+from gitmem.memory.rivals import PlacedFact, Rival, rivals_in_memory, without_secrets
 from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.promotion import logs

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple, assert_never
@@ -29,14 +29,14 @@ from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
-from gitmem.memory.fact import Fact, Meta, cited_spans, encode, fact_id, render_span, text_hash
+from gitmem.memory.fact import Fact, Meta, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
+from gitmem.memory.recent_lines import RecentLines, is_comparable
 from gitmem.memory.rivals import (
     MEMORY,
     PROPOSES,
-    RECENT_DAYS,
     KnownFacts,
     PlacedFact,
     Progress,
@@ -46,7 +46,7 @@ from gitmem.memory.rivals import (
     rivals,
     without_secrets,
 )
-from gitmem.memory.statements import TEXT_FORMS, Statement, read
+from gitmem.memory.statements import Statement, read
 from gitmem.messages import Message
 from gitmem.promotion.repetitions import is_preferred
 from gitmem.promotion.topics import topic_of
@@ -150,21 +150,18 @@ def work_tree_facts(repo: Repository) -> list[Fact]:
 
 
 def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[PlacedFact]:
-    """The statements of the daily logs of the last RECENT_DAYS, newest first, each text once. Statements that a fact of
-    `known` repeats or cites are left out."""
-    seen = {fact.id for fact in known}
-    first = today - timedelta(days=RECENT_DAYS)
-    cited = [span for fact in known for span in cited_spans(fact.meta)]
+    """The lines of `RecentLines` in the daily logs of the work tree, newest first, each text once."""
+    recent = RecentLines(known, today)
+    seen: set[str] = set()
     logs = [(day, path) for path in memory_paths(repo, config) if (day := log_day(path, config.memory_daily))]
     for day, path in sorted(logs, reverse=True):
-        if not first <= day <= today:
+        if not recent.are_in_log_of(day):
             continue
-        spans = [span for span in cited if span.path == path]
-        for fact in reversed(statement_facts(facts.split_lines(file_bytes(repo, path)))):
-            if fact.id in seen or any(span.overlaps(path, fact.line, fact.end) for span in spans):
-                continue
-            seen.add(fact.id)
-            yield PlacedFact(path, fact, day.isoformat())
+        lines = read(facts.split_lines(file_bytes(repo, path)))
+        for row in reversed(list(recent.of_log(path, day, lines))):
+            if row.fact.id not in seen:
+                seen.add(row.fact.id)
+                yield row
 
 
 def statement_facts(lines: Sequence[str]) -> list[Fact]:
@@ -174,8 +171,7 @@ def statement_facts(lines: Sequence[str]) -> list[Fact]:
 
 def _statements(lines: Sequence[str]) -> list[Statement]:
     """The items, paragraphs and quotations of a log that have text."""
-    document = read(lines)
-    return [each for each in document if each.form in TEXT_FORMS and each.text]
+    return [each for each in read(lines) if is_comparable(each)]
 
 
 def pair_id(pair: Rival) -> str:
