@@ -19,7 +19,7 @@ from pathlib import Path
 from gitmem.context.layers import Part
 from gitmem.daily_logs import log_day
 from gitmem.memory import facts
-from gitmem.memory.fact import Fact
+from gitmem.memory.fact import ABOUT, Fact
 from gitmem.memory.facts import by_person
 from gitmem.memory.recent_lines import RecentLines
 from gitmem.memory.rivals import (
@@ -32,7 +32,6 @@ from gitmem.memory.rivals import (
     rival_of,
     rivals,
 )
-from gitmem.memory.sections import subject_steps
 from gitmem.models.judgement_cache import JudgementCache
 from gitmem.package_files import state_of
 
@@ -181,4 +180,4 @@ class _Pairs:
 def _judged_values(row: PlacedFact) -> tuple[object, ...]:
     """All of a statement on which the judgement of a pair depends."""
     fact: Fact = row.fact
-    return fact.text, subject_steps(fact.trail), row.day, fact.get("type"), by_person(fact)
+    return fact.text, fact.trail, fact.get(ABOUT), row.day, fact.get("type"), by_person(fact)

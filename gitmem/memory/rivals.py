@@ -25,6 +25,7 @@ from gitmem.memory.fact import ABOUT, Fact, names_fact
 from gitmem.memory.facts import BESIDE, SUPERSEDES, by_person, expired, fact_date, parse
 from gitmem.memory.sections import subject_steps
 from gitmem.memory.similarity import is_near_duplicate, replaced_value, terms
+from gitmem.memory.topics import may_be_one_topic, statement_topic
 from gitmem.paths import Kind, kind
 from gitmem.text.english import STOP_WORDS
 from gitmem.text.heading_words import leading_topic
@@ -252,7 +253,7 @@ def judge(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False
     A fact that a person pinned or wrote by hand is guarded: a program may not replace it. `as_if_derived`: True judges
     as if both were derived from logs, so that neither is guarded.
     """
-    earlier, later = _with_topic_before(earlier, later), _with_topic_before(later, earlier)
+    earlier, later = _in_form_of(earlier, later), _in_form_of(later, earlier)
     texts = (earlier.fact.text, later.fact.text)
     bare = (without_deciding_words(texts[0]), without_deciding_words(texts[1]))
     if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # only one begins with "We decided that": compare without it
@@ -266,12 +267,13 @@ def judge(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False
     return _changed_back(sides[0], sides[1]) or found
 
 
-def _with_topic_before(row: PlacedFact, other: PlacedFact) -> PlacedFact:
-    """The fact with the topic of its comment (ABOUT) before its text if the text of `other` begins with its topic, so
-    that both name their topics in one way; else the fact as it is. Words before a colon that the fact has too are a
-    property (`API port: 8080`), no topic."""
+def _in_form_of(row: PlacedFact, other: PlacedFact) -> PlacedFact:
+    """The fact with the topic of its comment (ABOUT) before its text if the text of `other` begins with that topic;
+    else the fact as it is."""
     about, topic = row.fact.get(ABOUT), leading_topic(other.fact.text)
-    if not about or not topic or other.fact.get(ABOUT) or terms(topic) <= terms(row.fact.text):
+    if not about or not topic or other.fact.get(ABOUT):
+        return row
+    if not may_be_one_topic(statement_topic("", about=about), statement_topic("", about=topic)):
         return row
     return row._replace(fact=row.fact._replace(text=f"{about}: {row.fact.text}", trail=row.fact.trail[:-1]))
 
@@ -327,10 +329,10 @@ def _relation(earlier: Said, later: Said) -> Relation:
 
 
 def _said(row: PlacedFact, text: str) -> Said:
-    """The fact with another text, as `relation` takes it: with its subject, day, type, and whether a person said it."""
+    """The fact with another text, as `relation` takes it: with its trail, day, type, and whether a person said it."""
     from gitmem.memory.relation import Said
 
-    return Said(text, subject_steps(row.fact.trail), row.day, row.fact.get("type"), by_person(row.fact))
+    return Said(text, row.fact.trail, row.day, row.fact.get("type"), by_person(row.fact))
 
 
 def proposed_rivals(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:

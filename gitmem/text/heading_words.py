@@ -63,10 +63,16 @@ def leading_topic(text: str) -> str:
     """The thing that a text of one line names before its first colon: `billing` of `billing: the retry limit is 3`.
     White space must follow the colon, unless it is full-width. "" when the text names none, as in `Decision: ...`, when
     more than MAX_LEADING_WORDS words or 40 characters are before the colon, and for a text of several lines."""
-    found = _BEFORE_COLON.match(OPENING_MARKS.sub("", text))
+    return split_topic(text)[0]
+
+
+def split_topic(text: str) -> tuple[str, str]:
+    """(`leading_topic` of a text, the text behind its colon); ("", the text) for a text without a topic."""
+    bare = OPENING_MARKS.sub("", text)
+    found = _BEFORE_COLON.match(bare)
     if found is None or "\n" in text.strip():
-        return ""
+        return "", text
     topic = found[1].strip("*_ ")
     if len(topic.split()) > MAX_LEADING_WORDS or is_generic_heading(topic):
-        return ""
-    return topic
+        return "", text
+    return topic, bare[found.end() :]

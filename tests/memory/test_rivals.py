@@ -9,8 +9,9 @@ import pytest
 from gitmem.json_values import json_object
 from gitmem.memory import rivals
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.memory.facts import parse
+from gitmem.memory.facts import parse, split_lines
 from gitmem.memory.rivals import KnownFacts, PlacedFact, Rival, with_days
+from gitmem.promotion.settlement import statement_facts
 
 TODAY = date(2026, 6, 1)
 
@@ -110,3 +111,77 @@ def test_a_topic_in_a_comment_is_compared_with_one_before_the_text(about: str, r
     old = f"- Eagle: We decided the API port is 8080 <!-- mem type=decision {src} from=2026-01-01 -->"
     new = f"- We decided that the API port is now 9090 <!-- mem type=decision {src} from=2026-01-09 about={about} -->"
     assert [rival.automatic for rival in found(f"{old}\n{new}\n")] == [True] * replaced
+
+
+FACT = "src=memory/2026-01-01.md#L3 from=2026-01-01"
+FORMS_OF_A_FACT = {  # each below the title of MEMORY.md
+    "lead": "# Memory\n\n## Facts\n\n- {topic}: {text} <!-- mem type=fact {fact} -->\n",
+    "about": "# Memory\n\n## Facts\n\n- {text} <!-- mem type=fact {fact} about={topic} -->\n",
+    "heading": "# Memory\n\n## {topic}\n\n- {text} <!-- mem type=fact {fact} -->\n",
+    "titled": "# Acme memory\n\n## {topic}\n\n- {text} <!-- mem type=fact {fact} -->\n",
+    "nested": "# Memory\n\n## Services\n\n### {topic}\n\n- {text} <!-- mem type=fact {fact} -->\n",
+    "parent": "# Memory\n\n## Facts\n\n- {topic}\n  - {text} <!-- mem type=fact {fact} -->\n",
+}
+FORMS_OF_A_LINE = {
+    "lead": "# 2026-06-01\n\n- {topic}: {text}\n",
+    "lead below a heading": "# 2026-06-01\n\n## Platform sync\n\n- {topic}: {text}\n",
+    "heading": "# 2026-06-01\n\n## {topic}\n\n- {text}\n",
+    "timed heading": "# 2026-06-01\n\n## 09:00 - {topic}\n\n- {text}\n",
+    "nested": "# 2026-06-01\n\n## Acme platform\n\n### {topic}\n\n- {text}\n",
+    "titled": "# Dev log 2026-06-01\n\n## {topic}\n\n- {text}\n",
+    "parent": "# 2026-06-01\n\n## 09:00 - standup\n\n- {topic}\n  - {text}\n",
+}
+TWO_TOPICS = {
+    "en": ("Orders", "Billing", "retry limit 3", "the retry limit is now 7"),
+    "en decided": ("Falcon", "Eagle", "We decided the API port is 8080", "We decided that the API port is now 9090"),
+    "ko": ("주문", "결제", "재시도 한도 3", "재시도 한도는 이제 7"),
+    "ko service": ("주문 서비스", "결제 서비스", "재시도 횟수는 3회로 한다", "재시도 횟수는 이제 5회로 한다"),
+    "zh": ("订单", "计费", "重试上限是3次", "重试上限现在是7次"),
+}
+
+
+def between(fact_form: str, line_form: str, old: tuple[str, str], new: tuple[str, str]) -> list[Rival]:
+    """The rivals of the last line of a log among the facts of a MEMORY.md. `old`, `new`: (topic, text)."""
+    topic = old[0].replace(" ", "%20") if fact_form == "about" else old[0]
+    memory = FORMS_OF_A_FACT[fact_form].format(topic=topic, text=old[1], fact=FACT)
+    log = FORMS_OF_A_LINE[line_form].format(topic=new[0], text=new[1])
+    rows = [row for row in with_days("MEMORY.md", parse(memory.encode()).facts) if row.fact.get("src")]
+    line = statement_facts(split_lines(log.encode()))[-1]
+    return rivals.rivals([PlacedFact("memory/2026-06-01.md", line, "2026-06-01")], KnownFacts(rows, TODAY))
+
+
+@pytest.mark.parametrize("texts", TWO_TOPICS)
+@pytest.mark.parametrize("line_form", FORMS_OF_A_LINE)
+@pytest.mark.parametrize("fact_form", FORMS_OF_A_FACT)
+def test_a_line_about_another_topic_is_no_rival_in_whatever_form_either_names_it(
+    fact_form: str, line_form: str, texts: str
+) -> None:
+    topic, other, old, new = TWO_TOPICS[texts]
+    assert between(fact_form, line_form, (topic, old), (other, new)) == []
+    assert between(fact_form, line_form, (other, old), (topic, new)) == []
+
+
+@pytest.mark.parametrize("texts", TWO_TOPICS)
+@pytest.mark.parametrize("line_form", FORMS_OF_A_LINE)
+@pytest.mark.parametrize("fact_form", FORMS_OF_A_FACT)
+def test_a_line_about_the_same_topic_is_a_rival_in_whatever_form_either_names_it(
+    fact_form: str, line_form: str, texts: str
+) -> None:
+    topic, _, old, new = TWO_TOPICS[texts]
+    (rival,) = between(fact_form, line_form, (topic, old), (topic, new))
+    assert not rival.repeats
+
+
+@pytest.mark.parametrize("line_form", FORMS_OF_A_LINE)
+def test_a_fact_without_a_topic_is_compared_with_any_line(line_form: str) -> None:
+    old, new = ("Decisions", "the retry limit is 3"), ("Billing", "the retry limit is now 7")
+    assert len(between("heading", line_form, old, new)) == 1
+    if line_form.startswith("lead"):
+        assert len(between("titled", line_form, old, new)) == 1
+
+
+@pytest.mark.parametrize("texts", TWO_TOPICS)
+@pytest.mark.parametrize("fact_form", FORMS_OF_A_FACT)
+def test_a_line_without_a_topic_is_compared_with_any_fact(fact_form: str, texts: str) -> None:
+    topic, _, old, new = TWO_TOPICS[texts]
+    assert len(between(fact_form, "timed heading", (topic, old), ("standup", new))) == 1

@@ -21,6 +21,8 @@ from gitmem.memory.relation.features import Features, features, gives_replaced_v
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
+from gitmem.memory.topics import Topic, TopicMatch, compare_topics, statement_topic
+from gitmem.text.heading_words import split_topic
 
 SAME_WORDS = 0.5  # least shared part of the earlier text for a denial to contradict it
 SUBJECT_SHARED = 0.4  # least shared part of the earlier text for an automatic replacement
@@ -137,6 +139,44 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
             return _REPEATED
         return _TOO_LONG
     one, other = _claims(one, other)
+    topics = statement_topic(one.text, one.trail), statement_topic(other.text, other.trail)
+    if compare_topics(*topics) is TopicMatch.ANOTHER:
+        return _of_two_topics(one, other, topics)
+    return _compared(one, other)
+
+
+def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relation:
+    """The relation of two statements about two topics; it is never automatic.
+
+    If a person should be asked about the statements as they are, they are compared once more with the topics before
+    their texts, so that a heading and words before a colon are compared alike. The result with less disagreement
+    counts: the topics only tell things apart.
+    """
+    bare = _compared(one, other)
+    if not bare.asks:
+        return bare
+    named = _compared(*(_after_topic(each, topic.name) for each, topic in zip((one, other), topics, strict=True)))
+    if named.kind is Kind.SAME:
+        chances = {**named.probabilities, Kind.SAME: 0.0, Kind.ADDS: 0.0, Kind.OTHER: 1 - _disagreement(named)}
+        named = named._replace(
+            kind=Kind.OTHER, probability=chances[Kind.OTHER], probabilities=chances, reason=_TWO_TOPICS
+        )
+    return min(named, bare, key=_disagreement)._replace(automatic=False)
+
+
+def _after_topic(statement: Said, topic: str) -> Said:
+    """The statement with a topic before its claim, and without a trail."""
+    leading, rest = split_topic(statement.text)
+    if leading != topic:
+        rest = statement.text
+    return statement._replace(text=f"{topic}: {without_deciding_words(rest)}", trail=())
+
+
+_TWO_TOPICS = "they are about two topics"
+
+
+def _compared(one: Said, other: Said) -> Relation:
+    """The relation of two statements whose lengths allow it, whatever their topics."""
     old, new = _with_trails(one, other)
     if nothing_shared(read(old), read(new)) or _only_trails_share(one.text, other.text):
         return _UNRELATED

@@ -340,3 +340,24 @@ def test_a_successor_without_a_day_amends_without_one(repo: Repo) -> None:
     settle(repo, "--later")
     old = repo.mem("search", "which port has the orders service", "--expired", env=NOW).stdout
     assert "until :" not in old and OLD in old
+
+
+TWO_TOPICS = [
+    ("Orders", "retry limit 3", "Billing", "the retry limit is now 7"),
+    ("주문", "재시도 한도 3", "결제", "재시도 한도는 이제 7"),
+]
+
+
+@pytest.mark.parametrize("heading", ["## {}", "## Services\n\n### {}"])
+@pytest.mark.parametrize(("topic", "old", "other", "new"), TWO_TOPICS)
+def test_a_fact_below_a_heading_is_asked_about_only_for_lines_of_its_topic(
+    repo: Repo, topic: str, old: str, other: str, new: str, heading: str
+) -> None:
+    fact = f"{old} <!-- mem type=fact from=2026-01-01 -->"
+    repo.commit("fact", {"MEMORY.md": f"# Acme memory\n\n{heading.format(topic)}\n\n- {fact}\n"})
+    for name, expected in ((other, []), (topic, [f"{topic}: {new}"])):
+        repo.commit("log", {LOG: f"# 2026-03-01\n\n- {name}: {new}\n"})
+        assert [pair["later"]["text"] for pair in pairs(repo)] == expected
+    for name, expected in ((other, []), (topic, [new])):
+        repo.commit("log", {LOG: f"# 2026-03-01\n\n## 09:00 - {name}\n\n- {new}\n"})
+        assert [pair["later"]["text"] for pair in pairs(repo)] == expected
