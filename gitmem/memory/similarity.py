@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
+from gitmem.memory.topics import Topic, may_be_one_topic, statement_topic
 from gitmem.text.denials import denials, without_denials
-from gitmem.text.heading_words import leading_topic
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import OPENING_MARKS, names
 from gitmem.text.numbers import NUMBER, plain_number
@@ -57,7 +57,7 @@ class _Reading(NamedTuple):
 
     `matter`: its terms without numbers and denials. `words`: its words in lower case. `replaced`: the value that it
     calls replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong that
-    ..."). `topic`: the terms of its `leading_topic`.
+    ..."). `topic`: the one before its text.
     """
 
     matter: frozenset[str]
@@ -67,7 +67,7 @@ class _Reading(NamedTuple):
     denials: frozenset[str]
     replaced: str
     wrong: bool
-    topic: frozenset[str]
+    topic: Topic
 
 
 @lru_cache(MAX_CACHED_TEXTS)
@@ -84,7 +84,7 @@ def _read(text: str) -> _Reading:
         denials(text),
         replaced_value(text),
         _WRONG.search(text) is not None,
-        frozenset(terms(leading_topic(text))),
+        statement_topic(text),
     )
 
 
@@ -99,7 +99,7 @@ def replaced_value(text: str) -> str:
 def _take_different_sides(one: _Reading, other: _Reading) -> bool:
     """Whether one text calls something wrong and the other does not, or each calls another value replaced ("red instead
     of blue" and "blue instead of red"), or each begins with another topic ("billing: ..." and "shipping: ...")."""
-    if one.wrong != other.wrong or (one.topic and other.topic and one.topic.isdisjoint(other.topic)):
+    if one.wrong != other.wrong or not may_be_one_topic(one.topic, other.topic):
         return True
     return bool(one.replaced and other.replaced) and one.replaced != other.replaced
 

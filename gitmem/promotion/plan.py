@@ -46,6 +46,7 @@ from gitmem.memory.rivals import (
 from gitmem.memory.similarity import ALIKE, is_near_duplicate, likeness, terms
 from gitmem.memory.statements import read
 from gitmem.memory.successor import why_only_proposed
+from gitmem.memory.topics import Topic, TopicMatch, compare_topics, may_be_one_topic, statement_topic
 from gitmem.messages import Message
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.topics import has_topic, timed_topic, timed_topics
@@ -59,7 +60,7 @@ from gitmem.provenance.grounding import (
     word_problem,
 )
 from gitmem.provenance.line_origins import line_origins
-from gitmem.text.heading_words import is_generic_heading, leading_topic
+from gitmem.text.heading_words import is_generic_heading
 
 if TYPE_CHECKING:
     from gitmem.memory.relation import Relation
@@ -70,7 +71,6 @@ MAX_SPANS = 4  # spans that an operation cites
 MAX_CODE_KEYS = 3  # keys of each kind (`code`, `read`) that a fact takes over from its source lines
 # Likeness from which an update corrects the fact that it names; half of ALIKE, which facts that name none need.
 MIN_UPDATE_LIKENESS = ALIKE / 2
-MIN_TOPIC_SHARE = 0.6  # share of a topic's words that a fact about it has: `Ferry Tern` and `Ferry Lark` differ
 MAX_COMPARED_ADDITIONS = 200  # newest additions of one run that are compared with each other
 MIN_SAME_PROBABILITY = 0.5  # probability from which a statement says the same as another in other words
 MIN_LOSSES, LOSS_SHARE = 3, 0.25  # facts that one run may remove: this number, or this share of all when that is more
@@ -406,7 +406,7 @@ class _Run:
                 continue
             known = self.claims[fact.id]
             if is_near_duplicate(claimed, known) or (
-                bare != text and is_near_duplicate(claimed_bare, known) and _has_topic(fact, topic)
+                bare != text and is_near_duplicate(claimed_bare, known) and _may_be_about(fact, topic)
             ):
                 return Refused(operation, Check.DUPLICATE, Message("it says the same as {}", fact.id))
         others = (row.fact for row in self.additions if not topic or not _is_about_another(row.fact, topic))
@@ -414,7 +414,7 @@ class _Run:
             return Refused(operation, Check.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = self._placed(operation)
-        near = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _has_topic(row.fact, topic)]
+        near = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _may_be_about(row.fact, topic)]
         if operation.op is Op.ADD and (problem := self._said_in_other_words(new, topic, near)):
             return Refused(operation, Check.DUPLICATE, problem)
         proposes = ""
@@ -483,7 +483,7 @@ class _Run:
         words = terms(new.fact.text)
         for other in self.additions:
             alike = likeness(words, terms(other.fact.text)) >= MIN_UPDATE_LIKENESS
-            if alike and _has_topic(other.fact, topic) and _is_surely_same(judge(other, new)):
+            if alike and _may_be_about(other.fact, topic) and _is_surely_same(judge(other, new)):
                 return Message("it says the same as {} of this run in other words", other.fact.id)
         return ""
 
@@ -506,20 +506,21 @@ def _is_surely_same(found: Relation) -> bool:
     return found.kind is Kind.SAME and found.probability >= MIN_SAME_PROBABILITY
 
 
-def _has_topic(fact: Fact, topic: str) -> bool:
-    """Whether the fact with its trail has more than MIN_TOPIC_SHARE of the words of a topic. True for no topic, and for
-    a fact without a trail and a topic of its own, since it may be about anything."""
-    own = terms(topic)
+def _may_be_about(fact: Fact, topic: str) -> bool:
+    """Whether a statement about `topic` may repeat or replace a fact: the fact with its trail names the topic, or no
+    topic is given, or the fact has neither a trail nor words before a colon, so that it may be about anything."""
     trail = [above for above in fact.trail if not is_generic_heading(above)]
-    if not own or (not trail and ": " not in fact.text):
+    if not trail and ": " not in fact.text:
         return True
-    return len(own & terms(" ".join((fact.text, *trail)))) > MIN_TOPIC_SHARE * len(own)
+    known = Topic(fact.text, "\n".join((fact.text, *trail)))
+    return compare_topics(known, statement_topic("", about=topic)) in (TopicMatch.SAME, TopicMatch.UNKNOWN)
 
 
 def _is_about_another(fact: Fact, topic: str) -> bool:
-    """Whether a fact has a topic, in its comment or before its text, that shares no word with `topic`."""
-    own = terms(fact.get(ABOUT) or leading_topic(fact.text))
-    return bool(own) and own.isdisjoint(terms(topic))
+    """Whether a fact has a topic of its own (in its comment, before its text, or in a heading below the title of
+    MEMORY.md) and may not be about `topic`."""
+    own = statement_topic(fact.text, fact.trail, fact.get(ABOUT))
+    return not may_be_one_topic(own, statement_topic("", about=topic))
 
 
 def comment_keys(operation: Operation, log: Log, old: Fact | None, about: str = "") -> tuple[tuple[str, str], ...]:

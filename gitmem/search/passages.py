@@ -137,8 +137,8 @@ class Passages:
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
         """At most `limit` hits, best first: each candidate joined with the neighbours that score nearly as high.
 
-        A near-duplicate of a better hit is left out unless both have topics that share no word. A log line that was
-        promoted becomes a source of its fact's hit.
+        A near-duplicate of a better hit is left out unless both have topics and are about two things. A log line that
+        was promoted becomes a source of its fact's hit.
         """
         if not candidates:
             return []
@@ -152,7 +152,7 @@ class Passages:
         by_place = {candidate.place: candidate for candidate in candidates}
         used: set[int] = set()
         hits: list[Hit] = []
-        shown: list[tuple[frozenset[str], frozenset[str]]] = []  # the words of each hit, and of its topic
+        shown: list[tuple[frozenset[str], str]] = []  # the words of each hit, and its topic
         placed: dict[tuple[str, int], int] = {}  # (path, line) of a fact -> its position in `hits`
         for candidate in candidates:
             if candidate.at in used or candidate.repeats:
@@ -172,7 +172,7 @@ class Passages:
                     hits[at] = with_source(hits[at], source)
                     continue
                 hit = with_source(hit, source)
-            words, topic = _words(hit.text), _words(_topic(fact or candidate, hit))
+            words, topic = _words(hit.text), _topic(fact or candidate, hit)
             if any(
                 _nearly_equal(words, other, self.ranking.twins) and not _are_two_things(topic, other_topic)
                 for other, other_topic in shown
@@ -328,9 +328,11 @@ def _topic(candidate: Candidate, hit: Hit) -> str:
     return leading_topic(hit.text)
 
 
-def _are_two_things(topic: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two hits have topics that share no word."""
-    return bool(topic and other) and topic.isdisjoint(other)
+def _are_two_things(topic: str, other: str) -> bool:
+    """Whether two hits have topics, and neither names the other's."""
+    from gitmem.memory.topics import may_be_one_topic, statement_topic  # needed for few pairs, and slow to import
+
+    return not may_be_one_topic(statement_topic("", about=topic), statement_topic("", about=other))
 
 
 def _sources(candidate: Candidate) -> tuple[SourceLine, ...]:

@@ -133,6 +133,7 @@ SAME_WORDS = [  # two facts of the same words about two things
     ("The API port is 8080 <!-- mem type=fact about=Falcon -->", "The API port is 8080 <!-- mem about=Osprey -->"),
     ("billing: the retry limit is 3", "shipping: the retry limit is 3"),
     ("결제: 재시도 횟수는 3회", "정산: 재시도 횟수는 3회"),
+    ("Ferry Tern: the fare is 3 euros", "Ferry Lark: the fare is 3 euros"),
 ]
 SAME_FACT = [
     ("the API port is 8080 <!-- mem about=Falcon -->", "Falcon: the API port is 8080"),

@@ -72,6 +72,14 @@ OTHER_MATTERS = [
         "결제: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
         "정산: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
     ),
+    (
+        "billing service: the retry limit of all calls to the outside world is 3 in each of our regions",
+        "shipping service: the retry limit of all calls to the outside world is 3 in each of our regions",
+    ),
+    (
+        "결제 서비스: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
+        "정산 서비스: 외부 호출 재시도 횟수는 3회로 하고 간격은 10초로 한다",
+    ),
 ]
 
 

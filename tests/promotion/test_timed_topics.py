@@ -134,3 +134,28 @@ def test_the_same_words_about_no_other_thing_are_a_duplicate(repo: Repo, heading
         say(repo, day, heading, SAME_PORT)
         promote(repo, day)
     assert promote(repo) == [f"- {SAME_PORT}"]
+
+
+@pytest.mark.parametrize("title", ["# Memory", "# Acme memory"])
+@pytest.mark.parametrize("line", ["- {text}", "- {topic}\n  - {text}", "- {topic}: {text}"])
+def test_a_fact_below_a_heading_is_over_only_for_its_own_topic(repo: Repo, title: str, line: str) -> None:
+    source = "src=memory/2026-01-01.md#L3 from=2026-01-01"
+    fact = f"We decided the retry limit is 3 <!-- mem type=decision {source} -->"
+    repo.commit("memory", {"MEMORY.md": f"{title}\n\n## Services\n\n### Orders\n\n- {fact}\n"})
+    text = line.format(topic="Billing", text="We decided that the retry limit is now 7")
+    say(repo, "2026-11-20", "Billing", text.removeprefix("- "))
+    asked = repo.mem("context", "what is the retry limit").stdout
+    assert "the retry limit is 3" in asked and "until" not in asked
+    found = promote(repo)
+    assert "- We decided the retry limit is 3" in found and len(found) == 2
+    assert "no statements" in repo.mem("settle", env={"GITMEM_NOW": "2026-11-21T10:00:00+00:00"}).stderr
+
+
+def test_the_same_words_below_a_heading_of_another_thing_are_another_fact(repo: Repo) -> None:
+    source = "src=memory/2026-01-01.md#L3 from=2026-01-01"
+    fact = f"- {SAME_PORT} <!-- mem type=decision {source} -->"
+    repo.commit("memory", {"MEMORY.md": f"# Memory\n\n## Falcon\n\n{fact}\n"})
+    say(repo, "2026-11-10", "Falcon", SAME_PORT)
+    assert promote(repo) == [f"- {SAME_PORT}"]
+    say(repo, "2026-11-11", "Eagle", SAME_PORT)
+    assert set(promote(repo)) == {f"- {SAME_PORT}", f"- Eagle: {SAME_PORT}"}

@@ -345,9 +345,12 @@ def test_near_duplicates_about_two_things_are_both_shown(repo: Repo) -> None:
     limit = "the retry limit of all calls to the outside world is 3 in each of our regions"
     lines = [f"- The API port is 8080 <!-- mem type=fact about={name} -->" for name in ("Falcon", "Osprey")]
     lines += [f"- {name}: {limit}" for name in ("billing", "shipping")]
-    notes = {f"memory/notes/{name}.md": f"# {name}\n\n{line}\n" for name, line in zip("abcd", lines, strict=True)}
+    lines += [
+        f"- {name} service: the queue of all letters is emptied by night in each region" for name in ("mail", "post")
+    ]
+    notes = {f"memory/notes/{name}.md": f"# {name}\n\n{line}\n" for name, line in zip("abcdef", lines, strict=True)}
     repo.commit("notes", notes)
-    for question, names in (("what is the API port", "ab"), ("retry limit of calls", "cd")):
+    for question, names in (("what is the API port", "ab"), ("retry limit of calls", "cd"), ("queue of letters", "ef")):
         hits = json.loads(repo.mem("search", "--json", question).stdout)["hits"]
         assert {f"memory/notes/{name}.md" for name in names} <= {hit["path"] for hit in hits}
 
