@@ -22,7 +22,8 @@ MAX_RECORD_BYTES = 64 << 20  # memory files are small, and the record may be som
 
 
 class AttemptedFile(NamedTuple):
-    """A file of the record. `before`: its old bytes. `after`: `digest` of what the killed run wrote."""
+    """A file of the record. `before`: its old bytes, None if there was no file. `after`: `digest` of the bytes that the
+    killed run wrote, None if it removed the file."""
 
     path: str
     before: bytes | None
@@ -32,7 +33,8 @@ class AttemptedFile(NamedTuple):
 def write_record(
     repo: Repository, head: str | None, noted: Mapping[str, bytes | None], contents: Mapping[str, bytes | None]
 ) -> None:
-    """Record that `contents` will be written over the bytes `noted`. `head`: the commit of HEAD now."""
+    """Record that `contents` will be written over the bytes `noted`; None means no file. `head`: the commit of HEAD
+    now, None before the first commit. Raises GitMemError if the record cannot be written."""
     files = {path: {"before": _spelled(noted[path]), "after": digest(data)} for path, data in contents.items()}
     write_atomic(repo.git_dir, RECORD, json.dumps({"head": head, "files": files}).encode(), private=True)
 
@@ -44,7 +46,8 @@ def _spelled(data: bytes | None) -> str | None:
 
 
 def read_record(repo: Repository) -> tuple[str | None, list[AttemptedFile]]:
-    """(HEAD before the killed run, its files). No files if the record is not ours, or was not written to its end."""
+    """The commit of HEAD before the killed run (None before the first commit), and the files of the run. The result is
+    (None, []) if the record is missing, is not ours or was not written to its end."""
     try:
         record = parse_json(read_bytes(repo.git_dir, RECORD, MAX_RECORD_BYTES))
         return record["head"], [_file(path, row) for path, row in record["files"].items()]

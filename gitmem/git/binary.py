@@ -186,8 +186,8 @@ class BinaryRepository:
         return count
 
     def _read_tree(self, oid: str) -> tuple[int, list[str]]:
-        """(number of files, oids of the subtrees) of one tree, its subtrees not counted. Raises GitFailed if the tree
-        is missing."""
+        """(number of files, oids of the subtrees) of one tree, without the files of the subtrees. Raises GitFailed if
+        the object is missing or no tree."""
         header, data = self._objects.contents(oid)
         if header.kind != "tree":
             raise GitFailed(Message("tree {} is missing", oid[:12]), "git fsck says what else is damaged")

@@ -25,9 +25,10 @@ MAX_SPLITS = 16  # nested cuts of a block at lines that occur once on both sides
 
 
 def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[BlameLine]:
-    """Blame of the lines `start` to `end` of a file of the work tree. Raises GitFailed if there is no such file.
+    """Blame of the lines `start` to `end` of a file of the work tree; numbers behind its last line are left out.
 
-    A line that HEAD has too gets HEAD's blame; the commit of any other line is all zeros.
+    A line that stands unchanged since HEAD gets HEAD's blame; the commit of any other line is all zeros. Raises
+    GitFailed if there is no such file or the repository is bare, and the other errors of `worktree.read_bytes`.
     """
     now, head = _work_tree_lines(repo, path), _head_lines(repo, path)
     origin: dict[int, int] = {}  # line -> its number in HEAD
@@ -51,9 +52,10 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
 def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: str) -> list[BlameLine] | None:
     """As `Repository.blame`, for a file that is encrypted at `rev`: Git's own blame would compare lines of ciphertext.
 
-    Returns None if the file is not encrypted there or cannot be decrypted. Compares the texts of the commits that
-    changed the file, from `rev` back, at most MAX_BLAMED of them; an older line gets the oldest of these. Does not
-    follow renames. `reader`: a repository that no other thread uses.
+    Returns None if `rev` has no such file, or if it is not encrypted there or cannot be decrypted. Compares the texts
+    of the commits that changed the file, from `rev` back, at most MAX_BLAMED of them; an older line gets the oldest of
+    these. Does not follow renames. `reader`: a repository that no other thread uses. Raises UnknownRevision if `rev`
+    names no commit.
     """
     commit = reader.resolve(rev)
     oid = reader.blobs(commit, [path]).get(path)
@@ -93,11 +95,12 @@ def _blamed_lines(repo: Repository, path: str, lines: Sequence[str], wanted: ran
 
 
 def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """The lines that both texts have, as runs (first line in `old`, first line in `new`, number of lines).
+    """Runs of lines that are equal in both texts: (first line in `old`, first line in `new`, number of lines), from
+    line 1, in no order.
 
-    Runs do not cross. A block is matched at its equal ends, then cut at the lines that occur once on both sides
-    (patience diff); a small block is matched by its longest common runs. The time is linear in the lines, where
-    SequenceMatcher on a whole file is quadratic if lines repeat.
+    Runs do not cross, so a line that both texts have may be in no run. A block is matched at its equal ends, then cut
+    at the lines that occur once on both sides (patience diff); a small block is matched by its longest common runs. The
+    time is linear in the lines, where SequenceMatcher on a whole file is quadratic if lines repeat.
     """
     blocks = [(0, len(old), 0, len(new), MAX_SPLITS)]
     while blocks:
@@ -134,8 +137,8 @@ def _equal(old: Sequence[str], new: Sequence[str]) -> int:
 def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int, int]) -> list[tuple[int, int]]:
     """The longest chain of (place in `old`, place in `new`) of lines that occur once on both sides of a block.
 
-    `block`: first and last place in `old`, first and last place in `new`; the last are exclusive. Both places rise
-    along the chain.
+    A place is an index from 0. `block`: first and last place in `old`, first and last place in `new`; the last are
+    exclusive. Both places rise along the chain.
     """
     first, last, begin, end = block
     counts = Counter(old[first:last]), Counter(new[begin:end])

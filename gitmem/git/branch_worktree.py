@@ -28,9 +28,10 @@ _OTHER_PLACE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")  # v
 def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: float = 60.0) -> Iterator[Repository]:
     """A detached work tree at the commit `start`, or the tip of `branch` if "". Its commits become those of `branch`.
 
-    `branch` is made or moved at the end of the block, if the block committed something. Raises GitMemError if another
-    work tree has the branch, Changed if somebody moved it meanwhile, Locked if another run holds the lock for `wait`
-    seconds, GitFailed if `branch` is not a name of a branch.
+    `branch` is made or moved at the end of the block, if the block committed something and raised nothing. Raises
+    GitMemError if a work tree of the repository, this one too, has the branch checked out, UnknownRevision if `start`
+    is "" and there is no such branch, Changed if somebody moved it meanwhile, Locked if another run holds the lock for
+    `wait` seconds, GitFailed if `branch` cannot name a branch or Git cannot make the work tree.
     """
     run_git(repo, ["check-ref-format", "--branch", branch])
     ref = f"refs/heads/{branch}"
@@ -53,8 +54,8 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
 def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0) -> None:
     """Delete a local branch whose tip is `tip`. Its configuration stays, for a branch of the same name made again.
 
-    Raises GitMemError if a work tree has the branch, Changed if its tip is another one, Locked if another run holds the
-    lock for `wait` seconds; the branch stays then.
+    Raises GitMemError if a work tree has the branch checked out, Changed if there is no such branch or its tip is
+    another one, Locked if another run holds the lock for `wait` seconds; the branch stays then.
     """
     ref = f"refs/heads/{branch}"
     with locked(repo.common_dir, "branch", wait):
@@ -75,7 +76,8 @@ def detached_worktree(repo: Repository, start: str, *, wait: float = 60.0) -> It
 
 
 def is_temporary(root: Path) -> bool:
-    """Whether `root` is a work tree of this module, which is removed when its run ends."""
+    """Whether `root` is, by its name and its folder, a temporary work tree of this module, which is removed when its
+    run ends."""
     return root.name.startswith(PREFIX) and root.parent.resolve() == Path(tempfile.gettempdir()).resolve()
 
 
@@ -108,12 +110,13 @@ def _git_crypt_folder(repo: Repository) -> Path | None:
 
 
 def _is_checked_out(repo: Repository, ref: str) -> bool:
-    """Whether a work tree of this repository has the branch `ref`."""
+    """Whether a work tree of this repository, this one too, has the branch checked out. `ref`: its full name."""
     return f"branch {ref}\n" in run_git(repo, ["worktree", "list", "--porcelain"]) + "\n"
 
 
 def _update_ref(repo: Repository, ref: str, old: str, args: Sequence[str]) -> None:
-    """Run `git update-ref ARGS` for a branch at `old`, "" for a new one. Raises Changed if it is at another commit."""
+    """Run `git update-ref ARGS` for the branch `ref` (a full name), which is expected at the commit `old`, "" for a new
+    branch. Raises Changed if it is at another commit, GitFailed if Git fails otherwise."""
     try:
         run_git(repo, ["update-ref", *args])
     except GitFailed:

@@ -19,7 +19,7 @@ PROMISOR_KEYS = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 
 
 class Header(NamedTuple):
-    """What Git says of an object. `kind`: blob, tree, commit or tag; "" if the object is missing."""
+    """What Git says of an object. `kind`: blob, tree, commit or tag. For a missing object `oid` and `kind` are ""."""
 
     oid: str
     kind: str
@@ -30,7 +30,8 @@ MISSING = Header("", "", 0)
 
 
 class CatFile:
-    """The process. It is started for the first request, and again if it ended. Every method raises GitFailed."""
+    """The process. It is started for the first request, and again if it ended. Every method that asks it raises
+    GitFailed if it ends before its answer is complete."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
@@ -38,22 +39,24 @@ class CatFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether the process was started, and not closed."""
+        """Whether the process was started and not closed. It may have ended by itself."""
         return self._process is not None
 
     def info(self, name: str) -> Header:
-        """The header of the object `name`: an oid, or any name that Git knows."""
+        """The header of the object `name`: an oid, or any name that Git knows. MISSING if there is none, and for an
+        empty name or one with a line break or NUL."""
         if not _is_one_line(name):
             return MISSING
         return next(self.infos([name]))
 
     def infos(self, names: Iterable[str]) -> Iterator[Header]:
-        """The headers of the objects `names`, in this order. No name has a line break."""
+        """The headers of the objects `names`, in this order; MISSING for an object that is not there. The names must
+        hold no line break."""
         for request in _batches(names, NAMES_PER_REQUEST):
             yield from self._headers(request)
 
     def contents(self, name: str) -> tuple[Header, bytes]:
-        """The header and the bytes of the object `name`."""
+        """The header and the bytes of the object `name`; MISSING and b"" if there is none."""
         if not _is_one_line(name):
             return MISSING, b""
         return self._object(self._request("contents", [name]))
@@ -70,7 +73,7 @@ class CatFile:
                 yield oid, data if header.kind == "blob" else None
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int]:
-        """oid -> size in bytes, for each object that exists."""
+        """oid -> size in bytes, for each object that exists. An oid that is not hexadecimal is left out."""
         sizes = {}
         for request in _batches((oid for oid in oids if HEX.issuperset(oid)), OIDS_PER_REQUEST):
             headers = zip(request, self._headers(request), strict=True)
@@ -78,7 +81,7 @@ class CatFile:
         return sizes
 
     def open(self) -> tuple[IO[bytes], IO[bytes]]:
-        """Start the process if it does not run; its input and its output."""
+        """Start the process if it does not run. Returns its standard input and its standard output."""
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
                 self._git.command(["cat-file", "--batch-command"]),

@@ -43,7 +43,7 @@ def merging(repo: Repository) -> bool:
 
 
 def ensure_can_commit(repo: Repository) -> None:
-    """Raise GitMemError in a bare repository and during a merge, rebase, cherry-pick or revert."""
+    """Raise GitMemError in a bare repository and during a merge, rebase, `git am`, cherry-pick or revert."""
     if repo.root is None:
         raise GitMemError("this needs a work tree, and the repository is bare", "run it in a clone")
     for name, (operation, hint) in IN_PROGRESS.items():
@@ -62,7 +62,8 @@ def commit_paths(
     """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else. Returns the commit's oid.
 
     Without paths it makes an empty commit. Hooks and signing run. A commit of encrypted files gets a message without
-    their text, because Git stores messages in clear. The caller holds the lock of all writers.
+    their text, because Git stores messages in clear. `author`: `NAME <MAIL>`, None for the user. `env`: more variables
+    of the environment. The caller holds the lock of all writers.
 
     Raises GitFailed if Git, a hook or signing refuses the commit, GitMemError as `ensure_can_commit` and for encrypted
     files that could not be checked; what was staged before is staged then.
@@ -135,7 +136,8 @@ def _encrypted_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
 
 
 def message_without_text(message: str, files: int) -> str:
-    """The message of a commit of encrypted files: their number and the trailers; no reason that a model wrote."""
+    """The message of a commit of encrypted files: their number (`files`) and the lines of `message` that match TRAILER;
+    without a reason (Memory-Reason) if a model wrote it (Memory-Model)."""
     trailers = [line for line in message.splitlines() if TRAILER.match(line)]
     if any(line.startswith("Memory-Model:") for line in trailers):
         trailers = [line for line in trailers if not line.startswith("Memory-Reason:")]

@@ -40,21 +40,24 @@ class GitCrypt:
         self._cached_bytes = 0
 
     def text(self, data: bytes) -> bytes | None:
-        """The text of an encrypted blob; None if no key fits, or the program fails or takes too long."""
+        """The text of an encrypted blob; None if no key fits, if the blob is larger than MAX_BYTES, or if the program
+        fails or takes too long."""
         found = self._decrypted(data)
         if not found:
             return None
         return found[0]
 
     def encrypted_as(self, text: bytes, like: bytes) -> bytes | None:
-        """`text` encrypted with the key of `like`, an encrypted blob; None if that fails."""
+        """`text` encrypted with the key of `like`, an encrypted blob; None if no key decrypts `like` or the program
+        fails."""
         found = self._decrypted(like)
         if not found:
             return None
         return self._encrypt(text, found[1])
 
     def encryptions(self, text: bytes) -> Iterator[bytes]:
-        """`text` encrypted with each key in turn. git-crypt encrypts the same text to the same bytes."""
+        """`text` encrypted with each key in turn; a key with which that fails is left out. git-crypt encrypts the same
+        text to the same bytes."""
         for key in self._keys:
             data = self._encrypt(text, key)
             if data is not None:
@@ -82,7 +85,8 @@ class GitCrypt:
         return data
 
     def _run(self, verb: str, key: Path, data: bytes) -> bytes | None:
-        """The output of `git-crypt VERB` for `data`; None if it fails, takes too long or cannot be started."""
+        """The output of `git-crypt VERB` for `data`; None if it fails, takes too long or cannot be started, and for
+        more than MAX_BYTES. After a timeout or a failed start the result is always None."""
         if not self._usable or len(data) > MAX_BYTES:
             return None
         command = [self._program, verb, f"--key-file={key}"]
@@ -120,7 +124,8 @@ class GitCrypt:
 def find(kind: str, git_dirs: Sequence[Path], root: Path | None, environ: Mapping[str, str]) -> GitCrypt | None:
     """The git-crypt of a clone; None if the setting is off, the program is not installed or the clone is locked.
 
-    `kind`: the user's `mem.encryption`. `git_dirs`: the common Git directory and that of the work tree.
+    `kind`: the user's `mem.encryption`; any value but a key of PROGRAMS is off. `git_dirs`: the common Git directory
+    and that of the work tree. `root`: the work tree, from which no program is run; None if bare.
     """
     name = PROGRAMS.get(kind)
     if name is None:

@@ -16,12 +16,13 @@ USER_SETTINGS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")  # options of 
 
 
 def users_own(out: bytes) -> list[tuple[str, str, str]]:
-    """(key, value, origin) from the output of `git config` with USER_SETTINGS, without the repository's own."""
+    """(key, value, origin) from the output of `git config` with USER_SETTINGS, without the repository's own settings.
+    The origin is `system`, `global` or `command`."""
     return [(key, value, scope) for scope, key, value in _scoped(out) if scope in ("system", "global", "command")]
 
 
 def _scoped(out: bytes) -> Iterator[tuple[str, str, str]]:
-    """(scope, key, value) from the output of `git config` with USER_SETTINGS."""
+    """(scope, key, value) from the output of `git config` with USER_SETTINGS; the value is "" for a key without one."""
     fields = os.fsdecode(out).split("\0")
     for scope, pair in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = pair.partition("\n")
@@ -29,14 +30,15 @@ def _scoped(out: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(key, value, origin) of the user's own `mem.*`. Raises GitFailed if Git cannot read its configuration."""
+    """(key, value, origin) of the user's own `mem.*`, as from `users_own`; [] if there are none. Raises GitFailed if
+    Git cannot read its configuration."""
     elsewhere = {name: value for name, value in environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
     return users_own(_config(Path("/"), elsewhere, USER_SETTINGS))
 
 
 def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
-    """The `mem.*` keys of a repository's own configuration, each once. No code reads their values: they may come with a
-    clone.
+    """The `mem.*` keys of the own configuration of the repository that contains the folder `at`, each once; [] outside
+    a repository. No code reads their values: they may come with a clone.
 
     Raises GitFailed if Git cannot read the configuration.
     """

@@ -18,24 +18,24 @@ def is_committed(repo: Repository, path: str, data: bytes | None) -> bool:
 
 
 def blob_oids(repo: Repository, commit: str | None, paths: Sequence[str]) -> dict[str, str]:
-    """path -> oid of the blob, for those of `paths` that `commit` has."""
+    """path -> oid of the blob, for those of `paths` that `commit` has; {} if `commit` is None."""
     if commit is None:
         return {}
     return repo.blobs(commit, paths)
 
 
 def is_blob(repo: Repository, oid: str | None, data: bytes | None) -> bool:
-    """Whether `data`, the bytes of a file of the work tree, are the blob `oid`. None: no file. CRLF counts as LF."""
+    """Whether `data`, the bytes of a file of the work tree, are the blob `oid`. None stands for no file; the result is
+    True if both are None. CRLF in `data` counts as LF."""
     if data is None or oid is None:
         return data is None and oid is None
     return oid in (repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n")))
 
 
 def unstage(repo: Repository, path: str, *, keep: bytes | None, drop: bytes | None) -> None:
-    """Reset the staged entry of `path` if it is the text `drop`, and not also `keep` by the line ends that Git counts.
-
-    None: the removal of the file.
-    """
+    """Reset the staged entry of `path` to HEAD if it has the text `drop`, unless it has the text `keep` too. Both may
+    match if they differ only in line ends, because CRLF counts as LF. A text that is None matches if nothing is staged
+    at `path`."""
     staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
     if is_blob(repo, staged, drop) and not is_blob(repo, staged, keep):
         reset(repo, [path])
@@ -58,7 +58,8 @@ class StagedText:
 
 
 def stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
-    """Stage new bytes over entries of Git's index. Raises Changed, and stages nothing, if an entry is not as it was."""
+    """Stage new bytes over entries of Git's index. Raises Changed, and stages nothing, if an entry is not as it was;
+    GitMemError if the text of an encrypted file cannot be encrypted."""
     after = [text.before._replace(oid=_stored(repo, text)) for text in staged]
     now = {entry.path: (entry.mode, entry.oid) for entry in repo.staged()}
     for text in staged:
@@ -71,7 +72,8 @@ def stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
 
 
 def _stored(repo: Repository, text: StagedText) -> str:
-    """Store the new bytes, encrypted if the old blob is; the oid of the blob. Raises GitMemError if that fails."""
+    """Store the new bytes, encrypted if the old blob is. Returns the oid of the new blob. Raises GitMemError if they
+    cannot be encrypted or stored."""
     (before,) = repo.stored([text.before.oid])
     if before is None or not is_encrypted(before):
         return store_blob(repo, text.data)

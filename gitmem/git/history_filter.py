@@ -21,8 +21,8 @@ SHORT = 12  # digits of an oid in a citation of a blob
 class Masking:
     """Masks a text in the bytes of a history and updates names and citations.
 
-    `pattern`: a regular expression for the text. `mask`: its replacement. `paths`: (old, new) paths of renamed files.
-    `blobs`: old oid -> new oid of blobs that the rewrite changes, for citations of their lines.
+    `pattern`: a regular expression for the text; case is ignored. `mask`: its replacement. `paths`: (old, new) paths of
+    renamed files. `blobs`: old oid -> new oid of blobs that the rewrite changes, for citations of their lines.
     """
 
     def __init__(
@@ -38,7 +38,8 @@ class Masking:
         return Masking(self.pattern, self.mask, self.paths, blobs)
 
     def says(self, data: bytes) -> bool:
-        """Whether these bytes contain the text, also in UTF-16, or one of the old names."""
+        """Whether these bytes contain the text, in UTF-8 or UTF-16, or the name (without folder and ending) of an old
+        path of `paths`."""
         if self._pattern.search(data.decode("utf-8", "surrogateescape")):
             return True
         return any(old in data for old, _ in self._names) or self._says_in_utf16(data)
@@ -51,7 +52,8 @@ class Masking:
         return any(self._pattern.search(text) for text in wide)
 
     def masked(self, data: bytes) -> bytes:
-        """The bytes with the text masked; `data` itself if nothing changes."""
+        """The bytes with the text masked, the names of old paths replaced, and citations of the old oids of `blobs`
+        updated. Text in UTF-16 stays. Returns `data` itself if nothing changes."""
         text = data.decode("utf-8", "surrogateescape")
         new = self._pattern.sub(self._mask_with_line_breaks, text)
         if new != text:
@@ -79,14 +81,14 @@ def _stem(path: str) -> bytes:
 
 
 def without_records(message: bytes, records: re.Pattern[bytes] | None) -> bytes:
-    """The message of a commit without the lines that `records` matches; unchanged if `records` is None."""
+    """The message of a commit without what `records` matches; unchanged if `records` is None."""
     if records:
         return records.sub(b"", message)
     return message
 
 
 def main() -> None:
-    """Rewrite the history of the repository in the current folder."""
+    """Rewrite the history of the repository in the current folder by the `Rewrite` on standard input (see above)."""
     import git_filter_repo as filter_repo
 
     given = json.load(sys.stdin)

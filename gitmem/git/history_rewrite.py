@@ -51,9 +51,9 @@ class Rewrite:
 class Found:
     """The objects of a clone that contain a text, reachable or not.
 
-    `blobs`, `commits`, `tags`, `trees`: their oids. `changed`: old oid -> new oid of all blobs that change, also those
-    that only cite lines of another one. `signed`: the number of signed commits and tags of the clone. `binary`: those
-    of `blobs` that are not text.
+    `blobs`, `commits`, `tags`: their oids. `trees`: oids of the trees that have an entry with the name of a renamed
+    file. `changed`: old oid -> new oid of all blobs that change, also those that only cite lines of another one.
+    `signed`: the number of signed commits and tags of the clone. `binary`: those of `blobs` that are not text.
     """
 
     changed: Mapping[str, str]
@@ -126,7 +126,8 @@ def _setting(repo: Repository, names: str) -> str:
 def said_in(repo: Repository, masking: Masking) -> Found:
     """Find all objects of the clone that contain the text, also those that no ref reaches.
 
-    Raises GitMemError for an encrypted blob that contains the text or cannot be decrypted.
+    Raises GitMemError for an encrypted blob that contains the text or cannot be decrypted, GitFailed if an object
+    cannot be read.
     """
     blobs: dict[str, bytes] = {}
     cited: dict[str, bytes] = {}
@@ -202,7 +203,8 @@ def _objects(repo: Repository) -> Iterator[tuple[str, str, bytes]]:
 
 
 def named_objects(repo: Repository) -> Iterator[tuple[str, str]]:
-    """(oid, path) of the objects that commits of any ref reach; one path if an object has several."""
+    """(oid, path) of the objects that commits of any ref reach; one path if an object has several, "" for a commit and
+    for the tree of a commit."""
     for line in run_git(repo, ["rev-list", "--objects", "--all"]).splitlines():
         oid, _, path = line.partition(" ")
         yield oid, path
@@ -272,8 +274,8 @@ def _move_notes(repo: Repository) -> None:
 
 
 def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
-    """The files below `folder` whose bytes or names contain the text, or that cannot be read, by path. Links are not
-    followed.
+    """The files below `folder`, a Git directory or the like, whose bytes or paths contain the text, or that cannot be
+    read, by path. In a path `-` and `_` count as spaces. Links are not followed.
 
     Objects of Git are left out: `said_in` reads them.
     """

@@ -175,7 +175,8 @@ def limit_windows(size: int, most: int) -> None:
 
 
 def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
-    """The repository that contains the folder `start`. Raises NotARepository, GitFailed for a format it cannot read."""
+    """The repository that contains the folder `start`. Raises the errors of `place.discover`, NotARepository if libgit2
+    cannot open it, GitFailed for a SHA-256 repository and for a partial clone."""
     return _open(discover(start, environ), environ)
 
 

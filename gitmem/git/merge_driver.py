@@ -57,8 +57,8 @@ def is_set_up(repo: Repository) -> bool:
 def driver_problem(repo: Repository, python: str) -> str:
     """What is wrong with the merge driver of this clone; "" if it merges or was never set up.
 
-    The driver that `set_up` would write for `python` is tried on three small texts. No other driver is run: it may be
-    anybody's program.
+    The driver is tried on three small texts if it is one that `set_up` would write, for `python` or for "". No other
+    driver is run: it may be anybody's program.
     """
     value = _setting(repo, DRIVER)
     if value is None:
@@ -104,7 +104,9 @@ def _attribute_problem(repo: Repository) -> str:
 def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry: bool = False) -> bool:
     """Make Git merge memory by our driver. Returns whether anything was changed, or with `dry` would be.
 
-    `daily`: patterns of daily logs that the driver merges as well.
+    `python`: as for `merge_driver_settings`. `daily`: patterns of daily logs that the driver merges as well; one with
+    an unprintable character is left out. Raises GitFailed or GitMemError if the configuration or info/attributes cannot
+    be written.
     """
     commands = [[key, value] for key, value in merge_driver_settings(python) if _setting(repo, key) != value]
     if _setting(repo, FORMER) is not None:

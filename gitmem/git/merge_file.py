@@ -24,7 +24,7 @@ def merge_text(
     """The merged text, and whether the merge is without conflicts. Raises GitFailed if Git cannot merge the texts, such
     as binary ones.
 
-    Conflicts are in the diff3 style: `labels` of the three sides, conflict markers of `marker` characters.
+    Conflicts are in the diff3 style: `labels` names ours, base and theirs; conflict markers have `marker` characters.
     """
     files = {"ours": ours, "base": base, "theirs": theirs}
     with temporary_folder() as folder:

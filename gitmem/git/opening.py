@@ -15,8 +15,8 @@ __all__ = ["Repository", "RepositoryLookup", "discover", "open_repository"]
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:
-    """The repository that contains the folder `start`, or that GIT_DIR names. Raises NotARepository if there is none,
-    or if Git does not trust it.
+    """The repository that contains the folder `start`, or that GIT_DIR names. Raises NotARepository if there is none or
+    Git does not trust it, GitFailed if Git cannot open it, GitMemError if git is not installed.
 
     The git binary opens every format (SHA-256, reftable, sparse index) and starts in 3 ms; importing pygit2 costs 110
     ms.
@@ -27,7 +27,7 @@ def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:
 class RepositoryLookup:
     """Looks up the repository that contains `start` and the user's settings, in two processes at once.
 
-    The caller may do something else until it calls `result`, once.
+    The caller may do something else until it calls `result`, once. Raises GitMemError if git is not installed.
     """
 
     def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
@@ -37,8 +37,8 @@ class RepositoryLookup:
         self._settings = git.start(["config", *USER_SETTINGS])
 
     def result(self) -> tuple[Repository, list[tuple[str, str, str]]]:
-        """Wait for both processes; the repository and its `user_config`. Raises NotARepository if there is no
-        repository or Git does not trust it, GitFailed if Git cannot read its configuration."""
+        """Wait for both processes. Returns the repository and its `user_config`. Raises NotARepository if there is no
+        repository or Git does not trust it, GitFailed if Git cannot open it or cannot read its configuration."""
         place, (settings, problem) = self._place.communicate(), self._settings.communicate()
         repo = BinaryRepository(place_of(self._start, *place), self._environ)
         if self._settings.returncode not in (0, 1):

@@ -24,7 +24,8 @@ def mirror_of(place: str, cache: Path) -> Path:
 
 
 def is_url(place: str) -> bool:
-    """Whether a configured place is a URL (or `host:path`) rather than a folder."""
+    """Whether a configured place is a URL or `host:path`: it has `://`, or a colon and is no existing path (`~`
+    expanded)."""
     return "://" in place or (":" in place and not os.path.exists(os.path.expanduser(place)))
 
 
@@ -34,7 +35,8 @@ def clean(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def shown_url(url: str) -> str:
-    """A URL without the user name, password or token in it."""
+    """A URL without a user name, password or token before `@` in its host part. A text without `://`, such as
+    `user@host:path`, is unchanged."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         return url

@@ -89,7 +89,8 @@ def parse_raw(out: bytes) -> list[Change]:
 
 
 def parse_commit(oid: str, data: bytes) -> Commit:
-    """Parses the bytes of a commit object. Bytes that cannot be decoded are replaced; a missing field is empty."""
+    """Parses the bytes of a commit object. Bytes that cannot be decoded are replaced. A missing field is empty; a
+    missing or malformed date is the start of 1970."""
     head, _, body = data.partition(b"\n\n")
     fields: dict[bytes, list[bytes]] = {}
     for line in head.split(b"\n"):
@@ -125,7 +126,8 @@ PATHS = 12  # paths of a commit that `parse_messages` keeps
 
 
 def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str, list[str]]]:
-    """Parses `log -z --name-only` in the format `binary.MESSAGE`: (side, oid, author, message, first paths) of commits.
+    """Parses `log -z --name-only` in the format `binary.MESSAGE`: (side, oid, author, message, the first PATHS paths)
+    of commits.
 
     Every part ends with NUL, which neither a message nor a path can hold. Two empty parts come before a commit; a
     commit is three parts, then its paths up to the next empty part. A part is cut at MESSAGE_BYTES.

@@ -18,7 +18,8 @@ REV_PARSE = (
 
 
 class Place(NamedTuple):
-    """Where a repository lies. `root`: the top folder of the work tree, None if bare."""
+    """Where a repository lies. `git_dir`: the Git directory of this work tree. `common_dir`: the one that all work
+    trees share. `root`: the top folder of the work tree, None if bare. `object_format`: `sha1` or `sha256`."""
 
     git_dir: Path
     common_dir: Path
@@ -27,7 +28,8 @@ class Place(NamedTuple):
 
 
 def discover(start: Path, environ: Mapping[str, str]) -> Place:
-    """The place of the repository that contains the folder `start`. Raises as `place_of`."""
+    """The place of the repository that contains the folder `start`, or that GIT_DIR names. Raises as `place_of`, and
+    GitMemError if git is not installed."""
     return place_of(start, *Git(start, read_environment(environ)).start(REV_PARSE).communicate())
 
 

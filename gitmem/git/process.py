@@ -49,7 +49,8 @@ MAX_STDERR_BYTES = 4096  # kept of a process's error output
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a git process that only reads."""
+    """The variables of a git process that only reads: those of `environ` without all GIT_* but the PASSED_VARIABLES and
+    settings, and some of ours. With them Git takes no optional locks, asks nothing and fetches nothing."""
     passed = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
     env = {
         name: value
@@ -61,7 +62,8 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 class Git(NamedTuple):
-    """How git is started. `options`: LITERAL, or PATTERNS if its paths are patterns."""
+    """How git is started: in `folder`, with the variables `env`. `options`: LITERAL, or PATTERNS if its paths are
+    patterns."""
 
     folder: Path
     env: Mapping[str, str]
@@ -72,7 +74,7 @@ class Git(NamedTuple):
         return ["git", *self.options, "-C", str(self.folder), *args]
 
     def start(self, args: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start a git command and do not wait for it. Raises GitMemError if there is no git."""
+        """Start a git command and do not wait for it. Raises GitMemError if git is not installed."""
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(
@@ -82,11 +84,13 @@ class Git(NamedTuple):
             raise GitMemError(*NO_GIT) from None
 
     def result(self, args: Sequence[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """The output and the exit code of a git command."""
+        """Run a git command to its end. Returns its output and its exit code. Raises FileNotFoundError if git is not
+        installed."""
         return subprocess.run(self.command(args), input=stdin, capture_output=True, env=self.env, check=False)
 
     def run(self, args: Sequence[str], ok: Container[int] = (0,), stdin: bytes = b"") -> bytes:
-        """The output of a git command. `ok`: the exit codes that are no error. Raises GitFailed for another one."""
+        """The output of a git command. `ok`: the exit codes that are no error. Raises GitFailed for any other,
+        FileNotFoundError if git is not installed."""
         result = self.result(args, stdin)
         if result.returncode not in ok:
             raise failure(args[0], result.stderr, result.returncode)
@@ -94,7 +98,8 @@ class Git(NamedTuple):
 
     @contextmanager
     def output(self, args: Sequence[str], lines: Iterable[str] = (), *, bounded: bool = True) -> Iterator[IO[bytes]]:
-        """The output of a git command that reads `lines`. With `bounded` git gets at most MAX_MEMORY bytes.
+        """The output of a git command that reads `lines` from standard input. With `bounded` git gets at most
+        MAX_MEMORY bytes.
 
         Git is killed if the block raises. Raises GitFailed at the end if git failed, TooManyFiles if it ran out of
         memory: it holds all of a difference in memory before it prints the first file.
@@ -127,7 +132,7 @@ class Git(NamedTuple):
     def listing(self, args: Sequence[str], fields: int) -> bytes:
         """The output of a git list of files, `fields` NUL-ended fields per file.
 
-        Raises TooManyFiles, and kills git, as soon as it prints more than MAX_FILES files.
+        Raises TooManyFiles, and kills git, as soon as it prints more than MAX_FILES files; otherwise as `output`.
         """
         pieces, count = [], 0
         with self.output(args) as output:

@@ -24,9 +24,10 @@ PLAIN_ADDRESS = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+|/
 
 
 def fetch(repo: Repository, oids: Iterable[str]) -> None:
-    """Fetch these blobs from the promisor remote of a partial clone; does nothing in any other clone.
+    """Fetch the blobs `oids` from the promisor remote of a partial clone.
 
-    Writes no ref. Raises nothing if the remote cannot be reached; reading a blob then fails.
+    Does nothing in any other clone, and if the clone's configuration is not plain (PLAIN_KEYS, PLAIN_ADDRESS). Writes
+    no ref. Raises nothing if the remote cannot be reached; reading a blob then fails.
     """
     remote = _promisor(repo)
     if not remote:
@@ -45,7 +46,8 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
 
 
 def _promisor(repo: Repository) -> str:
-    """The name of the promisor remote; "" if there is none, or if the clone's configuration is not plain."""
+    """The name of the promisor remote; "" if there is none or more than one, or if the clone's configuration is not
+    plain."""
     result = git_of(repo).result(["config", "--local", "--list", "-z"])
     pairs = [row.partition("\n") for row in os.fsdecode(result.stdout).split("\0") if row]
     remotes = [

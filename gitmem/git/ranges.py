@@ -16,7 +16,8 @@ MAX_COMMIT_IDS = 50_000  # of `commit_ids`
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """One path that a commit changes. `olds`: its blob in each parent that has it. `new_oid`: "" if deleted.
+    """One path that a commit changes. `olds`: its blob in each parent that has it. `mode`: the new mode, as in Git; 0
+    if deleted. `new_oid`: "" if deleted.
 
     A merge has only the paths that differ from every parent; any other change is in a commit of its own.
     """
@@ -43,10 +44,11 @@ def commits_touching(repo: Repository, revs: Sequence[str], paths: Sequence[str]
 def touched(
     repo: Repository, commits: Iterable[str], paths: Sequence[str] = ()
 ) -> Iterator[tuple[str, list[PathChange]]]:
-    """(commit, its changes) for each oid of `commits`, in order; only changes below `paths` if given.
+    """(commit, its changes) for each oid of `commits` that has changes, in order; only changes below `paths` if given.
 
     A root commit is compared with the empty tree. An element `OID PARENT` is compared with that parent only. Raises
-    GitFailed if Git fails, TooManyFiles if Git runs out of the memory that it gets.
+    GitFailed if Git fails, TooManyFiles if a commit changes more than MAX_FILES files or Git runs out of the memory
+    that it gets.
     """
     command = [
         "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff",

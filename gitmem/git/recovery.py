@@ -37,7 +37,8 @@ class Outcome(NamedTuple):
 
 
 def put_back(repo: Repository, files: Sequence[Replacement], *, committed: bool) -> Outcome:
-    """Put files and their staged entries back; with `committed`, because HEAD moved, not those that HEAD has now."""
+    """Put the files and their staged entries back. `committed`: HEAD moved since the write; a file whose new bytes HEAD
+    has now is left in place. An error of one file goes to `Outcome.failed`, and the others are still put back."""
     undone, mixed, failed = [], [], []
     oids = {}
     if committed:

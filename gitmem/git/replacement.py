@@ -62,14 +62,16 @@ class Replacement:
             raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
 
     def resume(self) -> None:
-        """Take over a change that a killed process applied, so that it can be undone. Raises as `apply`."""
+        """Take over a change that a killed process applied, so that it can be undone. Raises GitMemError and
+        OutsideRepository as `apply`."""
         self._write_scratch_file(self.before)
         self._applied = True
 
     def undo(self) -> bool:
         """Put `before` back if the file still holds `after`. Returns whether the file holds `before` again.
 
-        A file that somebody changed since is left alone. Raises OSError if the old file cannot be put back.
+        A file that somebody changed since is left alone; a change that was never applied needs no undoing (True).
+        Raises OSError or OutsideRepository if the old file cannot be put back.
         """
         if not self._applied:
             return True
@@ -180,10 +182,11 @@ class Replacement:
 
 
 def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
-    """`current` plus the lines that `theirs` added to `before`, each after the line that it follows in `theirs`.
+    """`current` plus the lines that `theirs` added to `before`, each after the line that it follows in `theirs`, or at
+    the end if `current` lacks that line.
 
-    A line that `theirs` removed stays, because `theirs` may be half written. A line that `current` removed is not
-    added again.
+    A line that `theirs` removed stays, because `theirs` may be half written. A line that `current` has already, or that
+    it removed, is not added.
     """
     from difflib import SequenceMatcher
 

@@ -38,7 +38,8 @@ class Repository(Protocol):
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The environment the process was started in. `git/write.py` derives the environment of its commands."""
+        """The environment that the repository was opened with. `git/write.py` derives the environment of its commands
+        from it."""
 
     def resolve(self, rev: str) -> str:
         """The oid of the commit that `rev` names.
@@ -51,13 +52,14 @@ class Repository(Protocol):
         """The commit of HEAD; None before the first commit. Raises GitFailed if the commit is missing."""
 
     def branch(self) -> str | None:
-        """The short name of the current branch; None if HEAD is detached."""
+        """The short name of the current branch, also before its first commit; None if HEAD is detached."""
 
     def refs(self, prefix: str = "refs/heads/") -> list[tuple[str, str]]:
         """(full name, commit oid) of every ref below `prefix` that names a commit."""
 
     def tree(self, commit: str) -> str:
-        """The oid of the commit's tree."""
+        """The oid of the tree of `commit`: a name as for `resolve`, also of a tree. Raises UnknownRevision if there is
+        no such tree."""
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
         """Every blob, symbolic link and submodule of the tree and its subtrees, only below `paths` if given (literal).
@@ -85,7 +87,7 @@ class Repository(Protocol):
         are alike are one change of status R. Raises TooManyFiles above MAX_FILES."""
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
-        """Paths in the work tree that are neither tracked nor ignored."""
+        """Paths in the work tree that are neither tracked nor ignored, only below `paths` if given."""
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Those of `paths` that are not tracked and that Git ignores."""
@@ -107,19 +109,22 @@ class Repository(Protocol):
         """
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """(oid, bytes as from `read`) in the order of `oids`; None for a missing object."""
+        """(oid, bytes as from `read`) in the order of `oids`; None for an object that is missing or no blob."""
 
     def staged_filters(self, paths: Sequence[str]) -> dict[str, str]:
-        """path -> its `filter` attribute by the staged .gitattributes. No filter runs."""
+        """path -> its `filter` attribute by the staged .gitattributes, `unspecified` if it has none. No filter runs."""
 
     def git_crypt(self) -> GitCrypt | None:
-        """Decrypts blobs of this clone; None if the user's settings do not ask for it or the clone is locked."""
+        """The git-crypt that decrypts blobs of this clone; None if the user's settings do not ask for it, if the
+        program is not installed or if the clone is locked."""
 
     def simplified_history(self, commit: str, path: str) -> dict[str, list[str]]:
-        """The commits up to `commit` that changed `path`, newest first -> their parents among these commits."""
+        """The commits up to `commit` that changed `path`, each before its parents -> its parents among these
+        commits."""
 
     def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
-        """The bytes of blobs as Git stores them, not decrypted, in the order of `oids`; None for a missing blob."""
+        """The bytes of blobs as Git stores them, not decrypted, in the order of `oids`; None for an object that is
+        missing or no blob."""
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         """oid -> size in bytes, for each object that exists; no object is read."""
@@ -131,7 +136,7 @@ class Repository(Protocol):
         """
 
     def commit(self, oid: str) -> Commit:
-        """One commit."""
+        """The commit with the oid `oid`. Raises UnknownRevision if it is missing or no commit."""
 
     def log(
         self,
@@ -150,33 +155,35 @@ class Repository(Protocol):
         `first_parent`: follow only the first parent of a merge. `limit`: commits at most, 0 for all. `reverse`: the
         oldest of these first. `grep`: only commits whose message holds one of these fixed strings. `merges`: only
         merges. `full_history`: also commits whose change a merge dropped. Git starts at once and works while the caller
-        does something else; it ends with the iterator.
+        does something else; it ends with the iterator. The iterator raises GitFailed at its end if Git failed; this
+        call does not.
         """
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
-        """(side, oid, author's name, message, the first paths it changed) of commits, newest first.
+        """(side, oid, author's name, message, the first paths it changed, 12 at most) of commits, newest first.
 
-        `revs` as in `log`; without `walk` these commits alone. `side` is `<` for a commit that only A of `A...B`
-        reaches, `>` otherwise. A merge has no paths.
+        `revs` as in `log`; without `walk` these commits alone, in this order. `side` is `<` for a commit that only A of
+        `A...B` reaches, `>` otherwise. A merge has no paths.
         """
 
     def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
         """The oids of `commit` and all its ancestors, newest first; of first parents only with `first_parent`."""
 
     def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
-        """Commit -> the first paths that it changed against its first parent; none for a merge."""
+        """Commit -> the first paths that it changed against its only parent, 12 at most; none for a merge."""
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
-        """Blame of the lines `start` to `end` at `rev`, or of the work tree if "". Follows lines that moved.
+        """Blame of the lines `start` to `end` at `rev`, or of the work tree if "". Follows lines that moved inside the
+        file.
 
-        A change of white space counts as a change.
+        A change of white space counts as a change. Raises GitFailed if there is no such file or it has no line `start`.
         """
 
     def merge_base(self, a: str, b: str) -> str | None:
         """The best common ancestor; None if there is none."""
 
     def merge_bases(self, a: str, b: str) -> list[str]:
-        """The best common ancestors; several if two branches merged each other."""
+        """The best common ancestors; several if two branches merged each other, [] if there is none."""
 
     def is_ancestor(self, a: str, b: str) -> bool:
         """Whether `b` is commit `a` or reaches it; False if one of them is not here (shallow or rewritten history).
@@ -185,13 +192,15 @@ class Repository(Protocol):
         """
 
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
-        """The full oid of a blob that begins with `prefix` (12 hex): any blob here, or one of `path` in history.
+        """The full oid of a blob that begins with `prefix` (lower-case hex, 12 digits as a rule): any blob here, or one
+        of `path` in history.
 
         The history is that of `rev`. Returns None if there is no such blob or commit.
         """
 
     def objects_with(self, prefix: str) -> list[str]:
-        """The oids of all objects here that begin with `prefix` (at least 4 hex). Reads no history."""
+        """The oids of all objects here that begin with `prefix`, lower-case hex of at least 4 digits; [] for any other
+        text. Reads no history."""
 
     def user_config(self) -> list[tuple[str, str, str]]:
         """(key, value, origin) of `mem.*` at system, global and command scope; never from the clone's own file."""

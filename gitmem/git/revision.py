@@ -28,16 +28,18 @@ class CommitRange(NamedTuple):
 
 
 def towards(repo: Repository, target: str, tip: str) -> CommitRange:
-    """The range from the merge base of `target` and `tip` to `tip`, judged by `target`; all three are oids."""
+    """The range from the merge base of `target` and `tip` (base "" if they have none) to `tip`, judged by `target`; all
+    three are oids."""
     return CommitRange(repo.merge_base(target, tip) or "", tip, target)
 
 
 def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRange:
     """The range that a person typed.
 
-    `A..B` and `A...B` both start at the merge base, so that a line that only A has does not count as removed; A judges.
-    `A..` ends at HEAD. One revision, or "" (HEAD), has no base; with `both` it raises UsageError. Raises
-    UnknownRevision for a side that names no commit, and GitMemError for "" before the first commit.
+    `A..B` and `A...B` both start at the merge base, so that a line that only A has does not count as removed, or at A
+    if there is no merge base; A judges. `A..` ends at HEAD. One revision, or "" (HEAD), has no base; with `both` it
+    raises UsageError. Raises UnknownRevision for a side that names no commit, and GitMemError for "" before the first
+    commit.
     """
     dots = ".."
     if "..." in typed:

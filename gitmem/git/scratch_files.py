@@ -13,7 +13,8 @@ SCRATCH = "writing"  # folder of scratch files in the state folder
 def scratch_folder(repo: Repository) -> Path:
     """The folder for scratch files: in the Git directory, so that neither `git add` nor a search sees them.
 
-    The next writer removes the files of a killed run (`replacement.sweep`).
+    The folder is made if it is missing. The next writer removes the files of a killed run (`replacement.sweep`). Raises
+    GitMemError as `worktree.state_dir`.
     """
     state_dir(repo.common_dir)
     folder = _scratch_path(repo)

@@ -129,7 +129,8 @@ class Signing(NamedTuple):
                 raise NotSigned(Message(NOT_ANSWERED, round(SIGNING_SECONDS)), HINT)
 
     def error_of(self, error: GitFailed) -> GitFailed:
-        """NotSigned if git needed a passphrase and nobody could be asked, else `error` itself."""
+        """NotSigned if `error` says that Git could not sign a commit and nobody is at a terminal, else `error`
+        itself."""
         if self.at_terminal or NOT_SIGNED not in f"{error.message}\n{error.hint}":
             return error
         return NotSigned(NO_PASSPHRASE, f"{HINT}\n{error.message}")
@@ -158,7 +159,8 @@ def run_commit(
 
 @contextmanager
 def prepare_signing(folder: str, environ: Mapping[str, str]) -> Iterator[Signing | None]:
-    """How Git signs commits in `folder`; None if it signs none. The scripts exist within the `with` block.
+    """How Git signs commits in `folder` with the variables `environ`; None if commit.gpgsign is not true. The scripts
+    exist within the `with` block.
 
     If nobody can be asked, a script also ends Git and its child processes once this process is gone (a host may kill a
     hook): a Git that waits on would keep its lock files.

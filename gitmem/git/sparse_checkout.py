@@ -6,7 +6,8 @@ from gitmem.git.repository import Repository
 
 
 def left_out(repo: Repository) -> list[str]:
-    """The tracked files that this sparse checkout leaves out; [] if it is none (checked without starting git)."""
+    """The tracked files that this sparse checkout leaves out; [] if this is no sparse checkout, which is checked
+    without starting git."""
     if repo.root is None or not (repo.git_dir / "info" / "sparse-checkout").exists():
         return []
     from gitmem.git.write import run_git  # what most searches need not import

@@ -76,8 +76,8 @@ class Reading:
     def read(self, path: str) -> bytes | None:
         """The bytes of a text file; None if there is no file.
 
-        Raises GitMemError for text that is not UTF-8, for an encrypted file, for a pointer of Git LFS and for a file
-        that a sparse checkout leaves out. Raises OutsideRepository if the path leads through a symbolic link.
+        Raises GitMemError for text in UTF-16 (`ensure_utf8`), for an encrypted file, for a pointer of Git LFS and for a
+        file that a sparse checkout leaves out. Raises OutsideRepository and OSError as `worktree.content`.
         """
         data = self.raw(path)
         if data is not None:
@@ -96,7 +96,8 @@ class Reading:
 
     def raw(self, path: str) -> bytes | None:
         """The bytes of a file of any kind; None if there is no file. They are read once and noted, so that a later call
-        gives the same bytes. Raises GitMemError for a file that a sparse checkout leaves out."""
+        gives the same bytes. Raises GitMemError for a file that a sparse checkout leaves out. Raises OutsideRepository
+        and OSError as `worktree.content`."""
         assert self.repo.root is not None
         if path not in self.noted:
             data = content(self.repo.root, path)
@@ -109,7 +110,8 @@ class Reading:
         return self.noted[path]
 
     def committed(self, path: str) -> bytes:
-        """The bytes of a file that equals the one in HEAD. Raises GitMemError if it is missing or has edits."""
+        """The bytes of a file that equals the one in HEAD. Raises GitMemError if it is missing, a folder or differs
+        from HEAD, and as `read`."""
         data = None
         with suppress(IsADirectoryError, NotADirectoryError):
             data = self.read(path)
@@ -121,7 +123,8 @@ class Reading:
 
 
 def ensure_utf8(data: bytes, path: str) -> None:
-    """Raise GitMemError for text in UTF-16: a line appended in UTF-8 would make all of it unreadable."""
+    """Raise GitMemError for text that begins with a byte order mark of UTF-16 or holds a NUL: a line appended in UTF-8
+    would make all of it unreadable. Other text that is not UTF-8 passes."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data:
         raise GitMemError(
             Message("'{}' is not UTF-8 text and is left as it is", path),
@@ -137,7 +140,7 @@ def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
     """Hold the lock of all writers in the block, after undoing what a killed run left. Yields the paths put back.
 
     Writers wait for each other: a write takes a fraction of a second, and dozens may come at once. Raises Locked after
-    WRITE_WAIT, GitMemError in a bare repository.
+    WRITE_WAIT seconds, GitMemError in a bare repository, and as `recover`.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -195,8 +198,9 @@ def commit(
     """Write the files of a plan and commit these files only.
 
     Returns the result of the plan and the oid of the commit, "" if the plan has no files. `undoable`: `git mem undo`
-    can undo this commit. Raises Changed if HEAD, the branch or a file is not what it was when the plan was made, and
-    GitFailed if a hook refuses. The files are then as they were, except for what somebody else saved meanwhile.
+    can undo this commit. Raises Changed if HEAD, the branch or a file is not what it was when the plan was made,
+    GitMemError as `ensure_can_commit`, and GitFailed if a hook refuses. The files are then as they were, except for
+    what somebody else saved meanwhile.
     """
     ensure_can_commit(repo)
     with writer(repo):
@@ -212,7 +216,7 @@ def commit(
 
 
 def commit_nothing(repo: Repository, message: str) -> str:
-    """Make a commit that changes no file, whatever is staged; its oid. Raises as `commit`."""
+    """Make a commit that changes no file, whatever is staged. Returns its oid. Raises as `commit`."""
     ensure_can_commit(repo)
     with writer(repo):
         return commit_paths(repo, message, ())
@@ -221,7 +225,7 @@ def commit_nothing(repo: Repository, message: str) -> str:
 def commit_files(
     repo: Repository, before: Position, noted: Contents, contents: Contents, message: str, *, undoable: bool = True
 ) -> str:
-    """Write `contents` over the bytes `noted` and commit these files on top of `before`; the oid of the commit.
+    """Write `contents` over the bytes `noted` and commit these files on top of `before`. Returns the oid of the commit.
 
     The caller holds the lock of `writer`. Raises as `commit`.
     """

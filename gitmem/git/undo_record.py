@@ -35,7 +35,7 @@ class Written(NamedTuple):
     """One file of a write.
 
     `text`: the bytes before, None if a commit has them or there was no file. `before`, `after`: `digest` of the bytes
-    before and after.
+    before and after, None for no file.
     """
 
     text: bytes | None

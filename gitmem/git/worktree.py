@@ -66,8 +66,8 @@ def resolve(root: Path, path: str) -> Path:
 def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
     """The bytes of a file of the work tree, at most `limit` (-1: all).
 
-    Raises FileNotFoundError if there is no such file, IsADirectoryError for a folder, OutsideRepository for a link, for
-    a path through one and for anything but a regular file.
+    Raises FileNotFoundError if there is no such file, IsADirectoryError for a folder, another OSError if it cannot be
+    read, OutsideRepository for a link, for a path through one and for anything but a regular file.
     """
     target = resolve(root, path)
     try:
@@ -89,7 +89,7 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
 
 def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[str, bytes | Exception]]:
     """(path, the bytes that `read_bytes` returns or the error that it raises) for each path, in order. `limit`: bytes
-    of each file, as in `read_bytes`.
+    of each file at most; -1 is not allowed here.
 
     Each folder is opened once if its files follow each other in `paths`.
     """
@@ -218,7 +218,8 @@ def drop_empty_parents(root: Path, path: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, so that a rename survives a crash."""
+    """Flush the names in a folder to the disk, so that a rename survives a crash. Does nothing on Windows. Raises
+    OSError."""
     if not system.POSIX:  # a folder cannot be opened there
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -270,8 +271,8 @@ def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) ->
 def state_dir(common_dir: Path, make: bool = True) -> Path:
     """The state folder, `gitmem/` in Git's common directory, mode 0700.
 
-    Raises GitMemError if it is a symbolic link or belongs to another user. Without `make` it must exist: a background
-    process must not make it again while the user removes it.
+    Raises GitMemError if it is a symbolic link, belongs to another user or cannot be made. Without `make` a missing
+    folder is a GitMemError too: a background process must not make it again while the user removes it.
     """
     folder = common_dir / "gitmem"
     try:

@@ -41,7 +41,8 @@ def write_folder(repo: Repository) -> str:
 
 
 def write_environment(repo: Repository, env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of a git that writes in `repo`: without a hook's variables, and with those of `env`."""
+    """The environment of a git that writes in `repo`: without a hook's variables, without GIT_DIR unless GIT_WORK_TREE
+    is set, and with those of `env`."""
     variables = without_variables(repo.environ, HOOK_VIEW)
     if "GIT_WORK_TREE" not in variables:
         # For some hooks (pre-push, or any in a linked work tree) Git sets GIT_DIR alone. A git that has it alone takes

@@ -44,8 +44,8 @@ IF_NAMED = 'case "\n$gitmem_only\n" in *"\n$(git rev-parse --path-format=absolut
 def block(hook: str, python: str = "", promote: str = "", only: Sequence[str] = ()) -> str:
     """The block of a hook.
 
-    `python`: the interpreter to run, "" for `git-mem` on PATH. `promote`: options of a promotion after a commit.
-    `only`: the Git directories for which the block acts, empty if the hook folder belongs to one repository.
+    `python`: the interpreter to run, "" for `git-mem` on PATH. `promote`: the mode of a promotion after a commit, ""
+    for none. `only`: the Git directories for which the block acts, empty if the hook folder belongs to one repository.
     """
     lines = [script(name, hook, python, promote) for name in ("run", *SCRIPTS[hook])]
     if only:
@@ -83,7 +83,8 @@ def repositories(data: bytes) -> tuple[str, ...]:
 
 
 def with_repositories(data: bytes, only: Sequence[str]) -> bytes:
-    """The content of a hook file whose block acts for the Git directories `only` instead of those that it named."""
+    """The content of a hook file whose block acts for the Git directories `only` instead of those that it named;
+    unchanged if it named none."""
     return ONLY.sub(lambda _: os.fsencode(_only_line(only)), data, count=1)
 
 

@@ -94,7 +94,8 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Name of each hook -> `current`, `old` (of another version, or Git does not run it) or `missing`."""
+    """Name of each hook -> `current`, `old` (of another version, or Git does not run it) or `missing`. Raises OSError
+    if a file cannot be read."""
     states = {}
     for name in HOOKS:
         path = folder / name
@@ -109,7 +110,7 @@ def installed(folder: Path) -> dict[str, str]:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a hook file, or the file that it links to, has our block."""
+    """Whether a hook file, or the file that it links to, has our block in its first 64 KiB."""
     return BLOCK.search(start_of(path)) is not None
 
 

@@ -9,7 +9,8 @@ from gitmem.git.hooks import HOOKS
 
 
 def remember(common_dir: Path, names: Iterable[str]) -> None:
-    """Record the names of the installed hooks; without names the record is removed."""
+    """Record the names of the installed hooks; without names the record is removed. Raises OSError if there is no state
+    folder, or if the record cannot be written or removed."""
     record = _record(common_dir)
     text = "".join(f"{name}\n" for name in names)
     if text:
@@ -20,7 +21,8 @@ def remember(common_dir: Path, names: Iterable[str]) -> None:
 
 
 def remembered(common_dir: Path) -> tuple[str, ...]:
-    """The names of the hooks that were installed here; () if none."""
+    """The names of the hooks that were installed here; () if none, or if the record cannot be read. Names that are not
+    in HOOKS are left out."""
     try:
         words = _record(common_dir).read_text("ascii").split()
     except (OSError, UnicodeDecodeError):
