@@ -37,8 +37,8 @@ def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:
 
 
 def records_events(path: str, patterns: Iterable[str] = ()) -> bool:
-    """Whether a file records events, and so is not long-term memory: a daily log (`is_daily`) or a session's
-    episode."""
+    """Whether a file records events, and so is not long-term memory: a daily log (`is_daily`) or an episode of a
+    session (`Kind.SESSION`). Raises UsageError as `daily_form` does."""
     return kind(path) is Kind.SESSION or is_daily(path, patterns)
 
 
@@ -72,7 +72,8 @@ def daily_form(pattern: str) -> re.Pattern[str]:
 
 
 def daily_glob(pattern: str, day: date | None = None) -> str:
-    """The glob of `[memory] paths` for the logs of a daily pattern, on any day or on `day`.
+    """The glob of `[memory] paths` for the logs of a daily pattern, on any day or on `day`. It does not check the
+    pattern.
 
     With a day and a pattern without `*` the glob is the path of that day's log.
     """

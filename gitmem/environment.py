@@ -40,7 +40,8 @@ def cache_folder() -> Path:
 
 
 def start_lookup() -> RepositoryLookup:
-    """Start to look up the repository of the current folder; `result()` of the returned value waits for it."""
+    """Start to look up the repository of the current folder; `result()` of the returned value waits for it. Raises
+    GitMemError if git is not installed."""
     return RepositoryLookup(Path.cwd(), os.environ)
 
 
@@ -53,9 +54,9 @@ def open_environment(
     When a profile is active (`git mem profile switch`), the command goes to that profile's memory, as if it had been
     started there: the current folder of the process becomes the root of that memory. It stays in the current folder
     with `stay`, inside a Git hook, and when GIT_DIR or GIT_INDEX_FILE names a repository. `overrides`: as in
-    `config.loading.load`. `here`: a lookup that has already started. Raises NotARepository; BadConfig as `load` does;
-    GitMemError when the current folder belongs to another profile, and when the active profile is unknown or its folder
-    is gone.
+    `config.loading.load`. `here`: a lookup that has already started. Raises NotARepository and GitFailed as
+    `RepositoryLookup.result`; BadConfig as `load` does; GitMemError when the current folder belongs to another profile,
+    and when the active profile is unknown or its folder is gone.
     """
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository

@@ -34,7 +34,7 @@ class GitMemError(Exception):
 
 
 class UsageError(GitMemError):
-    """The words typed do not fit together."""
+    """What a person typed is invalid or incomplete, or its parts do not fit together."""
 
     exit_code = Exit.USAGE
 
@@ -63,7 +63,8 @@ class UnknownRevision(GitMemError):
 
 
 class GitFailed(GitMemError):
-    """The git binary failed; `message` has the first line of its error output."""
+    """Git failed, cannot be started or cannot read a repository; `message` has the first line of its error output, if
+    it printed any."""
 
 
 class NotSigned(GitFailed):
@@ -79,7 +80,7 @@ class BadConfig(GitMemError):
 
 
 class OutsideRepository(GitMemError):
-    """A path leads out of the repository, by `..` or by a symbolic link."""
+    """A path leads out of the repository, into .git or through a symbolic link, or it is no regular file."""
 
 
 class MissingFile(GitMemError):

@@ -51,6 +51,7 @@ def result_schema(cls: type, define: Define | None = None) -> Schema:
 
     `define`: returns the schema that stands for a nested class; without it nested classes are described in place. A key
     is required unless it is left out for an empty value. The class's docstring gives the descriptions of the keys.
+    Raises TypeError as `schema_of`.
     """
     words = descriptions(cls)
     properties, required = {}, []
@@ -74,7 +75,7 @@ def result_schema(cls: type, define: Define | None = None) -> Schema:
 def request_schema(cls: type) -> Schema:
     """The schema of a request. A field without a default is required. A default is listed if it is not empty.
 
-    A field whose name ends in `_` stands for a key that is a word of Python.
+    A field whose name ends in `_` stands for a key that is a word of Python. Raises TypeError as `schema_of`.
     """
     defaults, words = _defaults(cls), descriptions(cls)
     properties: dict[str, Schema] = {}

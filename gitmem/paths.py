@@ -95,9 +95,9 @@ class Layout(NamedTuple):
 def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
     """The layout of a repository that has files at these paths. `extra`: the globs of `[memory] paths`.
 
-    `notes` is True for a repository with neither MEMORY.md nor a file below memory/. Exception: a folder with nothing
-    but MEMORY.md and other Markdown beside it (hidden files do not count, and none is a README) is a folder of notes
-    too, since agents' own memory folders keep topics there. With NOTHING_ELSE in `extra` it is False.
+    `notes` is True for a repository with neither MEMORY.md nor Markdown below memory/ or .claude/rules/. Exception: a
+    folder with nothing but MEMORY.md and other Markdown beside it (hidden files do not count, and none is a README) is
+    a folder of notes too, since agents' own memory folders keep topics there. With NOTHING_ELSE in `extra` it is False.
     """
     names = list(paths)
     memory = False
@@ -337,7 +337,8 @@ def agent_name(name: str) -> str:
     """An agent's name in Unicode's NFC; "" stays "".
 
     The name becomes part of a file name and of a trailer. So it begins with a letter or digit of any script and goes on
-    with letters, digits, "_" and "-". Raises UsageError for any other name: its log would be written and never read.
+    with letters, digits, "_" and "-", MAX_AGENT_CHARS characters at most. Raises UsageError for any other name: its log
+    would be written and never read.
     """
     whole = nfc_name(name)
     if whole and (not re.fullmatch(AGENT, whole) or len(whole) > MAX_AGENT_CHARS):

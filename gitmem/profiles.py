@@ -68,7 +68,8 @@ def find_profile(profiles: dict[str, Profile], name: str) -> Profile:
 
 
 def valid_profile_name(name: str) -> str:
-    """The name, unchanged. Raises UsageError when it cannot be both a key of Git's configuration and a folder name."""
+    """The name, unchanged. Raises UsageError unless it is 1 to 40 of a-z, 0-9 and "-" and does not begin with "-": it
+    becomes a key of Git's configuration and the name of a folder."""
     if not NAME.fullmatch(name):
         raise UsageError(f"'{name}' is no name of a profile", "small letters, digits and '-', at most 40")
     return name
@@ -123,8 +124,8 @@ def switch_time(pairs: Pairs) -> datetime | None:
 
 
 def with_profile(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
-    """The settings with the identity of the profile that owns the repository at `root`: `profile` is its name ("" if
-    none owns it), and `agent` its agent.
+    """The settings with the identity of the profile that owns the repository at `root` (a place as for `profile_of`):
+    `profile` is its name ("" if none owns it), and `agent` its agent.
 
     Memories of other profiles are removed from `organisation` and `personal`, with a warning. `own_agent`: whether a
     command-line option named the agent, which wins over the profile's. Raises BadConfig for a profile with an invalid

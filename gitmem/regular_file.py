@@ -34,7 +34,7 @@ def read_regular(path: Path, limit: int = MAX_INPUT_BYTES) -> bytes:
 
 
 def read_start(path: Path, limit: int) -> tuple[bytes, bool]:
-    """The first `limit` bytes of a regular file, and whether the file has no more. Raises OSError as `read_regular`."""
+    """The first `limit` bytes of a regular file, and whether the file has no more. Raises OSError as `open_regular`."""
     with open_regular(path) as file:
         data = file.read(limit + 1) or b""
         return data[:limit], len(data) <= limit

@@ -120,7 +120,7 @@ _lock_handles: dict[Path, int] = {}  # folder of this process -> the open handle
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A new folder (mode 0700), removed when the `with` block ends."""
+    """A new folder (mode 0700), removed when the `with` block ends. Raises OSError if it cannot be made."""
     folder = make_folder()
     try:
         yield folder

@@ -31,7 +31,8 @@ MAX_SUMMARY_BYTES = 1_000_000  # of a step summary; GitHub's limit is 1 MiB for 
 
 
 def read_event() -> Event:
-    """The event that started this run. Raises GitMemError if its payload cannot be read, or outside of CI."""
+    """The event that started this run; outside of CI an event whose texts are empty. Raises GitMemError if its payload
+    cannot be read."""
     path = os.environ.get("GITHUB_EVENT_PATH", "")
     if not path and os.environ.get("GITLAB_CI") == "true":
         return gitlab_ci.parse(os.environ)
@@ -141,7 +142,7 @@ def with_pull_request(repo: Repository, event: Event, client: Client | None) -> 
 
     The pull request's commits are fetched; none of them is checked out or run. Every other event is returned unchanged.
     If no open pull request has the other workflow's head any more, the event is returned without base and head. Raises
-    GitMemError for an input that is not a number or without a token, ForgeError.
+    GitMemError for an input that is not a number or without a token, ForgeError if the forge fails.
     """
     number = os.environ.get("GITMEM_PULL_REQUEST", "").strip()
     if not number and event.name != "workflow_run":

@@ -78,9 +78,10 @@ def propose_promotion(branch: str, limit: int, model_name: str, key: str) -> Non
 
 
 def propose_consolidation(promotion: str, model_name: str, key: str) -> str:
-    """Consolidate on the branch `memory/consolidate` if the last consolidation is a week old, and keep one pull request
-    of it up to date. Returns its number, "" if there is none. `promotion`: the branch of the promotion. Raises
-    GitMemError if that, or the default branch, is `memory/consolidate`."""
+    """Consolidate on the branch `memory/consolidate`, unless the last consolidation is younger than WEEK, and keep one
+    pull request of it up to date. Returns its number, "" if there is none. `promotion`: the branch of the promotion.
+    Call it after `propose_promotion`, which checks the token. Raises GitMemError if `promotion` or the default branch
+    is `memory/consolidate`, ModelUnavailable."""
     branch = consolidation.BRANCH
     repo, config = open_here({"model": model_name})
     forge, client = forge_and_client()

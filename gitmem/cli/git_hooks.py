@@ -56,9 +56,10 @@ def run(argv: list[str]) -> int:
 
 
 def run_hook(name: str, words: tuple[str, ...]) -> int:
-    """Run one hook and return its exit code: 1 if a gate found something, else 0.
+    """Run one hook and return its exit code: 1 if a finding of a gate blocks, else 0.
 
-    Raises GitMemError if a gate could not run, UsageError for an unknown name. Other hooks log their errors.
+    Raises GitMemError if a gate or the report of missing hooks (`--gone`) could not run, and UsageError for an unknown
+    name. Every other hook logs its errors.
     """
     if name not in (*HOOKS, *SERVER):
         raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
@@ -80,7 +81,7 @@ def run_hook(name: str, words: tuple[str, ...]) -> int:
 
 
 def hook_repository() -> Repository:
-    """The repository in which Git runs the hook."""
+    """The repository in which Git runs the hook: that of the current folder. Raises as `open_repository`."""
     return open_repository(Path.cwd(), os.environ)
 
 
@@ -169,7 +170,8 @@ def gate_message(run: GateRun) -> GateResult:
 
 
 def gate_push(run: GateRun) -> GateResult:
-    """Scan the commits of a push."""
+    """Scan the commits of a push, and print which hooks are broken. As for `scan_push`, Git names the pushed refs on
+    standard input; if the pre-commit framework runs the hook, its variables name them (`scan_framework_push`)."""
     report_broken_hooks(run.repo, broken_hooks(run.repo))
     if FRAMEWORK in run.words:
         return GateResult(run.hook, scan_framework_push(run.repo, run.today))
@@ -178,7 +180,7 @@ def gate_push(run: GateRun) -> GateResult:
 
 
 def gate_received(run: GateRun) -> GateResult:
-    """Scan the pushed commits, on the server."""
+    """Scan the pushed commits, on the server; Git names the pushed refs on standard input."""
     return GateResult(run.hook, scan_received(run.repo, run.today))
 
 
@@ -312,8 +314,8 @@ def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
 
 
 def scan_push(repo: Repository, today: date, *, remote: str) -> Report:
-    """Scan the commits of a push that the remote does not have, and its annotated tags and notes. `remote`: the
-    remote's name or address, "" if Git gives none."""
+    """Scan the commits of a push that the remote does not have, and its annotated tags and notes. Reads the pushed refs
+    from standard input, as Git writes them. `remote`: the remote's name or address, "" if Git gives none."""
     from gitmem.gate.pushed_commits import push_updates, pushed_commits
     from gitmem.gate.tree_policies import pushed_policy
 
@@ -353,7 +355,8 @@ def scan_tags_and_notes(repo: Repository, today: date, updates: list[RefUpdate])
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
     """Scan the range that the pre-commit framework names, and all other commits of local branches that the remote does
-    not have: the framework names only the first ref of a push, and none at the first push to a remote."""
+    not have: the framework names only the first ref of a push, and none at the first push to a remote.
+    PRE_COMMIT_REMOTE_NAME names the remote. Raises UnknownRevision as `scan_named_range`."""
     from gitmem.gate.pushed_commits import unpushed_commits
     from gitmem.gate.tree_policies import pushed_policy
 
@@ -369,7 +372,9 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
 
 
 def scan_named_range(repo: Repository, today: date) -> Report:
-    """Scan the range that the pre-commit framework names; if it names no start, all commits up to its end."""
+    """Scan the commits from PRE_COMMIT_FROM_REF to PRE_COMMIT_TO_REF; the pre-commit framework sets both variables. If
+    the first is unset or all zeros, all commits up to the second are scanned. The second must be set. Raises
+    UnknownRevision if a variable names no commit."""
     from gitmem.gate.commit_files import files_of_new_commits
     from gitmem.gate.tree_policies import pushed_policy
 
@@ -384,7 +389,7 @@ def scan_named_range(repo: Repository, today: date) -> Report:
 
 def scan_received(repo: Repository, today: date) -> Report:
     """Scan the pushed commits, on the server, with the settings and exceptions of the ref before the push, so that a
-    push cannot add an exception for itself."""
+    push cannot add an exception for itself. Reads the pushed refs from standard input, as Git writes them."""
     from gitmem.gate.pushed_commits import received_commits, received_updates
     from gitmem.gate.tree_policies import range_policy
     from gitmem.git.revision import CommitRange
@@ -414,7 +419,8 @@ def merged_reports(reports: list[Report]) -> Report:
 
 
 def add_trailers(words: tuple[str, ...]) -> None:
-    """Run prepare-commit-msg: add trailers with the agent's name and reason to the message file `words[0]`."""
+    """Run prepare-commit-msg: add trailers with the agent's name and reason to the message file `words[0]`. Does
+    nothing without words."""
     from gitmem.provenance import agent_trailers
 
     if words:

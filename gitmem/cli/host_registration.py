@@ -174,7 +174,7 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
 def unregister_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
     """Remove our entries from every host's files in this project: MCP servers, hooks, the block of AGENTS.md, and the
     setting by which a host keeps its own memory here. Files in the person's home stay (`unregister_home`). Returns one
-    entry for each host that changes or has a problem. `dry_run`: change nothing."""
+    entry for each host that changes or has a problem, [] in a bare repository. `dry_run`: change nothing."""
     if repo.root is None:
         return []
     setup = Setup(str(repo.root), _program()[0], remove=True, posix=system.POSIX)

@@ -19,7 +19,7 @@ FLAGS = frozenset(("--read-only", "--user"))  # options that are read here; clic
 
 def run(words: Sequence[str]) -> int | None:
     """Serve until the client closes the connection, and return the exit code. None, with nothing done, if `words`
-    contain an option that click has to read."""
+    contain a word that is not in FLAGS, which click has to read."""
     given = frozenset(words)
     if not given <= FLAGS:
         return None

@@ -64,7 +64,7 @@ def branch_option(
 
 
 def cites_option() -> Decorator:
-    """`--cites PATH:LINES`, repeatable; `claims.anchoring` reads it."""
+    """`--cites PATH:LINES` or `--cites PATH#SYMBOL`, repeatable, () without the option; `claims.anchoring` reads it."""
     return click.option(
         "--cites", multiple=True, metavar="PATH:LINES|PATH#SYMBOL", help="Code that it is true of; at most three.",
     )  # fmt: skip
@@ -94,7 +94,7 @@ def open_here(
     overrides: Mapping[str, str | None] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
     """The repository and settings of `environment.open_environment`; the repository is closed when the command ends.
-    Raises NotARepository, BadConfig.
+    Raises as `open_environment`.
 
     `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: open the
     repository of the current folder even if a profile is active. The commands of HERE do the same, and so does every
@@ -119,7 +119,8 @@ def open_here(
 
 
 def default_span(repo: Repository) -> str:
-    """The range for a command that was given none (`git.upstream.default_range`); it is printed on standard error."""
+    """The range for a command that was given none (`git.upstream.default_range`); it is printed on standard error.
+    Raises GitMemError as `default_range`."""
     from gitmem.git.upstream import default_range  # few commands take a range
 
     span = default_range(repo)

@@ -15,8 +15,8 @@ from gitmem.plural import line_range
 
 
 def parse_place(repo: Repository, typed: str) -> tuple[str, int]:
-    """(repository path, line) of `PATH:LINE`. Raises UsageError for text that names no single line,
-    OutsideRepository."""
+    """(repository path, line) of `PATH:LINE`. Raises UsageError for text that names no single line, OutsideRepository
+    for a path outside the repository."""
     path, first, last = parse_lines(repo, typed)
     if not first or first != last:
         raise UsageError(f"'{typed}' names no line", "write PATH:LINE, for example MEMORY.md:17")
@@ -27,7 +27,8 @@ def parse_lines(repo: Repository, typed: str) -> tuple[str, int, int]:
     """(repository path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; both lines are 0 for `PATH`.
 
     A source in a fact's comment (`PATH#LA-LB@blob`) is accepted too; its lines are those of the current file. Raises
-    UsageError for an empty path or a range that ends before it begins, OutsideRepository.
+    UsageError for an empty path or a range that ends before it begins, OutsideRepository for a path outside the
+    repository.
     """
     source = parse_span(typed)
     if source is not None:

@@ -60,7 +60,8 @@ def _touches_logs(repo: Repository, head: str, daily: Sequence[str]) -> bool:
 
 def run(mode: str) -> None:
     """Promote once and record the outcome, or why the promotion failed: an error, a bug, or the end of its time
-    (`mem.modelSeconds` and EXTRA_SECONDS). Raises the errors of `open_here`."""
+    (`mem.modelSeconds` and EXTRA_SECONDS). `mode`: the value of a `Mode`; ValueError for any other. Raises the errors
+    of `open_here`."""
     from gitmem.promotion.model_registry import promotion_model  # `start`, for which a commit waits, needs no model
 
     repo, config = open_here(stay=True)
@@ -116,7 +117,8 @@ def last_run(common_dir: Path) -> dict[str, Any]:
 
 
 def last_run_in_words(common_dir: Path) -> str:
-    """The record of the last run in one line, for `git mem status`; "" before the first run."""
+    """The record of the last run in one line, for `git mem status`; "" before the first run, or if the record cannot be
+    read."""
     record = last_run(common_dir)
     if not record:
         return ""

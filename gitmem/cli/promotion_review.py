@@ -65,9 +65,9 @@ def promote_interactively(
     """Ask about each candidate, promote the accepted ones and record the rejected ones; both commits name the person in
     `Reviewed-by`.
 
-    Returns the outcome (None if nothing was accepted) and the number of accepted facts that were refused after all,
-    because their source changed meanwhile. Raises UsageError if an agent runs it, and the errors of `promote` and
-    `reject`; rejections are recorded after the promotion.
+    Returns the outcome (None if no candidate was accepted; without any candidate the outcome that proposes nothing) and
+    the number of accepted facts that were refused after all, because their source changed meanwhile. Raises UsageError
+    if an agent runs it, and the errors of `promote` and `reject`; rejections are recorded after the promotion.
     """
     ensure_person(config)
     review = Review(repo, config, policy, request, RecordedModel(model), now())

@@ -216,7 +216,7 @@ def edit_text(repo: Repository, text: str) -> str | None:
     """Open `text` in Git's editor and return the text that the person saved; None if the person did not save.
 
     sh runs the editor's command, as for Git, so it may contain arguments and shell syntax. Raises UsageError if the
-    text is not UTF-8, before or after, or if the editor fails.
+    text is not UTF-8, before or after, or if the editor fails; GitFailed if Git names no editor.
     """
     import tempfile
 

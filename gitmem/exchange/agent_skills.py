@@ -39,7 +39,8 @@ PATH, FRONT = "git-mem-path", "git-mem-front"  # keys of `metadata`: path and fr
 def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
     """The skills of a folder as procedures, and (name, reason) of files that are not imported.
 
-    `folder`: a skill, a folder of skills or a project. Raises UsageError if there is no skill.
+    `folder`: a skill, a folder of skills or a project. Raises UsageError if there is no folder or no skill, GitMemError
+    for too many files.
     """
     top = next((folder / inside for inside in FOLDERS if (folder / inside).is_dir()), folder)
     if not top.is_dir():
@@ -134,7 +135,8 @@ def skill_of(path: str, text: str, name: str) -> str:
 
 
 def _description(text: str, path: str) -> str:
-    """The `description` of a procedure; if it has none, its first line and its triggers."""
+    """The `description` of a procedure; if it has none, its first line and its triggers. At most DESCRIPTION_LIMIT
+    characters."""
     document = parse(text.encode())
     keys = document.front_matter
     stated, triggers = keys.get("description", ""), keys.get("triggers", ())

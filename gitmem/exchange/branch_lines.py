@@ -105,7 +105,7 @@ def allow_line_plan(
 ) -> Plan:
     """The plan of a commit on the current branch with exceptions for the findings of `row`.
 
-    `after`: the bytes of the file after the change. `decision`: as in `allow_found_plan`. Raises as that.
+    `after`: the bytes of the file after the change. `decision`: as in `allow_found_plan`. Raises as `allow_found_plan`.
     """
     lines = split_lines(after)
 

@@ -149,7 +149,7 @@ def merge_of(
 
     `done`: path -> bytes of a file that is settled already, None for any other. Raises GitMemError if the commits have
     no common history, if the second is merged already, if one side removed a file that the other changed, or if a file
-    is too large.
+    is too large or holds the marks of a conflict.
     """
     head, tip = sides
     base = repo.merge_base(head, tip)
@@ -335,7 +335,8 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
 def go_forward(repo: Repository, shown: BranchMerge, made: str) -> None:
     """Move the current branch from `shown.head` to the merge `made`, and record it for `git mem undo`.
 
-    The caller holds the lock of all writers.
+    The caller holds the lock of all writers. Raises GitFailed if a file of the work tree would be overwritten or the
+    branch moved.
     """
     paths = [change.path for change in repo.changes(shown.head, made)]
     before = Reading(repo)

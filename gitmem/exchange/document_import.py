@@ -59,7 +59,8 @@ class DocumentImport:
     """What an import does.
 
     `files`: written. `left`: (name, reason) of documents that are not imported. `same`: paths whose file has the text
-    already. `masked`: (name, masks) of documents with a masked secret. `notes`: for the person.
+    already. `masked`: (name, masks) of documents in which secrets or personal data were masked. `notes`: for the
+    person.
 
     JSON: `files`: what was written. `left`: what was not imported. `same`: files that are there already. `masked`:
     files in which personal data or secrets were masked. `notes`: what was not taken over from a bundle.

@@ -90,7 +90,7 @@ def instant(moment: datetime) -> Instant:
 
 
 def stale_after(until: str) -> Instant | None:
-    """The first moment after the last day of a fact; None if `until` is not a date."""
+    """The first moment after the last day of a fact; None if `until` does not begin with a date (YYYY-MM-DD)."""
     try:
         return Instant(f"{date.fromisoformat(until[:10]) + timedelta(days=1)}T00:00:00Z")
     except (ValueError, OverflowError):

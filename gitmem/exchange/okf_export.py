@@ -101,7 +101,8 @@ class CommittedTexts(NamedTuple):
 
 
 def committed_texts(repo: Repository, files: Mapping[str, str], policy: Policy) -> CommittedTexts:
-    """The texts of these files (path -> oid), without the lines that the gate would block."""
+    """The texts of these files (path -> oid), without the lines that the gate would block and with forgotten texts
+    masked."""
     texts, left = _texts(repo, files)
     shown = {path: _without_blocked_lines(path, text, policy) for path, text in texts.items()}
     return CommittedTexts(shown, tuple(left), tuple(path for path, text in texts.items() if shown[path] != text))
@@ -310,7 +311,8 @@ class _History:
 
 
 def actor(commit: Commit, agent: str = "") -> str:
-    """The author of a commit in OKF's form of actors: an agent, an automated process or a person; no e-mail address."""
+    """The author of a commit in OKF's form of actors: an agent, an automated process or a person; no e-mail address.
+    `agent`: a name that comes before that of the commit, "" for none."""
     agent = agent or agent_of_commit(commit)
     if "[bot]" in agent.casefold():
         return f"process:{_actor_name(agent)}"

@@ -22,10 +22,11 @@ ARCHIVE = "name the archive that the service sent"
 
 
 def files_named(path: Path, names: re.Pattern[str], *, any_name: bool = False) -> list[tuple[str, IO[bytes]]]:
-    """(name, private copy) of each file of the archive `path` whose path `names` matches, in order.
+    """(name, private copy) of each file of the archive `path` in whose path `names` is found, sorted by path. Of a
+    folder only files `*.json` count.
 
-    `any_name`: if `path` is a plain file, it matches whatever its name is. Raises UsageError if there is nothing at
-    `path`, GitMemError if the archive is damaged or too large.
+    `any_name`: a plain file at `path` counts whatever its name is. Raises UsageError if there is nothing at `path`,
+    GitMemError if the archive is damaged or too large.
     """
     try:
         if path.is_dir():

@@ -28,7 +28,8 @@ COMMIT_FIELDS = ("kind", "subject", "author", "by")  # of a hit that is a commit
 
 
 def token_of(environ: Mapping[str, str]) -> str:
-    """The token in the environment, or in the file that the environment names. Raises BadConfig if there is none."""
+    """The token in the variable GITMEM_SERVER_TOKEN of `environ`, or in the file that GITMEM_SERVER_TOKEN_FILE names.
+    Raises BadConfig if neither is set or the file cannot be read."""
     if value := environ.get(TOKEN):
         return value.strip()
     if file := environ.get(f"{TOKEN}_FILE"):
@@ -58,7 +59,8 @@ def search(address: str, token: str, fields: Mapping[str, Any]) -> tuple[Answer,
 
 
 def checked(address: str) -> str:
-    """The address without a trailing slash. Raises UsageError if it is no address that a token may be sent to."""
+    """The address without a trailing slash. Raises UsageError if it is no http(s) address of a host, if it holds a user
+    name, a query or a fragment, and for plain HTTP to another machine."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise UsageError("--server takes an address", "--server https://memory.example.com")
@@ -103,7 +105,7 @@ def _hit(value: Any) -> Hit:
 
 
 def _source(repository: str, value: Any) -> SourceLine:
-    """Lines that a fact of an answer was promoted from. Raises as `_hit`."""
+    """The lines that a fact of an answer was promoted from. Raises as `_hit`."""
     path, first, last, text = (value[name] for name in ("path", "start_line", "end_line", "text"))
     if not (isinstance(path, str) and isinstance(text, str) and type(first) is int and type(last) is int):
         raise ValueError("no source")

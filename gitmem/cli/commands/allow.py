@@ -260,8 +260,8 @@ def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
 
 
 def _replace_file(repo: Repository, text: str, new: str, dry_run: bool) -> None:
-    """Replace the text of the exceptions file, unless it is equal or it is a dry run. Raises Changed if the file no
-    longer contains `text`."""
+    """Write `new` as the text of the exceptions file; a dry run writes nothing, nor does a `new` that equals `text`.
+    Raises Changed, and writes nothing, if the file's whole text is not `text` any more."""
     if new == text or dry_run:
         return
 

@@ -332,7 +332,8 @@ def _import_into_new(options: InitOptions, source: Path) -> int:
 
 
 def _locale() -> str:
-    """The language of the person's locale, "en" unless the templates have it."""
+    """The language of the templates by the person's locale (LC_ALL, LC_MESSAGES or LANG): "ko" if that begins with
+    `ko`, else "en"."""
     value = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     if value.startswith("ko"):
         return "ko"

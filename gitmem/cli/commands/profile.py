@@ -86,8 +86,8 @@ def _is_repository(root: Path) -> bool:
 
 
 def _ensure_apart_from_others(root: Path, known: dict[str, profiles.Profile]) -> None:
-    """Raise UsageError if the folder is another profile's memory, shares its repository (a linked work tree), or lies
-    in a repository."""
+    """Raise UsageError if the folder `root` is another profile's memory, lies in it or around it, or shares its
+    repository (a linked work tree), and if it is a folder inside the work tree of a repository."""
     real = root.resolve()
     mine = None
     if _is_repository(root):

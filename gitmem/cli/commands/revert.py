@@ -69,8 +69,9 @@ def command(**given: Any) -> None:
 
 
 def _selector(options: RevertOptions, repo: Repository) -> Selector:
-    """The source (a commit, a session or a file) that the options name. Raises UsageError unless they name exactly one,
-    UnknownRevision for an unknown commit, and what `places.parse_lines` raises for an invalid place."""
+    """The source that the options name: a file or lines of it, a commit, an agent, a session or an origin. Raises
+    UsageError unless they name exactly one, UnknownRevision for an unknown commit, and what `places.parse_lines` raises
+    for an invalid place."""
     values = {
         By.SOURCE: options.source,
         By.COMMIT: options.rev,

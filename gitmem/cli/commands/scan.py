@@ -182,8 +182,8 @@ def _policy_of_head(repo: Repository, today: date) -> Policy:
 
 
 def repository_path_of(repo: Repository, path: str) -> str:
-    """The repository path of a typed path, "" for the root. Raises GitMemError in a bare repository,
-    OutsideRepository."""
+    """The repository path of a path that was typed in the current folder, "" for the root. Raises GitMemError in a bare
+    repository, OutsideRepository as `worktree.relative`."""
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
     place = relative(repo.root, path, Path.cwd())
@@ -229,7 +229,8 @@ def render(report: Report, form: str, *, accepted: bool = False) -> None:
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
     """Print why the gate judges the line FILE:LINE of the work tree (`place`) as it does. Returns 1 if the line would
-    be blocked, else 0. Raises UsageError, and GitMemError for a file that the gate does not read."""
+    be blocked, else 0. Raises UsageError for a place of another form and for a `form` other than "text" and "json",
+    GitMemError for a file that the gate does not read."""
     name, _, number = place.rpartition(":")
     if not name or not number.isdecimal() or form not in ("text", "json"):
         raise UsageError(f"'{place}' is not a line of a file", "git mem scan --explain FILE:LINE, as text or --json")
