@@ -139,8 +139,8 @@ def settings(
 ) -> Config:
     """The settings in force for a repository: its .gitmem.toml, the user's Git configuration and options.
 
-    `pairs`: as in `config.loading.load`; None reads them from the repository. Raises BadConfig as `load` does, and for
-    a profile whose agent name is invalid.
+    `overrides`, `pairs`: as in `config.loading.load`; None for `pairs` reads them from the repository. Raises BadConfig
+    as `load` does, and for a profile whose agent name is invalid.
     """
     if pairs is None:
         pairs = repo.user_config()

@@ -26,9 +26,9 @@ MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next revie
 
 
 def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
-    """Write a check run with each finding on its line, if the variable GITMEM_CHECK asks for it. If it cannot be
-    written, a line is printed on stderr and the command goes on. `client`: None without a token. `failed`: the check
-    run fails."""
+    """Write a check run of the commit `head` with each finding in a file on its line, and the Markdown `summary`, if
+    the variable GITMEM_CHECK asks for it. If it cannot be written, a line is printed on stderr and the command goes on.
+    `client`: None without a token. `failed`: the check run fails."""
     if os.environ.get("GITMEM_CHECK", "") != "true":
         return
     if not isinstance(client, GitHubClient):
@@ -83,7 +83,7 @@ def link_to_run(markdown: str | None) -> str:
 
 
 def failure_comment(event: Event, error: GitMemError) -> str:
-    """The text of the comment if the review could not be made."""
+    """The Markdown of the comment that says that the review could not be made, because of `error`."""
     hint = ""
     if error.hint:
         hint = f"\n\n{escaped_message(error.hint)}"

@@ -66,8 +66,8 @@ class NotesImport(NamedTuple):
 
 
 def import_notes(asked: NotesImport) -> int:
-    """Import notes into the memory of this repository. Returns 1 if a file was left out for an unexpected reason, else
-    0. Raises GitMemError in a bare repository, UsageError for a folder without Markdown."""
+    """Import notes into the memory of this repository. Returns the `exit_code`. Raises GitMemError in a bare
+    repository, UsageError for a folder without Markdown."""
     repo, config = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
@@ -86,7 +86,7 @@ def import_notes(asked: NotesImport) -> int:
 def show_notes(
     plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...], differs: Sequence[Rival] = ()
 ) -> int:
-    """Print the outcome of an import of notes. Returns 1 if a file was left out for an unexpected reason, else 0.
+    """Print the outcome of an import of notes. Returns the `exit_code`.
 
     `commit`: the commit with the notes' history, "" without one. `written`: files of a new memory that were written
     beside the notes. `differs`: facts that the notes repeat or contradict.
@@ -101,7 +101,7 @@ def show_notes(
 
 
 def _show_notes(plan: Plan, asked: NotesImport) -> None:
-    """Print what was imported, left out and masked. Files that were left out for an expected reason are counted; with
+    """Print what was imported, left out and masked. Files that were left out for a reason in EXPECTED are counted; with
     `verbose` every file is named."""
     verb = verb_of(asked.dry_run)
     if asked.verbose:

@@ -91,7 +91,8 @@ def _quoted(path: str) -> str:
 
 
 def _hint(error: GitMemError, command: str) -> str:
-    """The hint for an error that has no hint of its own; "" for a refusal, whose message is enough."""
+    """The hint for an error that has no hint of its own; `command -h` for a usage error, "" for a refusal, whose
+    message is enough."""
     if isinstance(error, UsageError):
         return f"'{command} -h' shows its options."
     if isinstance(error.__context__, OSError) and error.__context__.errno in HINTS:

@@ -99,7 +99,8 @@ def _stop(signum: int, frame: object) -> None:
 
 
 def record_run(common_dir: Path, record: Mapping[str, Any]) -> None:
-    """Write the outcome of a run for `git mem status`, in place of the record of the run before."""
+    """Write the outcome of a run for `git mem status`, in place of the record of the run before. Raises GitMemError if
+    it cannot be written."""
     text = json.dumps(record, ensure_ascii=True)
     write_atomic(state_dir(common_dir), RECORD, text.encode("ascii"), private=True)
 

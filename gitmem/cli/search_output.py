@@ -103,7 +103,7 @@ def answer_of_server(request: SearchRequest, display: Display) -> None:
     """Search in a shared index and print the hits. The command needs no local repository.
 
     `--at` names a revision or a day of the server's repositories. Raises UsageError for an option that only a local
-    index has, BadConfig without a token, GitMemError.
+    index has, BadConfig without a token, and the errors of `shared_index.search`.
     """
     from gitmem.exchange.shared_index import search as search_server
     from gitmem.exchange.shared_index import token_of
@@ -162,7 +162,8 @@ def _unindexed_files(request: SearchRequest, repo: Repository) -> str:
 
 
 def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
-    """The hits for a person: place, topic and text; "" without hits. `on`: in colour, with matched words marked.
+    """The hits for a person: place, topic and text; "" without hits. `query`: the question. `on`: in colour, with
+    matched words marked.
 
     `scored`: add the certainty of each hit. `explained`: add how each score was computed, if the hit has that.
     """

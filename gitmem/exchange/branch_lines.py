@@ -135,7 +135,8 @@ def _gate_line(
 def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:
     """path -> bytes after the change, with the lines `found` removed or masked as chosen; None: no file.
 
-    `choices`: key of a row -> choice; a row without a choice stays. Raises UsageError if a line cannot be masked.
+    `found`: as from `gate_lines` for `changed`. `choices`: key of a row -> choice; a row without a choice stays. Raises
+    UsageError if a line cannot be masked.
     """
     contents = {path: after for path, (before, after) in changed.items() if before != after}
     for path in {row.path for row in found}:
@@ -155,7 +156,8 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
 def takeover_plan(
     name: str, tip: str, changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]
 ) -> Callable[[Reading], CommitDraft[None]]:
-    """The plan of one commit with the files of the branch `name` at `tip`, without the chosen lines.
+    """The plan of one commit with the files of the branch `name` at `tip`, without the chosen lines. `changed`,
+    `found`, `choices`: as for `without`.
 
     Raises UsageError, as `without`, if a line cannot be masked. The plan raises GitMemError if a file has edits or is
     not as it was.

@@ -214,7 +214,7 @@ def fact_concept(lines: Sequence[str], fact: Fact, file: str, origin: Origin) ->
 
 def fact_link(marker: str, fact: Fact, place: str, end: str = "") -> str:
     """The line that replaces a fact's lines in its file: a link to its concept at `place`, with the first
-    MAX_TITLE_CHARS of its text. `end`: its line end."""
+    MAX_TITLE_CHARS of its text. `marker`: the list mark before the link. `end`: its line end."""
     words = re.sub(r"[\[\]\\]", " ", fact.text)
     return f"{marker}[{' '.join(words.split())[:MAX_TITLE_CHARS]}](/{place}){end}"
 

@@ -256,8 +256,8 @@ class _Run:
         return replace(done, sent=_count(repo, merge.commit, theirs))
 
     def _offline(self, done: Synced, error: GitFailed, waiting: int) -> Synced:
-        """The result if `error` means that the remote does not answer. Raises `error` if it means anything else, such
-        as a refused push."""
+        """The result `done`, as offline with `waiting` commits, if `error` means that the remote does not answer.
+        Raises `error` if it means anything else, such as a refused push."""
         words = "\n".join(
             line for line in f"{error.message}\n{error.hint}".split("\n") if not line.lstrip().startswith("remote:")
         )
@@ -328,7 +328,9 @@ def _fetched(repo: Repository, remote: Remote) -> str:
 
 
 def _push(repo: Repository, remote: Remote, commit: str, theirs: str, kept: Iterable[str]) -> None:
-    """Push the merge `commit` and the branches `kept`. Raises Changed if somebody pushed meanwhile."""
+    """Push the merge `commit` and the branches `kept`. `theirs`: the tip that was fetched, "" for none; if it is
+    `commit`, only `kept` is pushed. Raises Changed if somebody pushed meanwhile, GitFailed if the push fails
+    otherwise."""
     specs = [f"refs/heads/{name}:refs/heads/{name}" for name in kept]
     if commit != theirs:
         specs.insert(0, f"{commit}:refs/heads/{remote.branch}")
@@ -445,7 +447,8 @@ def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs:
 def _scanned(
     repo: Repository, remote: Remote, head: str, theirs: str, tip: str, today: date, *, incoming: bool = True
 ) -> None:
-    """Scan the commits of `theirs` that come here (with `incoming`) and those of `tip` ("" for none) that go there.
+    """Scan the commits that come here (with `incoming`), those of `theirs` beyond `head`, and those that go there,
+    those of `tip` ("" for none) beyond `theirs`.
 
     Raises Refused if the gate refuses a commit.
     """

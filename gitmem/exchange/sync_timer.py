@@ -21,8 +21,8 @@ MINUTES = 15
 def timer(kind: str, root: Path, python: str, minutes: int = MINUTES, remote: str = "") -> str:
     """The shell commands that set up a timer for the repository at `root`, and as a comment those that remove it.
 
-    `kind`: one of TIMERS. `python`: the interpreter to run. `remote`: "" for the branch's own. Raises UsageError for a
-    path that the files of the timer cannot hold.
+    `kind`: one of TIMERS. `python`: the interpreter to run. `minutes`: between two runs. `remote`: "" for the branch's
+    own. Raises UsageError for a path that the files of the timer cannot hold.
     """
     if not str(root).isprintable() or str(root).endswith("\\"):
         raise UsageError("a timer cannot be made for a folder of such a name", "rename the folder")

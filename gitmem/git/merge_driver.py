@@ -126,7 +126,8 @@ def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry
 
 
 def take_out(repo: Repository, *, dry: bool = False) -> bool:
-    """Undo `set_up`. Returns whether there was anything to remove."""
+    """Undo `set_up`; with `dry` change nothing. Returns whether there was anything to remove. Raises GitFailed or
+    GitMemError if the configuration or info/attributes cannot be written."""
     present = _setting(repo, f"{SECTION}.driver") is not None
     if present and not dry:
         run_git(repo, ["config", "--local", "--remove-section", SECTION])

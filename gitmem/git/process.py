@@ -181,7 +181,7 @@ def _write_all(pipe: IO[bytes], data: bytes) -> None:
 
 
 def failure(command: str, stderr: bytes, code: int) -> GitFailed:
-    """The error for a git command that failed."""
+    """The error for `git COMMAND`: the first line of its error output, or its exit code if it printed nothing."""
     return GitFailed(f"git {command}: {first_line(os.fsdecode(stderr)) or code}")
 
 

@@ -62,7 +62,8 @@ class Repository(Protocol):
         no such tree."""
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
-        """Every blob, symbolic link and submodule of the tree and its subtrees, only below `paths` if given (literal).
+        """Every blob, symbolic link and submodule of `treeish` (a commit or a tree) and its subtrees, only below
+        `paths` if given (literal).
 
         Raises TooManyFiles above MAX_FILES.
         """

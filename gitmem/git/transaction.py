@@ -227,7 +227,7 @@ def commit_files(
 ) -> str:
     """Write `contents` over the bytes `noted` and commit these files on top of `before`. Returns the oid of the commit.
 
-    The caller holds the lock of `writer`. Raises as `commit`.
+    The caller holds the lock of `writer`. `undoable`: as for `commit`. Raises as `commit`.
     """
     ensure_position(repo, before)
     with replaced(repo, contents, noted, before=before, undoable=undoable):
@@ -237,7 +237,7 @@ def commit_files(
 
 
 def ensure_position(repo: Repository, before: Position) -> None:
-    """Raise Changed if HEAD or the branch is not what it was."""
+    """Raise Changed if HEAD or the branch is not what `before` says."""
     now = position(repo)
     if now.branch != before.branch:
         raise Changed(

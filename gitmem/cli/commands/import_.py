@@ -127,8 +127,8 @@ def command(**given: Any) -> int:
 
 
 def _import_documents(options: ImportCommand) -> int:
-    """Import notes, a bundle or skills. Returns 1 if a file was left out for an unexpected reason, else 0. Raises
-    UsageError for options that do not go together."""
+    """Import notes, a bundle or skills. Returns the `exit_code` of the documents. Raises UsageError for options that do
+    not go together."""
     if options.path is None:
         raise UsageError("the folder to import is missing", f"git mem import {options.source} FOLDER --dry-run")
     if (options.name or options.instructions) and options.source != "okf":

@@ -125,7 +125,8 @@ def refuse_excessive(plans: Sequence[Plan]) -> None:
 
 
 def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> Iterator[Plan]:
-    """The plans for files of the work tree. `must`: a missing file is an error; else it is left out."""
+    """The plans for files of the work tree. `names`: repository paths of files or folders. `must`: a missing file is an
+    error; else it is left out."""
     assert repo.root is not None
     present = [name for name in names if must or (repo.root / name).exists()]
     if present:
@@ -134,7 +135,8 @@ def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> It
 
 
 def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan]:
-    """The plans for the staged content of files, or of all memory files below folders."""
+    """The plans for the staged content of the files `names`, and of all files below the folders `names` that the gate
+    scans; "" is the root."""
     entries = [e for e in repo.staged() if any(n in ("", e.path) or e.path.startswith(f"{n}/") for n in names)]
     for entry in entries:
         if entry.mode in LINKS or not (entry.path in names or policy.scans(entry.path)):
@@ -144,8 +146,8 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
 
 
 def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
-    """The plan for one version of a file. A file that was not read, or is not text in a known encoding, is not masked
-    and has a finding in `left`; the reason why it was not read is printed."""
+    """The plan for one version of a file. `where`, `entry`: as in `Plan`. A file that was not read, or is not text in a
+    known encoding, is not masked and has a finding in `left`; the reason why it was not read is printed."""
     path, data = blob.path, blob.data
     if blob.skipped:
         say(f"{path}: {blob.skipped}")

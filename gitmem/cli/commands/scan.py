@@ -219,8 +219,8 @@ def read_rules(name: str) -> tuple[Rule, ...]:
 
 
 def render(report: Report, form: str, *, accepted: bool = False) -> None:
-    """Print the report on stdout. `accepted`: include the findings that the baseline accepts in text (JSON always
-    includes them)."""
+    """Print the report on stdout. `form`: a key of FORMATS. `accepted`: include the findings that the baseline accepts
+    in text (JSON always includes them)."""
     if form == "text":
         page(paint_severities(as_text(report, escape, accepted=accepted)), wrap=True)
     else:
@@ -275,7 +275,8 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
 
 
 def show_audit(repo: Repository, form: str) -> int:
-    """Print every exception with its state, active or ended. Returns 1 if one has ended, else 0."""
+    """Print every exception with its state, active or ended. Returns 1 if one has ended, else 0. `form`: "json", or any
+    other for text."""
     today = now().date()
     if repo.root:
         policy = worktree_policy(repo, today)

@@ -54,7 +54,8 @@ def block(hook: str, python: str = "", promote: str = "", only: Sequence[str] = 
 
 
 def shim(hook: str, python: str = "", promote: str = "") -> str:
-    """The whole file of a hook that has only our block, as in `hooks/HOOK` of the project."""
+    """The whole file of a hook that has only our block, as in `hooks/HOOK` of the project. `python`, `promote`: as for
+    `block`."""
     return HEADER + block(hook, python, promote)
 
 
@@ -89,7 +90,8 @@ def with_repositories(data: bytes, only: Sequence[str]) -> bytes:
 
 
 def is_current(text: bytes, hook: str) -> bool:
-    """Whether a block is the one that this version writes, whatever the interpreter, promotion and repositories."""
+    """Whether `text` is the block that this version writes for `hook`, whatever the interpreter, promotion and
+    repositories."""
     without_options = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", text, flags=re.MULTILINE)
     return without_options == os.fsencode(block(hook, only=repositories(text)))
 
