@@ -94,8 +94,8 @@ def failure_comment(event: Event, error: GitMemError) -> str:
 
 
 def put_comment(client: Client | None, event: Event, text: str) -> str:
-    """Write the comment and return its id. "" if there is no pull request or no token, and, with a line on stderr, if
-    writing fails."""
+    """Write the comment and return its id. "" if there is no pull request, if it is of a fork, or if there is no token,
+    and, with a line on stderr, if writing fails."""
     if client is None or not event.may_comment:
         return ""
     try:
@@ -108,8 +108,8 @@ def put_comment(client: Client | None, event: Event, text: str) -> str:
 
 
 def put_suggestions(client: Client | None, event: Event, review: Review) -> None:
-    """Suggest the masked lines in the pull request, if there is one and a token. If that fails, a line is printed on
-    stderr and the command goes on."""
+    """Suggest the masked lines in the pull request, if there is one that is not of a fork, and a token. If that fails,
+    a line is printed on stderr and the command goes on."""
     if client is None or not event.may_comment:
         return
     try:

@@ -196,8 +196,8 @@ GATE_OF_HOOK: dict[str, Callable[[GateRun], GateResult]] = {
 
 
 def broken_hooks(repo: Repository) -> frozenset[str]:
-    """The names of the installed hooks that are missing or were changed. Empty if none is missing, even if some were
-    changed, and if git-mem installed no hooks here."""
+    """The names of the installed hooks that were changed, or are missing and neither pre-commit nor lefthook runs them.
+    Empty if none is missing, even if some were changed, and if git-mem installed no hooks here."""
     from gitmem.gate.setup_checks import hook_faults
 
     if not remembered(repo.common_dir):

@@ -88,7 +88,7 @@ def without_records(message: bytes, records: re.Pattern[bytes] | None) -> bytes:
 
 
 def main() -> None:
-    """Rewrite the history of the repository in the current folder by the `Rewrite` on standard input (see above)."""
+    """Rewrite the history of the repository in the current folder. Standard input is a `Rewrite` as JSON."""
     import git_filter_repo as filter_repo
 
     given = json.load(sys.stdin)

@@ -274,8 +274,8 @@ def _move_notes(repo: Repository) -> None:
 
 
 def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
-    """The files below `folder`, a Git directory or the like, whose bytes or paths contain the text, or that cannot be
-    read, by path. In a path `-` and `_` count as spaces. Links are not followed.
+    """The files below `folder`, a Git directory or a folder in one, whose bytes or paths contain the text, or that
+    cannot be read, by path. In a path `-` and `_` count as spaces. Links are not followed.
 
     Objects of Git are left out: `said_in` reads them.
     """

@@ -49,8 +49,8 @@ MAX_STDERR_BYTES = 4096  # kept of a process's error output
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a git process that only reads: those of `environ` without all GIT_* but the PASSED_VARIABLES and
-    settings, and some of ours. With them Git takes no optional locks, asks nothing and fetches nothing."""
+    """The environment of a git process that only reads: `environ`, of its GIT_* variables only PASSED_VARIABLES and
+    settings, and variables by which Git takes no optional lock, asks nothing and fetches nothing."""
     passed = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
     env = {
         name: value
@@ -132,7 +132,8 @@ class Git(NamedTuple):
     def listing(self, args: Sequence[str], fields: int) -> bytes:
         """The output of a git list of files, `fields` NUL-ended fields per file.
 
-        Raises TooManyFiles, and kills git, as soon as it prints more than MAX_FILES files; otherwise as `output`.
+        Raises TooManyFiles, and kills git, as soon as it prints more than MAX_FILES files. Raises the errors of
+        `output` too.
         """
         pieces, count = [], 0
         with self.output(args) as output:

@@ -177,7 +177,7 @@ class Repository(Protocol):
         """Blame of the lines `start` to `end` at `rev`, or of the work tree if "". Follows lines that moved inside the
         file.
 
-        A change of white space counts as a change. Raises GitFailed if there is no such file or it has no line `start`.
+        A change of white space counts as a change. Raises GitFailed if there is no such file.
         """
 
     def merge_base(self, a: str, b: str) -> str | None:

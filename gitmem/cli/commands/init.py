@@ -241,7 +241,8 @@ def _has_memory(root: Path) -> bool:
 
 def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
     """Whether the notes of the folder stay searched: the choice of the option, else the person's answer on a terminal,
-    else (or if `quiet`) whether most files of the folder are notes."""
+    else (or if `quiet`) whether it has more notes than files that are not Markdown. `adopt`: the option, None if it was
+    not given."""
     if adopt is not None:
         return adopt
     if quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -57,8 +57,8 @@ def command() -> None:
 
 
 def read(path: Path) -> tuple[bytes, Transcript]:
-    """(bytes, transcript) of a file, "-" for standard input. Prints a note if nothing in it is a turn. Raises
-    GitMemError if it cannot be read."""
+    """(bytes, transcript) of a file, "-" for standard input. Prints a note if nothing in it is a turn, and one if
+    entries were not read. Raises GitMemError if it cannot be read."""
     data = read_input(path, sys.stdin.buffer)
     conversation = parse(data)
     if conversation.skipped and not conversation.turns:
