@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gitmem.errors import GitFailed, UnknownRevision
 from gitmem.git.cat_file import HEX, CatFile
 from gitmem.git.git_config import USER_SETTINGS, users_own
-from gitmem.git.objects import ENCRYPTED, BlameLine, Change, Commit, Entry
+from gitmem.git.objects import ENCRYPTED, GITLINK, BlameLine, Change, Commit, Entry
 from gitmem.git.parse import (
     parse_blame,
     parse_commit,
@@ -201,7 +201,8 @@ class BinaryRepository:
         # Without a running cat-file, one `ls-tree` is as cheap; cat-file cannot take a name with a line break.
         if not self._objects.is_open or any("\n" in name for name in (treeish, *paths)):
             wanted = set(paths)
-            return {entry.path: entry.oid for entry in self.entries(treeish, paths) if entry.path in wanted}
+            entries = (entry for entry in self.entries(treeish, paths) if entry.mode != GITLINK)
+            return {entry.path: entry.oid for entry in entries if entry.path in wanted}
         headers = self._objects.infos(f"{treeish}:{path}" for path in paths)
         return {path: header.oid for path, header in zip(paths, headers, strict=True) if header.kind == "blob"}
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import IO, NamedTuple
 
-from gitmem.errors import GitFailed
-from gitmem.git.process import Git
+from gitmem.errors import GitFailed, GitMemError
+from gitmem.git.process import NO_GIT, Git
 from gitmem.messages import Message
 
 HEX = frozenset("0123456789abcdef")
@@ -81,12 +81,16 @@ class CatFile:
         return sizes
 
     def open(self) -> tuple[IO[bytes], IO[bytes]]:
-        """Start the process if it does not run. Returns its standard input and its standard output."""
+        """Start the process if it does not run. Returns its standard input and its standard output. Raises
+        GitMemError if git is not installed."""
         if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(
-                self._git.command(["cat-file", "--batch-command"]),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self._git.env,
-            )  # fmt: skip
+            try:
+                self._process = subprocess.Popen(
+                    self._git.command(["cat-file", "--batch-command"]),
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self._git.env,
+                )  # fmt: skip
+            except FileNotFoundError:
+                raise GitMemError(*NO_GIT) from None
         assert self._process.stdin is not None and self._process.stdout is not None
         return self._process.stdin, self._process.stdout
 

@@ -76,8 +76,9 @@ class Masking:
 
 
 def _stem(path: str) -> bytes:
-    """The name of a file without folder and ending, as links and comments write it."""
-    return path.rpartition("/")[2].rpartition(".")[0].encode("utf-8", "surrogateescape")
+    """The name of a file without folder and ending, as links and comments write it; the name itself without ending."""
+    name = path.rpartition("/")[2]
+    return (name.rpartition(".")[0] or name).encode("utf-8", "surrogateescape")
 
 
 def without_records(message: bytes, records: re.Pattern[bytes] | None) -> bytes:

@@ -84,13 +84,16 @@ class Git(NamedTuple):
             raise GitMemError(*NO_GIT) from None
 
     def result(self, args: Sequence[str], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run a git command to its end. Returns its output and its exit code. Raises FileNotFoundError if git is not
+        """Run a git command to its end. Returns its output and its exit code. Raises GitMemError if git is not
         installed."""
-        return subprocess.run(self.command(args), input=stdin, capture_output=True, env=self.env, check=False)
+        try:
+            return subprocess.run(self.command(args), input=stdin, capture_output=True, env=self.env, check=False)
+        except FileNotFoundError:
+            raise GitMemError(*NO_GIT) from None
 
     def run(self, args: Sequence[str], ok: Container[int] = (0,), stdin: bytes = b"") -> bytes:
         """The output of a git command. `ok`: the exit codes that are no error. Raises GitFailed for any other,
-        FileNotFoundError if git is not installed."""
+        and as `result`."""
         result = self.result(args, stdin)
         if result.returncode not in ok:
             raise failure(args[0], result.stderr, result.returncode)

@@ -112,6 +112,20 @@ def test_who_commits_is_asked_for_in_the_words_of_git(repo: Repo) -> None:
     assert done.returncode == 3 and "hint: git config --global user.name" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["search window", "status", "profile list", "log", "promote --dry-run", "why MEMORY.md:5", "scan", "context x"],
+)
+def test_a_machine_without_git_is_told_to_install_it(repo: Repo, tmp_path: Path, words: str) -> None:
+    repo.commit("start", {"MEMORY.md": FACTS})
+    done = subprocess.run(
+        [sys.executable, "-m", "gitmem", *words.split()], cwd=repo.path, env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "a bug" not in done.stderr, done.stderr
+    assert done.returncode == 0 or (done.returncode == 3 and "git is not installed" in done.stderr), done.stderr
+
+
 def test_a_commit_that_no_branch_holds_is_said(repo: Repo) -> None:
     repo.commit("start", {"MEMORY.md": FACTS})
     assert "no branch" not in repo.mem("add", "--commit", "on main").stderr
