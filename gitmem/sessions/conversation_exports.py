@@ -176,6 +176,7 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
     if TURNS_IN[service] not in value:
         return "", Transcript((), "", lines=False)
     ident = string_at(value, "uuid") or string_at(value, "conversation_id") or string_at(value, "id")
+    ident = ident or hashlib.sha256(data).hexdigest()[:16]
     turns = tuple(as_spoken(turn) for turn in _with_times(SERVICES[service](value), value))
     return ident, Transcript(turns, ident, lines=False)
 
@@ -191,24 +192,42 @@ def _with_times(turns: Iterable[Turn], value: Conversation) -> Iterator[Turn]:
 def _chatgpt_turns(value: Conversation) -> Iterator[Turn]:
     """The turns of the branch of the conversation that was shown last, in order. `mapping` is a tree of messages,
     `current_node` the last leaf of that branch; without `current_node` the newest leaf counts. (help.openai.com, "How
-    do I export my ChatGPT history"; the form of 2025.)"""
+    do I export my ChatGPT history"; the form of 2025.)
+
+    A node whose `parent` is not there has the one that names it among its `children`. With two
+    roots no branch is known: all messages count, in the order of `mapping`.
+    """
     mapping = value.get("mapping")
     if not isinstance(mapping, dict):
         mapping = {}
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     branch: dict[str, None] = {}  # in order; a damaged tree may contain a circle
     at = value.get("current_node")
+    parents = _parents(nodes)
     if not isinstance(at, str) or at not in nodes:
-        parents = [node.get("parent") for node in nodes.values()]
-        leaves = (key for key in reversed(nodes) if key not in parents)
+        leaves = (key for key in reversed(nodes) if key not in parents.values())
         at = max(leaves, key=lambda key: _message_time(nodes[key]), default="")
-    while isinstance(at, str) and at in nodes and at not in branch:
+    while at in nodes and at not in branch:
         branch[at] = None
-        at = nodes[at].get("parent")
-    for number, key in enumerate(reversed(branch), 1):
+        at = parents[at]
+    keys = [*reversed(branch)]
+    if [*parents.values()].count("") > 1:
+        keys = [*nodes]
+    for number, key in enumerate(keys, 1):
         message = nodes[key].get("message")
         if isinstance(message, dict):
             yield from _chatgpt_turn(message, key, number)
+
+
+def _parents(nodes: Mapping[str, Conversation]) -> dict[str, str]:
+    """Key of a node -> the key of its parent: the one that it names, else the one that has it among its `children`; ""
+    for a root."""
+    by_child: dict[str, str] = {}
+    for key, node in nodes.items():
+        children = node.get("children")
+        by_child |= {child: key for child in children if isinstance(child, str)} if isinstance(children, list) else {}
+    named = {key: string_at(node, "parent") for key, node in nodes.items()}
+    return {key: parent if parent in nodes else by_child.get(key, "") for key, parent in named.items()}
 
 
 def _message_time(node: Conversation) -> float:
@@ -222,14 +241,16 @@ def _message_time(node: Conversation) -> float:
 def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn]:
     """The turn of one message; nothing for a hidden message, a request to a tool, or a message without text."""
     author, content, metadata = (_object(message.get(name)) for name in ("author", "content", "metadata"))
+    if isinstance(message.get("content"), str):
+        content = {"content_type": "text", "text": message["content"]}
     role = role_of(author.get("role"))
     hidden = metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message")
     if role is None or hidden or string_at(content, "content_type") not in ("text", "multimodal_text"):
         return
     if role is Role.ASSISTANT and string_at(message, "recipient") not in ("", "all"):
         return  # a request to a tool
-    parts = content.get("parts")
-    text = "\n".join(filter(None, map(_part_text, parts if isinstance(parts, list) else [])))
+    parts = content.get("parts", content.get("text"))
+    text = "\n".join(filter(None, map(_part_text, parts if isinstance(parts, list) else [parts])))
     if text.strip():
         yield Turn(key, role, text, number, time_of(message.get("create_time")))
 

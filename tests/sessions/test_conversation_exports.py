@@ -112,6 +112,38 @@ def test_of_a_voice_chat_the_words_are_read_and_not_the_sound(repo: Repo, git: R
     assert "sounds say" not in repo.read(outcome.episode)
 
 
+def _without_parents(nodes: dict[str, Any], children: bool, parent: str | None) -> None:
+    for key, each in nodes.items():
+        if children:
+            each["children"] = [child for child, other in nodes.items() if other["parent"] == key]
+    for each in nodes.values():
+        each["parent"] = parent
+
+
+@pytest.mark.parametrize(("children", "parent"), [(True, None), (True, "gone"), (False, None), (False, "gone")])
+def test_a_conversation_with_broken_links_to_parents_loses_no_turn(
+    repo: Repo, git: Repository, tmp_path: Path, children: bool, parent: str | None
+) -> None:
+    talk = chatgpt()
+    _without_parents(talk["mapping"], children, parent)
+    (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[talk]))
+    said = [line.text for line in outcome.lines]
+    assert "We decided on the oak mast." in said and any("crane is blue" in line for line in said)
+    assert any("red" in line for line in said) is not children  # a branch that is left is known by children
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["We decided on steel.", {"content_type": "text", "parts": "We decided on steel."},
+     {"content_type": "text", "text": "We decided on steel."}],
+)  # fmt: skip
+def test_a_message_is_read_in_each_form_of_its_text(git: Repository, tmp_path: Path, content: object) -> None:
+    nodes = [node("said", None, "user", "", content=content), node("end", "said", "assistant", "Steel it is.")]
+    talk = {"title": "Mast", "current_node": "end", "mapping": {item["id"]: item for item in nodes}}  # without an id
+    (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[talk]))
+    assert [line.text for line in outcome.lines] == ["We decided on steel."]
+
+
 @pytest.mark.parametrize("current", [None, "gone", 7, []])
 def test_where_no_leaf_is_said_to_be_current_the_last_is(
     repo: Repo, git: Repository, tmp_path: Path, current: object
