@@ -102,22 +102,15 @@ def agent_of(path: str) -> str:
     return match.group(4) or ""
 
 
-def daily_path(day: date, agent: str = "") -> str:
-    """The path of an agent's log of a day; with "" of the shared log. Raises UsageError for a name that `agent_name`
-    refuses."""
-    name = agent_name(agent)
-    if name:
-        return f"memory/{day.isoformat()}.{name}.md"
-    return f"memory/{day.isoformat()}.md"
-
-
 def log_path(day: date, agent: str, patterns: Iterable[str]) -> str:
-    """The path of the log of a day to which a line is added.
+    """The path of the log of a day to which a line is added; every writer of a line asks this function.
 
-    For an agent it is below memory/. For a person the first of the `patterns` of `[memory] daily` without `*` names it;
-    without such a pattern it is below memory/ too. Raises UsageError as `daily_path` does.
+    An agent has a log of its own, below memory/. For a person (`agent` is "") the first of the `patterns` of `[memory]
+    daily` without `*` names the log; without such a pattern it is the shared log below memory/. Raises UsageError for a
+    name that `agent_name` refuses.
     """
-    pattern = next((pattern for pattern in patterns if "*" not in pattern), "")
-    if agent or not pattern:
-        return daily_path(day, agent)
-    return daily_glob(pattern, day)
+    if name := agent_name(agent):
+        return f"memory/{day.isoformat()}.{name}.md"
+    if pattern := next((pattern for pattern in patterns if "*" not in pattern), ""):
+        return daily_glob(pattern, day)
+    return f"memory/{day.isoformat()}.md"

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.daily_logs import agent_of, daily_form, daily_glob, daily_path, log_day
+from gitmem.daily_logs import agent_of, daily_form, daily_glob, log_day, log_path
 from gitmem.errors import UsageError
 from gitmem.paths import (
     Kind,
@@ -58,12 +58,12 @@ def test_dates_and_agents_come_from_names() -> None:
     assert log_date("memory/2026-02-05.coder.md") == date(2026, 2, 5) == log_date("memory/2026-02-05-slug.md")
     assert log_date("memory/2026-02-31.md") is None and log_date("memory/notes.md") is None
     assert agent_of("memory/2026-02-05.coder.md") == "coder" and agent_of("memory/2026-02-05.md") == ""
-    assert daily_path(date(2026, 2, 5), "coder") == "memory/2026-02-05.coder.md"
+    assert log_path(date(2026, 2, 5), "coder", ()) == "memory/2026-02-05.coder.md"
 
 
 @pytest.mark.parametrize("name", ["coder", "클로드", "Claude-2", "작성자_1", "e\u0301mile", "a" * 60])
 def test_the_log_of_an_agent_is_read_as_that_agents(name: str) -> None:
-    path = daily_path(date(2026, 2, 5), name)
+    path = log_path(date(2026, 2, 5), name, ())
     assert kind(path) is Kind.DAILY and agent_of(path) == agent_name(name) == agent_name(agent_name(name))
     assert len(path.removeprefix("memory/").encode()) < 256
 
@@ -79,7 +79,7 @@ def test_a_log_is_its_agents_however_the_file_system_spells_the_name(name: str) 
 )
 def test_a_name_that_no_log_can_have_is_refused_with_one_that_can(name: str) -> None:
     with pytest.raises(UsageError) as error:
-        daily_path(date(2026, 2, 5), name)
+        log_path(date(2026, 2, 5), name, ())
     assert "letters, digits" in error.value.hint
     if name == "Claude Code":
         assert "'Claude-Code'" in error.value.hint

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gitmem.config import Config
-from gitmem.daily_logs import daily_path, is_daily, log_path
+from gitmem.daily_logs import is_daily, log_path
 from gitmem.errors import GitMemError, NotSigned, Refused, UsageError
 from gitmem.git.git_index import is_committed
 from gitmem.git.opening import Repository
@@ -267,7 +267,8 @@ def append_to_logs(
     ensure_agent_passes(agent or config.agent, config)
     root = repo.root
     times = [entry.at or now for entry in entries]
-    paths = [relative(root, daily_path(when.date(), agent or config.agent)) for when in times]
+    name, patterns = agent or config.agent, config.memory_daily
+    paths = [relative(root, log_path(when.date(), name, patterns)) for when in times]
 
     def plan(reading: Reading) -> Draft[list[Added | Refused]]:
         logs: dict[str, str] = {}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
-from gitmem.daily_logs import daily_path, log_day
+from gitmem.daily_logs import log_day, log_path
 from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.opening import Repository
@@ -156,7 +156,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     agent = source.agent or config.agent
     spoken = dated(transcript.spoken(), now, now, now.tzinfo)
     turns = unread_turns(spoken if ended else _turns_up_to_person(spoken), state.turns)
-    selected, notes = _select_by_day(turns, spoken, agent, given)
+    selected, notes = _select_by_day(turns, spoken, agent, config.memory_daily, given)
     days = {(item.turn.at or now).date() for item in selected}
     if selected:
         memory = memory_statements(root, config.memory_daily, written_id(source.session), now)
@@ -238,12 +238,12 @@ def _entry(item: Selected, session: str, code: OpenedFiles) -> LogEntry:
 
 
 def _select_by_day(
-    turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, given: FlushInput
+    turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, daily: Sequence[str], given: FlushInput
 ) -> tuple[list[Selected], tuple[str, ...]]:
     """The statements of `turns` that are worth a line, in order, and the notes of a model.
 
     Each day is selected alone, so that `tomorrow` counts from that day. `spoken`: all turns, including those read
-    before. `agent`: whose logs the lines are for.
+    before. `agent`: whose logs the lines are for. `daily`: patterns of daily logs outside memory/.
     """
     selected: list[Selected] = []
     notes: list[str] = []
@@ -254,7 +254,7 @@ def _select_by_day(
         earlier = spoken[max(0, first - KEPT_TURNS) : first]
         when = of_day[-1].at or given.now
         later = spoken[first + len(of_day) :]
-        chosen, problems = select(of_day, daily_path(day, agent), when, given.model, earlier, later)
+        chosen, problems = select(of_day, log_path(day, agent, daily), when, given.model, earlier, later)
         selected += chosen
         notes += problems
     return selected, tuple(dict.fromkeys(notes))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.config import Config
-from gitmem.daily_logs import daily_path
+from gitmem.daily_logs import log_path
 from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.gate.redaction import Mask, Redaction, mask_counts
 from gitmem.git.opening import Repository
@@ -281,7 +281,7 @@ class _Importer:
         keys = distinct_keys(map(turn_key, turns))
         fresh = [turn for turn, key in zip(turns, keys, strict=True) if key not in read_before]
         for day, said in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
-            path = daily_path(day, self._options.agent)
+            path = log_path(day, self._options.agent, self._config.memory_daily)
             of_day = list(said)
             first = turns.index(of_day[0])
             around = turns[max(0, first - KEPT_TURNS) : first], turns[turns.index(of_day[-1]) + 1 :]
