@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
+from gitmem.gate.file_names import ensure_new_name_passes
 from gitmem.gate.quoting import allowed_name, escaped, unescaped, without_secrets
 from gitmem.gate.redaction import masked_rules, refuse_or_mask, refuse_or_mask_change
 from gitmem.git.opening import Repository
@@ -212,6 +213,7 @@ class _Tool:
             if (self.root / relative).exists():
                 raise _Failure(f"File {path} already exists")
             reading.raw(relative)
+            ensure_new_name_passes(relative)
             gated = self.gate(relative, text)
             return Draft({relative: gated.data}, f"File created successfully at: {path}{gated.note}")
 
@@ -287,7 +289,7 @@ class _Tool:
     def rename(self, old: str, new: str) -> str:
         """Rename a file, or all files below a folder. The moved texts pass the gate again, for their new paths. Raises
         _Failure for the folder ROOT itself, a target within the source, a target that exists or is no memory, and as
-        `files_of`; Refused if the gate refuses a text. Nothing is moved then."""
+        `files_of`; Refused if the gate refuses a text or a new path. Nothing is moved then."""
         source, target = self.repository_path(old), self.repository_path(new)
         if not source:
             raise _Failure(f"Cannot rename the {ROOT} directory itself")
@@ -305,6 +307,7 @@ class _Tool:
             if None in contents.values():
                 raise _Failure(MISSING.format(old))
             for name, place in places.items():
+                ensure_new_name_passes(place)
                 refuse_or_mask((contents[name] or b"").decode("utf-8", "replace"), place, self.config)
             if any((self.root / place).exists() for place in places.values()):
                 raise _Failure(f"The destination {new} already exists")

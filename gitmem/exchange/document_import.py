@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.gate.file_names import masked_name
 from gitmem.gate.redaction import Mask
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
@@ -19,7 +20,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.json_values import json_keys
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, text_hash
-from gitmem.memory.importing import pass_gate
+from gitmem.memory.importing import pass_gate, problem_of_new_name
 from gitmem.memory.sections import HEADINGS
 from gitmem.memory.templates import template_versions
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agents_read, kind
@@ -114,6 +115,9 @@ def import_plan(
             there = None
         except (OSError, OutsideRepository) as error:
             out.append((arrival.name, f"'{arrival.path}' cannot be written: {error}"))
+            continue
+        if there is None and (why := problem_of_new_name(arrival.path)):
+            out.append((masked_name(arrival.name), why))
             continue
         if there == safe:
             same.append(arrival.path)

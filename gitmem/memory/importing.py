@@ -23,6 +23,7 @@ from gitmem.daily_logs import is_daily
 from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
 from gitmem.gate.commit_files import files_of_commits
 from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.file_names import ensure_new_name_passes, masked_name
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import Mask, refuse_or_mask
 from gitmem.gate.scan import scan
@@ -133,6 +134,9 @@ def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: 
         existing = _existing(here, to, limit)
         if existing is not None and existing != content.data and existing not in template_versions(to):
             left.append((name, f"'{to}' is there already and says something else"))
+            continue
+        if existing is None and (problem := problem_of_new_name(to)):
+            left.append((masked_name(name), problem))
             continue
         if existing == content.data:
             same.add(to)
@@ -350,6 +354,15 @@ def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
     if safe.text != text:
         data = safe.text.encode()
     return GateResult(data, "", safe.masks)
+
+
+def problem_of_new_name(path: str) -> str:
+    """Why the gate would block a new file for its path, "" if it would not."""
+    try:
+        ensure_new_name_passes(path)
+    except Refused as error:
+        return error.message
+    return ""
 
 
 def masked_places(masks: Sequence[Mask]) -> str:

@@ -124,8 +124,9 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
     of the old one.
 
     Raises GitMemError in a bare repository or if the file would become too large (`ensure_readable`), UsageError for an
-    empty or too long text or a path that is not memory, Refused as `refuse_or_mask` and `ensure_agent_passes` do,
-    OutsideRepository for a path that leaves the repository, and Locked if another process keeps the lock too long.
+    empty or too long text or a path that is not memory, Refused as `refuse_or_mask` and `ensure_agent_passes` do and
+    for a new file that the gate would block for its name, OutsideRepository for a path that leaves the repository, and
+    Locked if another process keeps the lock too long.
     """
     return _compared(repo, write(repo, plan_of_addition(repo, config, new_line, now=now)), now)
 
@@ -163,8 +164,7 @@ def plan_of_committed_addition(
     """The plan of `add_and_commit`, for a commit or a preview. The plan's result is (added line, whether the file has
     other edits that are not committed). If the line is there already, its draft has no files.
 
-    Raises at once as `add` does, except Locked. The plan itself raises only if the file would become too large or
-    cannot be read.
+    Raises as `plan_of_addition` does.
     """
     plan_of = plan_of_addition(repo, config, new_line, now=now)
 
@@ -183,9 +183,10 @@ def plan_of_addition(
     """The plan that appends a line, for `transaction.write` or a commit. If the line is there already, the draft has no
     files.
 
-    Raises as `add` does, except Locked; the plan itself raises only if the file would become too large or cannot be
-    read.
+    Raises as `add` does, except Locked; the plan itself raises only if the file would become too large, cannot be read,
+    or is a new file with a name that the gate would block.
     """
+    from gitmem.gate.file_names import ensure_new_name_passes
     from gitmem.gate.redaction import refuse_or_mask
 
     if repo.root is None:
@@ -221,6 +222,8 @@ def plan_of_addition(
 
     def plan(reading: Reading) -> Draft[Added]:
         old = reading.read(path) or b""
+        if reading.raw(path) is None:
+            ensure_new_name_passes(path)
         match Kind.DAILY if in_log else kind_of(path):
             case Kind.MEMORY:
                 new, line = _with_fact(old, text, meta)
