@@ -394,7 +394,7 @@ class Memory:
         in one commit.
 
         `everywhere`: remove the lines of logs, episodes and notes that say the same, too; the result then also has
-        `lines`, `remaining` and `session_values`. A dry run writes nothing. Raises as `edit`.
+        `lines`, `remaining`, `unsure` and `session_values`. A dry run writes nothing. Raises as `edit`.
         """
         from gitmem.provenance import corrections, erasure
 

@@ -1,14 +1,16 @@
 """`git mem forget --everywhere`: removes the text of a fact from all memory files of HEAD, in one commit.
 
-The commit keeps only the place, the source and the hash of the fact (`Memory-Rejected`), no text. History, other
-branches and other clones are not changed. A line that another fact cites is never removed: the command refuses, or
-leaves the line and names it.
+The commit keeps only the place, the source and the hash of the fact (`Memory-Rejected`), no text. An episode (the note
+of a session) also loses the sentences that surely say the same in other words; lines that may say it are named.
+History, other branches and other clones are not changed. A line that another fact cites is never removed: the command
+refuses, or leaves the line and names it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -21,21 +23,30 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
+from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import Fact, cited_spans, encode, fact_id, normalise, text_hash
+from gitmem.memory.facts import Entry, parse_lines
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
+from gitmem.memory.relation import Kind as Relates
+from gitmem.memory.rivals import PlacedFact, judge, share_enough_words
+from gitmem.memory.similarity import adds_nothing, is_near_duplicate
 from gitmem.memory.snapshot import read_work_tree, tree_files
+from gitmem.memory.state import SAYS
 from gitmem.messages import Message
 from gitmem.paths import ISO_DAY, MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.plural import counted
-from gitmem.provenance.cited_sources import facts_at, merge_spans
+from gitmem.provenance.cited_sources import facts_at, lines_of_span, merge_spans
 from gitmem.provenance.corrections import Correction, MessageParts, Removal, fact_at, message_of
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
+from gitmem.text.sentences import sentences
 from gitmem.text.terms import terms
 
 LONG_TERM_KINDS = (Kind.MEMORY, Kind.ARCHIVE)
 RENAMED_KINDS = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # files whose names are made of words of their text
 GUARDED_KINDS = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # instructions by people, which are never changed
+TOPICS = "topics"  # heading of an episode's list of words, which is no statement
+MIN_SAME_CHANCE = 0.1  # that two statements say the same, from which a person is told of the line; it stays as it is
 MIN_WORDS_OF_NOTE = 2  # words of the forgotten text in the name of a note that make it change its name
 _DAY = re.compile(rf"{ISO_DAY}-?")
 _TOPICS = re.compile(r"(?m)^## Topics\n\n(?P<words>[^\n]*)\n?\Z")
@@ -47,6 +58,7 @@ class Change(StrEnum):
     REMOVED = "removed"
     MASKED = "masked"  # only the text on the line is replaced
     LEFT = "left"
+    UNSURE = "unsure"  # a sentence of an episode may say the same in other words; the line stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,8 @@ class LineChange:
     line: int  # from 1
     change: Change
     text: str
-    verbatim: bool = True  # the line or its statement has the forgotten text; False for a source line in other words
+    verbatim: bool = True  # the line or its statement has the forgotten text; False for one in other words
+    said: tuple[str, ...] = ()  # the sentences of an episode's statement that say it in other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,7 @@ class Erasure:
     left: tuple[LineChange, ...]  # the lines that stay as they are
     renamed: tuple[tuple[str, str], ...] = ()  # (old, new) paths of files whose names had words of the text
     texts: tuple[str, ...] = field(default=(), repr=False)  # the forms of the text that were searched for
+    unsure: tuple[LineChange, ...] = ()  # lines of episodes that may say it in other words; numbers after the commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +92,37 @@ class _Target:
     texts: tuple[str, ...]  # normalised, case folded
     pattern: re.Pattern[str]  # finds the texts
     sources: frozenset[tuple[str, str]]  # (path, text) of the source lines
+    said: tuple[
+        PlacedFact, ...
+    ] = ()  # the text and its source lines as statements, which an episode's are compared with
 
 
 def forget_everywhere(
     repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False
 ) -> Erasure:
-    """Remove the fact at `path`:`line`, every line of memory that says the same, and its source lines.
+    """Remove the fact at `path`:`line`, every line of memory that says the same, its source lines, and the sentences of
+    episodes that surely say it in other words.
 
-    On a line that says more, only the text is masked. Three kinds of lines stay and are named in `Erasure.left`: other
-    facts that say more, source lines of other facts, and lines of instruction files. A session file or note whose name
-    has words of the text is renamed. Raises as `corrections.forget`, also for an edit in any of the files, and Refused
-    when another fact cites a line that has the text. Nothing is written then. A dry run writes nothing.
+    On a line that says more, only the text is masked. Lines of episodes that may say it stay and are named in
+    `Erasure.unsure`. Three kinds of lines stay and are named in `Erasure.left`: other facts that say more, source lines
+    of other facts, and lines of instruction files. A session file or note whose name has words of the text is renamed.
+    Raises as `corrections.forget`, also for an edit in any of the files, and Refused when another fact cites a line
+    that has the text. Nothing is written then. A dry run writes nothing.
     """
     plan = everywhere_plan(config, path, line, reason)
     if dry_run:
         return plan(Reading(repo)).result
     done, oid = commit(repo, plan)
     drop_kept_texts(repo)
-    return Erasure(Correction(done.correction.removals, oid), done.lines, done.left, done.renamed, done.texts)
+    unsure = tuple(_after_changes(row, done) for row in done.unsure)
+    return replace(done, correction=Correction(done.correction.removals, oid), unsure=unsure)
+
+
+def _after_changes(row: LineChange, done: Erasure) -> LineChange:
+    """A line that stays, with the path and the line number that it has after the commit."""
+    gone = [each for each in done.lines if each.path == row.path and each.change is Change.REMOVED]
+    before = sum(each.line < row.line for each in gone)
+    return replace(row, path=dict(done.renamed).get(row.path, row.path), line=row.line - before)
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
@@ -114,8 +141,9 @@ def erasure_value(done: Erasure) -> dict[str, object]:
     """The JSON of docs/json.md, "git mem forget --everywhere"."""
     rows = [json_object(row, "path line change text") for row in done.lines]
     left = [json_object(row, "path line") for row in done.left]
+    unsure = [json_object(row, "path line text") for row in done.unsure]
     renamed = [{"path": new} for _, new in done.renamed]
-    return {**json_object(done.correction), "lines": rows, "remaining": left, "renamed": renamed}
+    return {**json_object(done.correction), "lines": rows, "remaining": left, "unsure": unsure, "renamed": renamed}
 
 
 def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
@@ -135,8 +163,9 @@ def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) 
     places = {(item.path, item.fact.line) for item in facts}
     changes = [row for name, data in files.items() for row in _line_changes(name, data, target, places)]
     changes = _spare_sources_of_others(repo, ledger, changes, places)
-    lines = tuple(row for row in changes if row.change is not Change.LEFT)
+    lines = tuple(row for row in changes if row.change not in (Change.LEFT, Change.UNSURE))
     left = tuple(row for row in changes if row.change is Change.LEFT)
+    unsure = _unsure_lines(reading, config, target, {(row.path, row.line) for row in (*lines, *left)})
     contents: dict[str, bytes | None] = {}
     for name, data in files.items():
         new_data = _with_changes(data, name, lines, target)
@@ -165,7 +194,7 @@ def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) 
     what = f"forget {counted(len(facts), 'fact')} everywhere"
     account = MessageParts(what, reason, rewrites=True, lines=tuple(rows))
     forms = text_forms(first.fact.text, target.sources)
-    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), forms)
+    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), forms, unsure)
     return CommitDraft(contents, erasure, message_of(config, account, facts))
 
 
@@ -264,7 +293,12 @@ def _target_of(repo: Repository, taken: Removal) -> _Target:
     """The texts and source lines of a removed fact."""
     sources = frozenset(source_texts(repo, taken))
     texts = text_forms(taken.fact.text, sources)
-    return _Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources)
+    said = [PlacedFact(taken.path, Fact(text, fact_id(text), 0, "", taken.fact.meta)) for text in texts]
+    wanted = set(terms(taken.fact.text))
+    for fact in (fact for span in taken.sources for fact in parse_lines(lines_of_span(repo, span)).facts):
+        if len(wanted & set(terms(fact.text))) >= SAYS * max(1, len(wanted)):  # a cited line may be about another thing
+            said.append(PlacedFact("", Fact(fact.text, fact.id, 0, "", fact.meta)))
+    return _Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources, tuple(said))
 
 
 def text_forms(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -293,7 +327,8 @@ def _files_with_text(reading: Reading, config: Config, target: _Target, first: s
         if path in committed:
             versions.append(repo.read(committed[path]))
         small = (data for data in versions if data and len(data) <= MAX_MEMORY_FILE_BYTES)
-        if any(next(_line_changes(path, data, target, set()), None) for data in small):
+        changes = (row for data in small for row in _line_changes(path, data, target, set()))
+        if any(row.change is not Change.UNSURE for row in changes):
             files[path] = reading.committed(path)
     return files
 
@@ -316,10 +351,14 @@ def _line_changes(path: str, data: bytes, target: _Target, places: set[tuple[str
         block = "\n".join(lines[first - 1 : last])
         has_text = any(each in text for each in target.texts) or target.pattern.search(block)
         if not has_text and (path, first) not in places:
+            cited = False
             for number in range(first, last + 1):
                 line = lines[number - 1]
                 if (path, normalise(line).casefold()) in target.sources:
                     yield LineChange(path, number, _change_of_source(path, line, fact), line, verbatim=False)
+                    cited = True
+            if entry and not cited and kind(path) is Kind.SESSION and entry.fact.heading.casefold() != TOPICS:
+                yield from _changes_in_other_words(path, entry, lines, target)
             first = last + 1
             continue
         change = _change_of(path, text, target, fact)
@@ -334,6 +373,63 @@ def _line_changes(path: str, data: bytes, target: _Target, places: set[tuple[str
         for number in numbers:
             yield LineChange(path, number, change, lines[number - 1])
         first = last + 1
+
+
+def _changes_in_other_words(path: str, entry: Entry, lines: Sequence[str], target: _Target) -> Iterator[LineChange]:
+    """The changes of a statement of an episode that says the text in other words: it is removed if each of its
+    sentences surely does and nothing stands below it, else these sentences are masked. A statement that only may say it
+    is UNSURE. Nothing for any other statement."""
+    fact = entry.fact
+    own = sentences(fact.text)
+    said = tuple(sentence for sentence in own if _says_it(sentence, target))
+    numbers = range(fact.line, fact.end + 1)
+    if said and not _is_lasting(path, fact):
+        change = Change.MASKED
+        if len(said) == len(own) and entry.end == fact.end:
+            change = Change.REMOVED
+        for number in numbers:
+            yield LineChange(path, number, change, lines[number - 1], verbatim=False, said=said)
+    elif said or any(_may_say_it(sentence, target) for sentence in own):
+        yield LineChange(path, fact.line, Change.UNSURE, lines[fact.line - 1], verbatim=False)
+
+
+def _says_it(sentence: str, target: _Target) -> bool:
+    """Whether a sentence surely says the text or one of its source lines: it is a near-duplicate of it, with or without
+    words like `we decided that`."""
+    bare = without_deciding_words(sentence)
+    return any(
+        is_near_duplicate(sentence, row.fact.text) or is_near_duplicate(bare, without_deciding_words(row.fact.text))
+        for row in target.said
+    )
+
+
+def _may_say_it(sentence: str, target: _Target) -> bool:
+    """Whether a sentence may say the text in other words: `relation` gives that a chance of at least MIN_SAME_CHANCE,
+    or the sentence has nearly all words of the text."""
+    row = PlacedFact("", Fact(sentence, fact_id(sentence), 0, "", ()))
+    near = [other for other in target.said if share_enough_words(other.fact.text, sentence)]
+    return any(
+        adds_nothing(other.fact.text, sentence)
+        or judge(other, row, as_if_derived=True).probabilities[Relates.SAME] >= MIN_SAME_CHANCE
+        for other in near
+    )
+
+
+def _unsure_lines(
+    reading: Reading, config: Config, target: _Target, others: AbstractSet[tuple[str, int]]
+) -> tuple[LineChange, ...]:
+    """The lines of episodes in the work tree that may say the text in other words, by path and line. `others`: (path,
+    line) of the lines that change or are named already."""
+    found = []
+    for path in sorted(read_work_tree(reading.repo, config.memory_paths).files):
+        data = None
+        if kind(path) is Kind.SESSION:
+            with suppress(GitMemError, OSError):
+                data = reading.read(path)
+        if data and len(data) <= MAX_MEMORY_FILE_BYTES:
+            rows = _line_changes(path, data, target, set())
+            found += [row for row in rows if row.change is Change.UNSURE and (path, row.line) not in others]
+    return tuple(found)
 
 
 def _offsets_with_text(block: str, target: _Target) -> list[int]:
@@ -402,11 +498,12 @@ def _with_changes(data: bytes, path: str, changes: tuple[LineChange, ...], targe
     """The bytes of the file after the changes of its lines."""
     change_of_line = {row.line: row.change for row in changes if row.path == path}
     result = []
+    other_words = pattern_of(sentence for row in changes if row.path == path for sentence in row.said)
     rows = enumerate(memory_facts.split_lines(data), 1)
     for change, group in groupby(rows, key=lambda row: change_of_line.get(row[0])):
         text = "".join(raw for _, raw in group)
         if change is Change.MASKED:  # the text may go over several lines
-            text = target.pattern.sub(MASK, text)
+            text = other_words.sub(MASK, target.pattern.sub(MASK, text))
         if change is not Change.REMOVED:
             result.append(text)
     return "".join(result).encode("utf-8", "surrogateescape")

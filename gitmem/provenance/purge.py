@@ -150,6 +150,7 @@ def _texts(repo: Repository, config: Config, target: Target, done: Erasure | Non
     wanted = terms(done.correction.removals[0].fact.text)
     removed = {row.text for row in done.lines if not row.verbatim and row.change is Change.REMOVED}
     texts = list(done.texts)
+    texts += [sentence for row in done.lines for sentence in row.said]  # an episode's own words for it
     for line in sorted(removed):
         if len(wanted & terms(line)) >= SAYS * max(1, len(wanted)):
             facts = memory_facts.parse(line.encode("utf-8", "surrogateescape")).facts

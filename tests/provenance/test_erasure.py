@@ -157,3 +157,78 @@ def test_a_hook_that_refuses_leaves_every_file_as_it_was(repo: Repo) -> None:
     hook.chmod(0o755)
     assert forget(repo, check=False)[0] == 3
     assert repo.git("status", "--porcelain") == "" and WORDS in repo.read(DAY)
+
+
+SESSION = """---
+type: episode
+session: "s1"
+---
+# Session of 2026-02-06
+
+## Summary
+
+- The ledger moves next week.
+- Use PostgreSQL 16 for the ledger! Then we had lunch.
+- The ledger will use PostgreSQL 16.
+- We use MySQL 8 for the ledger.
+
+## Decisions
+
+- Use PostgreSQL 16 for the ledger.
+- 결제 원장은 PostgreSQL 16을 쓴다.
+
+## Topics
+
+PostgreSQL, ledger
+"""
+LEDGER = "We decided to use PostgreSQL 16 for the ledger."
+
+
+def test_an_episode_loses_its_own_words_and_names_what_it_is_not_sure_about(repo: Repo) -> None:
+    memory_with(repo, LEDGER)
+    repo.commit("an episode", {"memory/sessions/2026-02-06-talk.md": SESSION})
+    planned = json.loads(forget(repo, "--dry-run", "--json")[1])
+    assert [row["line"] for row in planned["unsure"]] == [11, 17]
+    code, out, told = forget(repo)
+    assert code == 0 and f"{EPISODE}:10 masked" in out and f"{EPISODE}:16 removed" in out
+    kept = repo.read(EPISODE)
+    assert "- [forgotten] Then we had lunch.\n" in kept and "- Use PostgreSQL" not in kept
+    assert "- The ledger moves next week.\n" in kept and "- We use MySQL 8 for the ledger.\n" in kept
+    lines = kept.split("\n")
+    places = {
+        lines.index(line) + 1
+        for line in ("- The ledger will use PostgreSQL 16.", "- 결제 원장은 PostgreSQL 16을 쓴다.")
+    }
+    for line in places:
+        assert f"{EPISODE}:{line}" in told
+    assert f"git mem forget {EPISODE}:{min(places)} --everywhere --reason WHY" in told
+    assert "Then we" not in told and "MySQL" not in told
+    repo.mem("forget", f"{EPISODE}:{min(places)}", "--everywhere", "--reason", "it says so too")
+    assert "The ledger will use" not in repo.read(EPISODE)
+
+
+def test_an_episodes_words_for_the_log_line_of_a_fact_go_with_it_and_come_back(repo: Repo) -> None:
+    blob = record_log(repo, text=f"# 2026-02-05\n\n- {LEDGER}\n- Lunch.\n")
+    promote(repo, "The ledger: PostgreSQL 16.", span=Span(DAY, 3, 3, blob))
+    episode = "# Talk\n\n## Decisions\n\n- Use PostgreSQL 16 for the ledger.\n- kept\n"
+    repo.commit("an episode", {EPISODE: episode})
+    forget(repo)
+    assert repo.read(EPISODE) == "# Talk\n\n## Decisions\n\n- kept\n"
+    repo.mem("undo", "--yes")
+    assert repo.read(EPISODE) == episode and LEDGER in repo.read(DAY)
+
+
+def test_edits_of_an_episode_that_only_may_say_it_stop_nothing(repo: Repo) -> None:
+    memory_with(repo, LEDGER)
+    other = "memory/sessions/2026-02-07-other.md"
+    repo.commit("an episode", {other: "# Talk\n\n- The ledger will use PostgreSQL 16.\n"})
+    repo.write(other, repo.read(other) + "- mine\n")
+    assert f"{other}:3" in forget(repo)[2] and "- mine\n" in repo.read(other)
+
+
+def test_an_episode_keeps_what_a_source_line_says_about_another_thing(repo: Repo) -> None:
+    blob = record_log(repo, text=f"# 2026-02-05\n\n- {WORDS}\n- Refunds take 5 days.\n")
+    promote(repo, WORDS, span=Span(DAY, 3, 4, blob))
+    repo.commit("an episode", {EPISODE: f"# Talk\n\n- {WORDS}\n- Refunds take 5 days.\n"})
+    assert "may say" not in forget(repo)[2]
+    assert repo.read(EPISODE) == "# Talk\n\n- Refunds take 5 days.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -44,7 +45,8 @@ def command(
     """Remove the fact at PATH:LINE, in one commit.
 
     It is not promoted again. With --everywhere the same commit removes each line of memory that says it word for word,
-    and the log lines it was taken from; in a line that says more, only the text becomes [forgotten].
+    and the log lines it was taken from; in a line that says more, only the text becomes [forgotten]. An episode also
+    loses the sentences that surely say it in other words, and the lines of episodes that may say it are named.
 
     History still holds the text, as Git does. --purge rewrites it, with git-filter-repo: no byte of the text is left in
     this clone, all commits since the text came have new names, and nothing brings it back. For a leaked secret see
@@ -202,6 +204,10 @@ def _show_erasure(done: Erasure, dry_run: bool) -> None:
     if done.left:
         say(f"left as they are: {_places([(row.path, row.line) for row in done.left])}")
         say("hint: these are other facts that say more, sources of other facts, or instruction files")
+    if done.unsure:
+        say(f"may say the same in other words, and stay: {_places([(row.path, row.line) for row in done.unsure])}")
+        place = shlex.quote(escape(f"{done.unsure[0].path}:{done.unsure[0].line}", ""))
+        say(f"hint: read them; to take one out: git mem forget {place} --everywhere --reason WHY")
 
 
 def _places(places: Sequence[tuple[str, int]]) -> str:
