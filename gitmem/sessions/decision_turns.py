@@ -8,8 +8,10 @@ sum of promotion cues (the score by which rules judge a log line).
 
 A sentence with log-odds above SETTLES makes a decision: a person's sentence at once; an agent's sentence when the
 person agrees, thanks, or says nothing more; the agent's only proposal ("I suggest ...") when the person says yes.
-Sentences above BELONGS since the last settlement (proposals, limits, rejected choices) become part of it. Pure; the
-text is always quoted from the conversation. Callers pass only conversations with an agent.
+Sentences above BELONGS since the last settlement (proposals, limits, rejected choices) become part of it. If the
+deciding sentence says by itself what is settled, the settlement is then cut into statements, one for each line; a
+neighbour that settles nothing is left out. Pure; the text is always quoted from the conversation. Callers pass only
+conversations with an agent.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import NamedTuple, Protocol
 from gitmem import linear_model
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.wordpiece import words
+from gitmem.sessions.sentence_links import is_consequence, needs_previous
 from gitmem.text import english, korean
 from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.subject_terms import STOP, STOP_KOREAN
@@ -36,6 +39,7 @@ ANSWERED = -1.0  # log-odds above which an agent's sentence is a settlement when
 MAX_CUE_SUM = 3.0  # largest absolute sum of cues that counts
 SETTLING_CUE_SUM = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
 REPORT_LETTERS = 400  # Latin letters above which a turn is a report, a plan or pasted text rather than an answer
+MAX_DEPENDENTS = 2  # sentences after an explicit decision that its line takes along
 MAX_BARE_ANSWER_WORDS = 3  # a sentence with at most so many words besides stop words does not say what is settled
 _QUESTION_MARK = r"[?？]\W*$"
 # How an agent offers choices.
@@ -85,9 +89,9 @@ class Statement(Protocol):
 
 
 class Settlement(NamedTuple):
-    """A decision of a conversation. `places`: indexes of its sentences, in order. `core`: index of the sentence that
-    makes it. `type`: type of the fact, such as `decision`. `turn`: the turn that made the decision final; if a person
-    agrees to an agent's sentence, the person's turn."""
+    """A decision of a conversation, or one statement of it. `places`: indexes of its sentences, in order. `core`: index
+    of the sentence that makes it. `type`: type of the fact, such as `decision`. `turn`: the turn that made the decision
+    final; if a person agrees to an agent's sentence, the person's turn."""
 
     places: tuple[int, ...]
     core: int
@@ -142,6 +146,7 @@ def settlements(
         settled.append(talk.settlement([*pending, *proposed], strong, turns[-1]))
     for each in settled:
         _drop(left, each.places)
+    settled = [part for each in settled for part in talk.statements(each)]
     if settled:  # facts stated before a settlement only described the problem
         last = max(settled[-1].places)
         _drop(left, [at for at, kind in left.items() if at < last and kind == "fact" and at not in picked])
@@ -237,6 +242,82 @@ class _Talk(NamedTuple):
         if kind == "fact":
             kind = "decision"
         return Settlement(tuple(sorted(taken)), core, kind, turn)
+
+    def statements(self, settled: Settlement) -> list[Settlement]:
+        """The settlement as one statement for each line.
+
+        A settlement whose core needs nothing else (`is_explicit`) is cut: a line has one sentence with those beside it
+        that need it or that it needs. A part that no sentence makes worth a line (`stays`) is left out. A terse
+        answer is not understood without what led to it, so its settlement stays whole.
+        """
+        if not self.is_explicit(settled.core):
+            return [settled]
+        groups: list[list[int]] = []
+        for at in self.with_dependents(settled.places):
+            if groups and self.belong_together(groups[-1][-1], at) and self.fits([*groups[-1], at]):
+                groups[-1].append(at)
+            else:
+                groups.append([at])
+        parts = []
+        for group in groups:
+            cores = [at for at in group if self.stays(at)]
+            if cores:
+                parts.append(self.part(group, cores, settled))
+        return parts
+
+    def with_dependents(self, places: Sequence[int]) -> list[int]:
+        """The indexes `places` and those of the sentences beside them that belong to an explicit one: the sentence that
+        it is the consequence of, and those after it that need it. They were no part of the settlement by their odds."""
+        found = set(places)
+        for at in filter(self.is_explicit, places):
+            if at > 0 and is_consequence(self.said[at].text) and self.can_join(at, at - 1):
+                found.add(at - 1)
+            for after in range(at + 1, min(at + 1 + MAX_DEPENDENTS, len(self.said))):
+                if not (needs_previous(self.said[after].text) and self.can_join(at, after)):
+                    break
+                found.add(after)
+        return sorted(found)
+
+    def can_join(self, at: int, other: int) -> bool:
+        """Whether the sentence `other` of the same turn states something and fits into the line of `at`."""
+        one, beside = self.said[at], self.said[other]
+        between = range(min(at, other), max(at, other) + 1)
+        return one.turn is beside.turn and not beside.doubtful and _states(beside.own) and self.fits(between)
+
+    def fits(self, places: Sequence[int]) -> bool:
+        """Whether these sentences are short enough for one line, with a full stop and a space behind each."""
+        return sum(len(self.said[at].text) + 2 for at in places) <= MAX_SENTENCE_CHARACTERS + 2
+
+    def stays(self, at: int) -> bool:
+        """Whether a sentence of a cut settlement is worth a line: it settles something itself, the rules of promotion
+        take it, or it is part of what an agent said and the person went on from."""
+        answered = self.said[at].turn.role is Role.ASSISTANT and self.odds[at] > ANSWERED
+        return self.settles(at) or at in self.chosen or answered
+
+    def part(self, group: Sequence[int], cores: Sequence[int], settled: Settlement) -> Settlement:
+        """The sentences `group` of a settlement as one of their own. Its core is that of the settlement, else one of
+        `cores`: one that settles something before the others, then by log-odds."""
+        core = max(cores, key=lambda at: (self.settles(at), self.odds[at]))
+        if settled.core in group:
+            core = settled.core
+        kind = self.chosen.get(core, "decision")
+        if kind == "fact" and self.settles(core):
+            kind = "decision"
+        return Settlement(tuple(group), core, kind, settled.turn)
+
+    def is_explicit(self, at: int) -> bool:
+        """Whether a sentence says by itself what is settled: the rules of promotion take it for a decision, a rule or
+        the like, and it is more than a bare answer (`That must not go out like this.`)."""
+        return self.chosen.get(at) in SETTLING and not _is_bare(self.said[at].own)
+
+    def belong_together(self, before: int, at: int) -> bool:
+        """Whether two neighbouring sentences of a settlement are one statement: the second needs the first, or both are
+        terse answers of different turns, or the second answers the agent's first."""
+        one, other = self.said[before], self.said[at]
+        if one.turn is not other.turn:
+            agents = one.turn.role is Role.ASSISTANT and other.turn.role is Role.USER
+            return agents or not (self.is_explicit(before) or self.is_explicit(at))
+        return at == before + 1 and needs_previous(other.text)
 
 
 def _overlaps(settled: Settlement, places: Sequence[int]) -> bool:

@@ -1,10 +1,11 @@
 """Choose the sentences of a conversation that are worth a line in the daily log. Lines quote the conversation; a model
 may choose sentences but never writes them.
 
-The rules of promotion choose, and a model may add sentences. A decision includes its reason if the reason directly
-follows (`because`, `때문이다`, `理由は`, or simply the next sentence) or directly precedes it (`so we`, `所以`). A
-sentence before "Remember this." is always worth a line; the request itself is not. Quoted and fenced text is ignored
-(`hosts/pasted_text.py`), and a sentence that quotes a statement is judged without the quotation.
+The rules of promotion choose, and a model may add sentences. A line is one statement. A decision includes its reason if
+the reason directly follows (`because`, `때문이다`, `理由は`, or words that refer back: `this`, `그 이상은`) or directly
+precedes it (`so we`, `所以`). A sentence before "Remember this." is always worth a line; the request itself is not.
+Quoted and fenced text is ignored (`hosts/pasted_text.py`), and a sentence that quotes a statement is judged without the
+quotation.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.decision_turns import MAX_SENTENCE_CHARACTERS, SETTLING, Settlement, agrees, confirms, settlements
 from gitmem.sessions.echoes import acknowledges
+from gitmem.sessions.sentence_links import is_consequence, refers_back, says_why
 from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.sentences import sentences as split_sentences
 
@@ -38,9 +40,6 @@ SENTENCE_ENDS = (".", "!", "?", ":", ";", *WIDE_STOPS)
 _ONLY_MASK = re.compile(r"\W*\[(?:redacted(?::[\w-]+)?|forgotten|password)\]\W*")  # a whole sentence that was masked
 MARKUP_STARTS = ("```", "|", "<", "#", ">")  # of a line that is markup
 
-REASON = re.compile(rf"^\W*(?:{'|'.join(each.REASON_LEAD_INS for each in LANGUAGES)})", re.I)
-REASON_END = re.compile(rf"(?:{'|'.join(each.REASON_ENDS for each in EASTERN)})\W*$")
-CONSEQUENCE = re.compile(rf"^\W*(?:{'|'.join(each.CONSEQUENCE_LEAD_INS for each in LANGUAGES)})", re.I)
 # Sentences that change the subject, so that they give no reason: questions, requests, plans, thanks.
 GOES_ON = re.compile(
     rf"[?？]\W*$|{'|'.join(each.GOING_ON_ENDS for each in EASTERN)}"
@@ -245,7 +244,7 @@ def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tupl
     """(index, selection) of each chosen sentence, in order. A decision includes the sentences that give its reason; a
     sentence is the reason of at most one decision."""
     settled = {at for at, type_ in chosen.items() if type_ in SETTLING}
-    settled -= {at + 1 for at in settled if at + 1 in settled and _says_why(said[at + 1].text)}
+    settled -= {at + 1 for at in settled if at + 1 in settled and says_why(said[at + 1].text)}
     used: set[int] = set()
     selected = []
     for at in sorted(chosen):
@@ -277,7 +276,7 @@ def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[i
     """The index, in a list, of the sentence before `at` if the one at `at` begins as its consequence (`so we`); else
     []. `taken`: indexes that are not available."""
     before = at - 1
-    if before < 0 or before in taken or not CONSEQUENCE.match(said[at].text):
+    if before < 0 or before in taken or not is_consequence(said[at].text):
         return []
     same = said[before].turn is said[at].turn and said[before].paragraph >= said[at].paragraph - 1
     fits = len(said[before].text) + len(said[at].text) < MAX_SENTENCE_CHARACTERS
@@ -290,8 +289,8 @@ def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> 
     """The indexes of the sentences after `at`, in the same turn, that give its reason; [] for none.
 
     First choice: up to MAX_REASON_SENTENCES sentences with words such as `because`, also on the next line. Second
-    choice: the next sentence of the same line, unless that is worth a line alone, changes the subject, or makes the
-    whole line unfit for promotion.
+    choice: the next sentence of the same line if it begins with words that refer back (`It causes conflicts`), unless
+    that is worth a line alone, changes the subject, or makes the whole line unfit for promotion.
     """
     length = len(said[at].text)
     marked: list[int] = []
@@ -300,25 +299,20 @@ def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> 
         length += 1 + len(sentence.text)
         near = sentence.turn is said[at].turn and sentence.paragraph <= said[at].paragraph + 1
         decided = chosen.get(place) == "decision"
-        if not near or decided or length > MAX_SENTENCE_CHARACTERS or not _says_why(sentence.text):
+        if not near or decided or length > MAX_SENTENCE_CHARACTERS or not says_why(sentence.text):
             break
         marked.append(place)
     if marked or at + 1 >= len(said):
         return marked
     after = said[at + 1]
     same_line = after.turn is said[at].turn and after.paragraph == said[at].paragraph
-    plain = not GOES_ON.search(after.text) and not CONSEQUENCE.match(after.text)
+    plain = refers_back(after.text) and not GOES_ON.search(after.text) and not is_consequence(after.text)
     own = at + 1 in chosen and (chosen[at + 1] != "fact" or any(c.isdigit() for c in after.text))
     if not same_line or own or not plain or len(said[at].text) + len(after.text) >= MAX_SENTENCE_CHARACTERS:
         return []
     if not _promotable(_join_sentences([said[at].text, after.text])):
         return []
     return [at + 1]
-
-
-def _says_why(text: str) -> bool:
-    """Whether a sentence gives a reason in words such as `because`; False for a question."""
-    return bool(REASON.match(text) or REASON_END.search(text)) and not text.endswith(("?", "？"))
 
 
 def _promotable(text: str) -> bool:

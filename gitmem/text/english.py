@@ -221,6 +221,12 @@ REASON_LEAD_INS = (
 CONSEQUENCE_LEAD_INS = (
     r"so\b|therefore|hence|thus|that(?:'s|\s+is)\s+why|for\s+(?:that|this)\s+reason|because\s+of\s+(?:that|this)"
 )
+# Beginnings of a sentence about something that was said before; words of an exception to it.
+REFERRING_LEAD_INS = (
+    r"(?:this|that|these|those|it|its|they|them|their|both|neither|either|such|the\s+(?:same|former|latter|other|others|rest))\b"
+    r"|(?:but|and|only|except|unless|if|otherwise|else|instead|in\s+that\s+case)\b"
+)
+EXCEPTIONS = r"\bexcept(?:ions?|ed|ing)?\b|\bunless\b|\bapart\s+from\b"
 # Beginnings of a sentence that changes the subject, so that it gives no reason.
 GOING_ON = (
     r"please|let\s*me|let's|let\s+us|i(?:'ll|\s+will|'m|\s+am)|now\b|next\b|then\b|also\b|and\b|but\b|ok\b|okay|thanks|thank\s+you|can\s+you|could\s+you"

@@ -120,6 +120,9 @@ REASON_LEAD_INS = (
 )
 REASON_ENDS = "から(?:だ|です|である|ね)|(?:ため|せい|おかげ)(?:だ|です|である)?|ので(?:す)?"
 CONSEQUENCE_LEAD_INS = "そのため|だから|なので|したがって|従って|よって|それで|そこで|その理由で"
+# Beginnings of a sentence about something that was said before; words of an exception to it.
+REFERRING_LEAD_INS = r"[そこあ](?:れ|の|ちら|う)|ただし|なお|ただ、|しかし|でも|両方|前者|後者|同じ"
+EXCEPTIONS = r"例外|除(?:く|き|いて)|以外"
 # Beginnings and endings of a sentence that changes the subject, so that it gives no reason.
 GOING_ON = "次[には]|また|そして|でも|しかし|ただ|ありがと|了解|はい|では|じゃあ|これから|とりあえず"
 GOING_ON_ENDS = r"(?:ください|下さい|お願い(?:します)?|しよう|ましょう|か)\W*$"

@@ -179,6 +179,12 @@ REASON_ENDS = (
     r"|덕분(?:이다|임|에)?|탓(?:이다|임)?|위해서(?:다|임|입니다)?|위함(?:이다)?|근거(?:다|이다|임)"
 )
 CONSEQUENCE_LEAD_INS = r"그래서|그러므로|따라서|그러니|이\s*때문에|그\s*때문에|그런\s*이유로|이런\s*이유로|이에\s"
+# Beginnings of a sentence about something that was said before; words of an exception to it.
+REFERRING_LEAD_INS = (
+    r"(?:그|이|저)(?:것|건|게|걸|렇게|런|러면|때|쪽)|(?:그|이|해당|같은|위)\s|그(?:래서|러니|리고|런데|러나|래도|대신)|이(?:는|로써|에)\s"
+    r"|하지만|다만|단[,\s]|대신|둘\s*다|나머지"
+)
+EXCEPTIONS = r"예외|제외|빼고"
 # Beginnings and endings of a sentence that changes the subject, so that it gives no reason.
 GOING_ON = r"이제|다음(?:은|으로)|그리고|그런데|하지만|또한|고마|감사|좋아|오케이|네\b|일단"
 GOING_ON_ENDS = (

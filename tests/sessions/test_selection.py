@@ -25,16 +25,12 @@ WITH_REASON = {
     "결제 재시도는 세 번까지만 하기로 했습니다. 그 이상은 카드사가 막습니다.": 1,
     "고객 불만이 많았다. 그래서 환불 기한을 14일로 늘리기로 했다.": 1,
     "로그 보관 기간은 90일로 결정했어요. 감사팀이 그렇게 요구했거든요.": 1,
-    "배포는 화요일에만 하기로 했다. 월요일은 주문이 몰린다.": 1,
     "Redis 대신 Postgres를 쓰기로 했다. 왜냐하면 운영할 사람이 없기 때문이다.": 1,
     "로그아웃하면 토큰을 바로 폐기하기로 했다. 보안팀 요청 때문입니다.": 1,
     "주말이라면 배포하지 않기로 했다. 대응할 사람이 없어서다.": 1,
     "우리는 다크 모드를 지원하지 않기로 결정했다. 이유는 디자인 인력이 부족해서입니다.": 1,
-    "We decided to set the payment timeout to 30 seconds. Customers complained about hanging checkouts.": 1,
     "We decided to use Postgres for billing. Because MySQL lost a row in the failover.": 1,
-    "Let's go with UTC for invoices. The old local times broke the export twice.": 1,
     "MySQL lost a row during failover. So we decided to move billing to Postgres.": 1,
-    "From now on deploy only on Tuesdays. Mondays are too busy.": 1,
     "I prefer tabs over spaces. They are easier for my screen reader.": 1,
     "Never commit the lock file. It causes conflicts every week.": 1,
     "We settled on fortnightly releases. The reason is that reviewers need a full week.": 1,
@@ -60,6 +56,77 @@ def test_a_decision_and_its_reason_are_one_line_that_can_be_promoted(said: str) 
     day = NOW.date()
     proposal = RulesModel().propose([Log(LOG, "", day, (f"- {item.text}",), frozenset((1,)))], ())
     assert [operation.op for operation in proposal.operations] == [Op.ADD]
+
+
+# The statements that a turn makes: (what was said, the lines that are kept of it).
+NEIGHBOURS = (
+    (
+        "We paused the sync for an hour. We decided to use PostgreSQL 16 for the ledger. The build was slow today.",
+        ["We decided to use PostgreSQL 16 for the ledger."],
+    ),
+    (
+        "We decided to use PostgreSQL 16 for the ledger. We paused the sync for an hour. This was a long day.",
+        ["We decided to use PostgreSQL 16 for the ledger."],
+    ),
+    (
+        "We decided to use PostgreSQL 16 for the ledger. This avoids the failover bug. The build was slow today.",
+        ["We decided to use PostgreSQL 16 for the ledger. This avoids the failover bug."],
+    ),
+    (
+        "The build was slow today. Never commit the lock file. It causes conflicts every week. Bea is on holiday.",
+        ["Never commit the lock file. It causes conflicts every week."],
+    ),
+    (
+        "동기화를 한 시간 멈췄다. 결제 원장에는 PostgreSQL 16을 쓰기로 했다. 오늘 빌드가 느렸다.",
+        ["결제 원장에는 PostgreSQL 16을 쓰기로 했다."],
+    ),
+    (
+        "오늘 빌드가 느렸다. 결제 원장에는 PostgreSQL 16을 쓰기로 했다. 왜냐하면 JSON 질의가 필요하다. 동기화를 멈췄다.",
+        ["결제 원장에는 PostgreSQL 16을 쓰기로 했다. 왜냐하면 JSON 질의가 필요하다."],
+    ),
+    (
+        "배포는 화요일에만 하기로 했다. 월요일은 주문이 몰린다.",  # worth a line alone
+        ["배포는 화요일에만 하기로 했다.", "월요일은 주문이 몰린다."],
+    ),
+    (
+        "The build was slow today. 결제 원장에는 PostgreSQL 16을 쓰기로 했다. We paused the sync for an hour.",
+        ["결제 원장에는 PostgreSQL 16을 쓰기로 했다."],
+    ),
+    (
+        "오늘 빌드가 느렸다. We decided to use PostgreSQL 16 for the ledger. 동기화를 한 시간 멈췄다.",
+        ["We decided to use PostgreSQL 16 for the ledger."],
+    ),
+    (
+        "今日はビルドが遅かった。夜間バッチは午前二時に実行することにした。同期を一時間止めた。",
+        ["夜間バッチは午前二時に実行することにした。"],
+    ),
+    (
+        "今天构建很慢。我们决定把下单接口的超时设为四十五秒。同步停了一个小时。",
+        ["我们决定把下单接口的超时设为四十五秒。"],
+    ),
+    (
+        "We decided to use PostgreSQL 16 for the ledger. The build was slow today. Never use the shared password.",
+        ["We decided to use PostgreSQL 16 for the ledger.", "Never use the shared password."],
+    ),
+)
+# What an agent said before and after the turn: nothing, or a question and an answer.
+AROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "alone": ((), ()),
+    "answered": ((), ("Understood.",)),
+    "asked and answered": (("Either MySQL or PostgreSQL would work for the ledger.",), ("Understood.",)),
+}
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=list(AROUND))
+@pytest.mark.parametrize(("said", "lines"), NEIGHBOURS)
+def test_a_line_is_one_statement_whatever_was_said_beside_it(
+    said: str, lines: list[str], around: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    before, after = around
+    spoken = [(Role.USER, "Which database?"), *((Role.ASSISTANT, text) for text in before)] if before else []
+    spoken += [(Role.USER, said), *((Role.ASSISTANT, text) for text in after)]
+    turns = [Turn(f"t{n}", role, text, n) for n, (role, text) in enumerate(spoken, 1)]
+    assert [item.text for item in select(turns, LOG, NOW)[0]] == lines
 
 
 def test_what_goes_on_with_the_conversation_is_no_reason() -> None:
