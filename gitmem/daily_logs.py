@@ -106,11 +106,12 @@ def log_path(day: date, agent: str, patterns: Iterable[str]) -> str:
     """The path of the log of a day to which a line is added; every writer of a line asks this function.
 
     An agent has a log of its own, below memory/. For a person (`agent` is "") the first of the `patterns` of `[memory]
-    daily` without `*` names the log; without such a pattern it is the shared log below memory/. Raises UsageError for a
-    name that `agent_name` refuses.
+    daily` without `*` names the log, unless it leads out of the repository; without such a pattern it is the shared log
+    below memory/. Raises UsageError for a name that `agent_name` refuses.
     """
     if name := agent_name(agent):
         return f"memory/{day.isoformat()}.{name}.md"
-    if pattern := next((pattern for pattern in patterns if "*" not in pattern), ""):
+    inside = (each for each in patterns if not each.startswith("/") and ".." not in each.split("/"))
+    if pattern := next((pattern for pattern in inside if "*" not in pattern), ""):
         return daily_glob(pattern, day)
     return f"memory/{day.isoformat()}.md"

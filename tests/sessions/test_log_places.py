@@ -71,3 +71,4 @@ def test_only_a_pattern_that_names_one_file_a_day_is_written_to() -> None:
     day = date(2026, 2, 5)
     assert log_path(day, "", DAILY[:1]) == "memory/2026-02-05.md"
     assert log_path(day, "", (*DAILY[:1], "j/YYYYMMDD.md")) == "j/20260205.md"
+    assert log_path(day, "", ("/away/YYYY-MM-DD.md", "a/../../YYYY-MM-DD.md")) == "memory/2026-02-05.md"
