@@ -27,6 +27,7 @@ from gitmem.text.terms import without_particle
 
 MAX_ITEM_CHARS = 300  # characters of a list item that is one candidate; a longer one is split into sentences
 MAX_STATEMENT_CHARS = 16_000  # characters of a statement that has candidates; each is compared with all of it later
+MAX_WRAP_COLUMNS = 160  # columns at which an editor breaks lines
 MAX_READ_CHARS = 4000  # first characters of a statement that are split into sentences
 WIDTHS = {"W": 2, "F": 2}  # columns of a character by its East Asian width; all others have one
 
@@ -150,7 +151,8 @@ def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
 
 def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]:
     """(first line, last line) of each piece of a paragraph. A piece ends at a line break that the writer chose: before
-    a time, or where the next word had room in the line and a sentence seems to end or begin."""
+    a time, or where the next word had room in the line and a sentence seems to end or begin. Nobody wraps lines at more
+    than MAX_WRAP_COLUMNS: in a paragraph with a longer line every break is one that the writer chose."""
     texts = [_without_comment(line).strip() for line in lines[statement.first - 1 : statement.last]]
     width = max(map(_columns, texts))
     pieces: list[tuple[int, int]] = []
@@ -160,7 +162,7 @@ def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]
         columns = 2  # a line of Kana or Han breaks after any character
         if word.isascii() or _HANGUL.search(word):
             columns = _columns(word)
-        has_room = _columns(before) + 1 + columns <= width
+        has_room = width > MAX_WRAP_COLUMNS or _columns(before) + 1 + columns <= width
         is_sentence = text[:1].isupper() or _THOUGHT_END.search(before) is not None
         if not pieces or _TIME.match(text) or (has_room and is_sentence):
             pieces.append((number, number))

@@ -9,7 +9,7 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.statements import read
-from gitmem.promotion.log_lines import MAX_READ_CHARS, candidates_of
+from gitmem.promotion.log_lines import MAX_READ_CHARS, candidates_of, passages_of
 from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.rules_model import LABELS, RulesModel
@@ -183,6 +183,12 @@ def test_under_a_heading_of_reports_a_line_is_worth_less_and_a_named_decision_is
 def test_a_long_item_is_read_from_its_beginning() -> None:
     text = "- Decision: the archive keeps its backups for 30 days." + " It is the rule of the house." * 400
     assert [each.text for each in offered(text)][:1] == ["the archive keeps its backups for 30 days."]
+
+
+@pytest.mark.parametrize("before", ["word " * 80, f"see https://a.example/{'a' * 300}", "로그 " * 100])
+def test_the_line_after_a_line_that_nobody_wrapped_is_a_piece_of_its_own(before: str) -> None:
+    passages = [passage.text for passage in passages_of([before, "We decided that the well is capped."])]
+    assert passages[1:] == ["We decided that the well is capped."]
 
 
 def test_a_long_item_whose_lines_wrap_names_the_line_of_each_sentence() -> None:
