@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -53,9 +54,11 @@ _INNER_COLON = re.compile(r"[.!?。！？][\s*_]*\S[^.!?]{0,20}[:：]")
 _HANGUL = re.compile(r"[가-힣]")
 _WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
-_MACHINE = re.compile(
-    r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|(?:light|deep|rem)\ssleep|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?|audit\s+(?:log|trail))\b"
-    r"|자동\s*생성|승격|회상|크론|요약\s*봇",
+# The name of a section that a program writes into a log: OpenClaw's dreams and what it promoted, a heartbeat, a trail of
+# commands. A heading that says more ("Heartbeat script v2.2", "Cron delivery failure") is about that thing.
+_MACHINE_SECTION = re.compile(
+    r"\b(?:(?:light|deep|rem)\s+sleep|dream(?:s|ing)?|heartbeats?|audit\s+(?:log|trail)|auto-?generated"
+    r"|promot(?:ion|ed(?:\s+from\s+short-term\s+memory)?)|recalled)\b|자동\s*생성(?:됨|된)?|승격|회상",
     re.I,
 )
 
@@ -124,16 +127,35 @@ def languages_of(text: str) -> tuple[str, ...]:
     return (language,)
 
 
+def machine_section(statement: Statement) -> str:
+    """The heading that a statement stands below and that a program writes; "" for none. Such a heading has the name of
+    a section of a machine and besides it nothing but times and words for a kind of line: `Heartbeat — 22:26 ET`."""
+    return next((above for above in statement.above if _is_machine_heading(above)), "")
+
+
+@cache
+def _is_machine_heading(heading: str) -> bool:
+    rest, count = _MACHINE_SECTION.subn(" ", heading)
+    return count > 0 and is_generic_heading(rest)
+
+
+def machine_statements(lines: Sequence[str]) -> Iterator[tuple[Statement, str]]:
+    """The items and paragraphs of a log that a machine wrote, each with the heading that says so (`machine_section`)."""
+    for statement in read(lines):
+        if statement.form in (Form.ITEM, Form.PARAGRAPH) and (heading := machine_section(statement)):
+            yield statement, heading
+
+
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
     """The items and paragraphs of a log that may be promoted, in order. A paragraph is divided at line breaks that its
     writer chose (`_pieces`).
 
-    Statements below a heading that a machine writes, with a key `src` in their comment, longer than
+    Statements in a section of a machine (`machine_section`), with a key `src` in their comment, longer than
     MAX_STATEMENT_CHARS, or without a letter or digit are left out, and so are lines of quotations and tables.
     """
     document = read(lines)
     for statement, origin in zip(document, statement_origins(document), strict=True):
-        if statement.form not in (Form.ITEM, Form.PARAGRAPH) or any(map(_MACHINE.search, statement.above)):
+        if statement.form not in (Form.ITEM, Form.PARAGRAPH) or machine_section(statement):
             continue
         if any(key == "src" for key, _ in statement.meta):  # it came from memory
             continue

@@ -8,7 +8,7 @@ settings (`config`). This module knows no model and no Git.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
@@ -48,6 +48,7 @@ from gitmem.memory.statements import read
 from gitmem.memory.successor import why_only_proposed
 from gitmem.memory.topics import Topic, TopicMatch, compare_topics, may_be_one_topic, statement_topic
 from gitmem.messages import Message
+from gitmem.promotion.log_lines import machine_statements
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.topics import has_topic, timed_topic, timed_topics
 from gitmem.provenance.cited_text import CitedText, cited_text
@@ -80,6 +81,7 @@ class Check(StrEnum):
     """The check that refused an operation."""
 
     MODEL = "model"
+    MACHINE = "machine"
     SHAPE = "shape"
     SOURCE = "source"
     MASKED = "masked"
@@ -155,7 +157,8 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The operations to apply and the refused ones, both in the order of importance."""
+    """The operations to apply and the refused ones, both in the order of importance. The lines that a machine wrote
+    (`Check.MACHINE`) are the last of the refused."""
 
     approved: tuple[Approved, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -196,7 +199,19 @@ def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory,
 
     verdicts = run.decide_all(sorted(operations, key=sort_key))
     approved = tuple(verdict for verdict in verdicts if isinstance(verdict, Approved))
-    return Plan(approved, tuple(verdict for verdict in verdicts if isinstance(verdict, Refused)))
+    refused = tuple(verdict for verdict in verdicts if isinstance(verdict, Refused))
+    return Plan(approved, (*refused, *_written_by_machines(logs)))
+
+
+def _written_by_machines(logs: Iterable[Log]) -> Iterator[Refused]:
+    """A refusal of every new statement that stands in a section of a machine. No model is asked about these."""
+    for log in logs:
+        for statement, heading in machine_statements(log.lines):
+            if log.new.isdisjoint(range(statement.first, statement.last + 1)):
+                continue
+            span = Span(log.path, statement.first, statement.last, log.blob)
+            operation = _shortened(Operation(Op.SKIP, statement.text, (span,)))
+            yield Refused(operation, Check.MACHINE, Message("a machine wrote its section '{}'", heading))
 
 
 class _Run:
