@@ -19,6 +19,8 @@ from gitmem.gate.detectors.masks import has_mask
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.paths import ISO_DAY
+from gitmem.promotion.cues import DECIDING_WEIGHT
+from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import reports_work, topic_of
 from gitmem.provenance.line_origins import statement_origins
@@ -51,11 +53,25 @@ _LABEL = re.compile(
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
 _THOUGHT_END = re.compile(r"[.!?。！？…]\W*$|(?:다|함|음|임|됨|요|た|る|です|ます|了)$")
 _INNER_COLON = re.compile(r"[.!?。！？][\s*_]*\S[^.!?]{0,20}[:：]")
+_CODE = re.compile(r"`[^`]*`")
+_BOLD = re.compile(r"(?<!\*)\*\*(?![*/])")  # a mark of a bold part; no glob (`src/**/a.py`)
 _HANGUL = re.compile(r"[가-힣]")
 _WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
-# The name of a section that a program writes into a log: OpenClaw's dreams and what it promoted, a heartbeat, a trail of
-# commands. A heading that says more ("Heartbeat script v2.2", "Cron delivery failure") is about that thing.
+# What opens the list below a line: a colon, with the words that say that reasons follow.
+_LIST_OPENING = re.compile(
+    r"[_ ]*[,，]?\s*(?:(?:based\s+on|because(?:\s+of)?|due\s+to|for\s+(?:these|the\s+following)\s+reasons"
+    r"|as\s+follows)\s*)?[*_]*[:：][*_\s]*$",
+    re.I,
+)
+_DECISIONS = [
+    each
+    for lexicon in (english, korean, japanese, chinese)
+    for each in lexicon.CUES
+    if each.kind == "decision" and each.weight >= DECIDING_WEIGHT
+]
+# The name of a section that a program writes into a log: OpenClaw's dreams and what it promoted, a heartbeat, a trail
+# of commands. A heading that says more ("Heartbeat script v2.2", "Cron delivery failure") is about that thing.
 _MACHINE_SECTION = re.compile(
     r"\b(?:(?:light|deep|rem)\s+sleep|dream(?:s|ing)?|heartbeats?|audit\s+(?:log|trail)|auto-?generated"
     r"|promot(?:ion|ed(?:\s+from\s+short-term\s+memory)?)|recalled)\b|자동\s*생성(?:됨|된)?|승격|회상",
@@ -140,10 +156,10 @@ def _is_machine_heading(heading: str) -> bool:
 
 
 def machine_statements(lines: Sequence[str]) -> Iterator[tuple[Statement, str]]:
-    """The items and paragraphs of a log that a machine wrote, each with the heading that says so (`machine_section`)."""
-    for statement in read(lines):
-        if statement.form in (Form.ITEM, Form.PARAGRAPH) and (heading := machine_section(statement)):
-            yield statement, heading
+    """The items and paragraphs in sections of a machine, each with the heading that says so (`machine_section`)."""
+    for each in read(lines):
+        if each.form in (Form.ITEM, Form.PARAGRAPH) and (heading := machine_section(each)):
+            yield each, heading
 
 
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
@@ -247,7 +263,8 @@ def _candidates(
     lines: Sequence[str], passage: Passage, speakers: set[str], labels: Mapping[str, tuple[str, float]]
 ) -> Iterator[Candidate]:
     """The candidates of one passage: a turn of a dialogue (cut at MAX_READ_CHARS), a short item, or each sentence. A
-    text that ends in a colon, as before a list, is left out."""
+    text that ends in a colon, as before a list, is left out, unless it states a decision itself: `Ann chose the ferry
+    because:`. The decision is then read without what opens the list."""
     match = None
     if speakers:
         match = _SPEAKER.match(passage.text)
@@ -265,8 +282,12 @@ def _candidates(
             text = text[opening.end() :]
         if labelled := _labelled(text, labels):
             label, text = labelled
-        if text.rstrip("*_ ").endswith((":", "：")):
-            continue  # it opens a list below it
+        if before_list := _LIST_OPENING.search(text):
+            text = text[: before_list.start()]
+            is_labelled = bool(label) and labels[label][0] == "decision"
+            if not is_labelled and not any(each.pattern.search(text.lower()) for each in _DECISIONS):
+                continue
+        text = _without_half_bold(text)
         statement = part.statement
         under = next((name for item in reversed(statement.trail) for name in _labels_in(item, labels)), "")
         under_kind = ""
@@ -278,6 +299,17 @@ def _candidates(
             0, part.text != passage.text, statement.get("type"), reports_work(statement),
             statement.above[-1:] + statement.parents[-1:], statement.above[:-1] + statement.parents[:-1],
         )  # fmt: skip
+
+
+def _without_half_bold(text: str) -> str:
+    """The text without the mark of a bold part whose other mark was cut off with a label or another sentence."""
+    marks = list(_BOLD.finditer(_CODE.sub(lambda code: "`" * len(code[0]), text)))
+    if len(marks) % 2 == 0:
+        return text
+    half = marks[-1]
+    if text[: marks[0].start()].rstrip() == text[: marks[0].start()] != "":  # the first mark closes
+        half = marks[0]
+    return text[: half.start()] + text[half.end() :]
 
 
 def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[str, float]]) -> list[Passage]:

@@ -146,6 +146,32 @@ def test_a_line_that_opens_a_list_is_no_candidate() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("**Ann chose the Hals ferry** based on:", "**Ann chose the Hals ferry**"),
+        ("We agreed to close the yard on Mondays because:", "We agreed to close the yard on Mondays"),
+        ("Decision: the yard closes on Mondays:", "the yard closes on Mondays"),
+    ],
+)
+def test_a_decision_before_a_list_is_read_without_what_opens_the_list(line: str, fact: str) -> None:
+    assert candidates_of(log(f"{line}\n\n- it is cheaper\n"), LABELS)[0].text == fact
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("**Decision: hold off.** Ann prefers her own boat", "hold off. Ann prefers her own boat"),
+        ("**Decision: no outings in March.**", "no outings in March."),
+        ("**Decision:** the **Hals** ferry stays", "the **Hals** ferry stays"),
+        ("Decision: all of src/**/*.py is formatted", "all of src/**/*.py is formatted"),
+        ("Decision: `src/**` is formatted", "`src/**` is formatted"),
+    ],
+)
+def test_a_label_takes_no_half_of_a_bold_part_with_it(line: str, text: str) -> None:
+    assert candidates_of(log(f"- {line}\n"), LABELS)[0].text == text
+
+
 def test_a_line_that_a_flush_typed_keeps_its_type() -> None:
     (one,) = offered("- The blue one it is <!-- mem type=decision origin=user session=s-1 -->\n")
     assert (one.type, one.origin) == ("decision", "user")

@@ -431,3 +431,23 @@ def test_a_plain_cancellation_takes_a_decision_back_on_that_day_and_later(decisi
     assert 1 not in kept(decision, later)
     logs = [log_of([decision], "memory/2026-02-02.md"), log_of([later], "memory/2026-02-06.md")]
     assert RulesModel().propose(logs, []).operations[0].op is Op.SKIP
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "against"),
+    [
+        ("Ann said no to new tools on the server", "hearsay", False),
+        ("Ann said the tools are new", "hearsay", True),
+        ("Not claims (the office handles all claims)", "hearsay", False),
+        ("Bo claims that the office is closed", "hearsay", True),
+        ("Pages: /, /about, /blog", "hearsay", False),
+        ("The profiles are on GitHub and the blog posts use commas", "hearsay", False),
+        ("Read a blog post on brakes", "hearsay", True),
+        ("The article says brakes wear out", "hearsay", True),
+        ("평일 아침: 빵집에서 간단히", "오늘 하루", False),
+        ("아침 식사는 빵집에서", "오늘 하루", True),
+    ],
+)
+def test_a_cue_is_read_where_its_words_mean_it(text: str, name: str, against: bool) -> None:
+    line = log_lines.candidates_of(log_of((text,)), {})[0]
+    assert (name in rules_model.cues_of_line(line).against) is against

@@ -51,6 +51,11 @@ SAYS_RULE = r"""(?:must|shall|should|may|never|always|require[ds]?|mandatory|for
     |(?:is|are)\ (?:encrypted|masked|disabled|blocked|limited|restricted|logged|deleted|kept|rotated|reviewed|approved)
     |retention(?:\ \w+){0,6}?\ (?:\d+|one|two|three|five|six|seven|ten|thirty)(?:\ \w+)?\ ?(?:d|days?|weeks?|months?|years?)|retention:\ \d+\ ?\w+)"""
 
+# Media in which others say things, and the words before one that make it the source of a statement. Without them it is a
+# thing that somebody works on: "the blog runs on Astro".
+MEDIUM = r"podcast|article|blog|tweet|linkedin|hacker\ news|keynote"
+SOURCE = r"\b(?:saw|seen|read|heard|watched|skimmed|on|from|in|via|per|this|that|interesting|some)"
+
 CUES = (
     # --- what was settled
     cue("decided, by nobody named", 1.5, r"""^(?:(?:so|finally|today|then)[\s,]+)?(?:decided|agreed|resolved)\ (?:to|on|that|against|not)\b""", "decision"),
@@ -132,7 +137,8 @@ CUES = (
     cue("hedge", -2.4, r"""\b(?:maybe|perhaps|probably|possibly|might|could|should\ we|not\ (?:yet\ )?decided|i\ (?:think|guess|suppose)|seems?|looks?\ like|apparently|leaning|tempted|thinking\ (?:about|of)|considering|one\ day|some\ day|at\ some\ point|would\ be\ (?:nice|good|cool)|may\ (?:want|need|be))\b"""),
     cue("proposal", -2.6, r"""\b(?:thinks?\ (?:we|that|it)|suggest(?:s|ed|ion)?|propos(?:es|ed|al|ing)|idea:|what\ if|floated|pitched|brought\ up|wants\ (?:us\ )?to\ (?:try|rewrite|move|switch)|option\ \w+:|argued)\b"""),
     cue("not taken", -3.0, r"""\b(?:rejected|postponed|parked|shelved|on\ hold|declined|deferred|not\ (?:discussed|agreed|approved)|voted\ down|backlog(?:ged)?|abandoned|dropped\ the\ idea|pushed\ to\ (?:next|q\d))\b"""),
-    cue("hearsay", -2.6, r"""\b(?:heard\ (?:from|that)|rumou?rs?|word\ is|supposedly|allegedly|according\ to|(?!user\b)\w+\ (?:said|says|claims?|mentioned|told\ me)\ (?!(?:not\ )?to\b)(?:that\ |they\ |some\ )?|sat\ through|a\ talk\b|read\ (?:the|a|an)\ |(?:podcast|article|blog|tweet|linkedin|hacker\ news|keynote)\b|\b(?:in|from|a|this|that|interesting)\ (?:newsletter|talk|paper)\b|^(?:newsletter|talk|paper)\ (?:says|said|on|about|claims))"""),
+    cue("hearsay", -2.6, rf"""\b(?:heard\ (?:from|that)|rumou?rs?|word\ is|supposedly|allegedly|according\ to|(?!user\b)\w+\ (?:said|says|mentioned|told\ me)\ (?!(?:not\ )?to\b|(?:yes|no)\b)(?:that\ |they\ |some\ )?|\w+\ (?:claims|claimed)\ (?:that|to|it|its|they|we|he|she|the|a|an)\b|sat\ through
+        |a\ talk\b|read\ (?:the|a|an)\ |{SOURCE}\ (?:\w+\ ){{0,2}}?(?:{MEDIUM})\b|\b(?:in|from|a|this|that|interesting)\ (?:newsletter|talk|paper)\b|(?:{MEDIUM}|newsletter|talk|paper)\ (?:says|said|claims)\b|^(?:an?\ |the\ )?(?:{MEDIUM}|newsletter|talk|paper)\ (?:on|about)\b)"""),
     cue("quotation", -2.6, r"""^["“'‘].+["”'’]|["”]\s*(?:[-–—]|said|says|quote|she|he|they)\b"""),
     # --- against: what passes
     cue("did something", -1.8, rf"""^(?:(?:i|we|just|also|then|finally|quickly)\s+)*{DID}\b"""),
