@@ -47,6 +47,9 @@ _MARKS = lazy(r"^(?:\[[ xX]\]\s*)?[^\w\[(「『【<`\"'“‘@#$&]+|^\d{1,3}[.)]
 _TRAILING = lazy(r"[\s:：;,.。、*_~\-–—]+$")
 _EMPHASIS = lazy(r"\*\*|__|~~|(?<!\w)\*|\*(?!\w)")
 _LINK = lazy(r"\[([^\]]+)\]\([^)]*\)")
+# A part of a heading before a dash or colon, or in brackets at its end: it may say when.
+_OPENING_PART = lazy(r"^(?P<part>[^—–:：]{1,40}?)(?:\s+[-–—]\s+|\s*[:：]\s+)(?=\S)")
+_CLOSING_PART = lazy(r"(?<=\S)\s*[(（](?P<part>[^()（）]{1,40})[)）]$")
 _SENTENCE_END = lazy(r"[.!?。！？](?:\s|$)")
 # Words of the title of a memory file: the first heading `Acme memory` names the file, not the topic of a fact.
 _FILE_TITLE = lazy(
@@ -111,14 +114,24 @@ def may_be_one_topic(one: Topic, other: Topic) -> bool:
 
 
 def as_topic(text: str) -> str:
-    """A heading or an item as a topic; "" when it names no thing, is a numbered step, is too long or is a sentence."""
+    """A heading or an item as a topic, without the parts at its ends that only say when. "" when it names no thing, is
+    a numbered step, is too long or is a sentence."""
     bare = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
     bare = _TRAILING.sub("", _MARKS.sub("", bare.strip())).strip()
-    if is_generic_heading(_DATE_WORDS.sub(" ", _KIND_OF_LOG.sub("", bare))) or _NUMBERED_STEP.match(bare):
+    if _names_nothing(bare) or _NUMBERED_STEP.match(bare):
         return ""
+    for pattern in (_OPENING_PART, _CLOSING_PART):
+        found = pattern.search(bare)
+        if found and any(map(str.isdigit, found["part"])) and _names_nothing(found["part"]):
+            bare = bare[: found.start()] + bare[found.end() :]
     if len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
         return ""
     return bare
+
+
+def _names_nothing(text: str) -> bool:
+    """Whether a text names a kind of line, a day, a time or a log only."""
+    return is_generic_heading(_DATE_WORDS.sub(" ", _KIND_OF_LOG.sub("", text)))
 
 
 def _topic_steps(trail: tuple[str, ...]) -> list[str]:

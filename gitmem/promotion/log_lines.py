@@ -50,6 +50,12 @@ _LABEL = re.compile(
     r"^(?:\*\*|__)?(?:\[(?P<a>[^\]\d][^\]]{0,20})\]|【(?P<c>[^】]{1,20})】"
     r"|(?P<b>[^\W\d][\w ]{0,18}?)(?:\*\*|__)?\s*[:：](?![/\w]))(?:\*\*|__)?\s*"
 )
+# Words before a colon at the beginning of a line, whose last one may be a label: `Ferry provider decision:`.
+_LABEL_PHRASE = re.compile(r"^(?:\*\*|__)?(?P<words>[^\W\d][\w'’ /-]{2,38}?)(?:\*\*|__)?\s*[:：](?![/\w])(?=[\s*_]*\S)")
+# Kinds that a label says of a line although other words stand before it. `NullPointer exception:` and `Fun fact:` say
+# none.
+_PHRASE_KINDS = frozenset(("decision", "rule", "policy", "constraint", "preference", "lesson"))
+MIN_PHRASE_WEIGHT = 2.5  # least weight of such a label
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
 _THOUGHT_END = re.compile(r"[.!?。！？…]\W*$|(?:다|함|음|임|됨|요|た|る|です|ます|了)$")
 _INNER_COLON = re.compile(r"[.!?。！？][\s*_]*\S[^.!?]{0,20}[:：]")
@@ -282,6 +288,8 @@ def _candidates(
             text = text[opening.end() :]
         if labelled := _labelled(text, labels):
             label, text = labelled
+        else:
+            label = _label_of_phrase(text, labels)
         if before_list := _LIST_OPENING.search(text):
             text = text[: before_list.start()]
             is_labelled = bool(label) and labels[label][0] == "decision"
@@ -335,6 +343,24 @@ def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, 
     if name in labels and rest.strip():
         return (name, rest)
     return None
+
+
+def _label_of_phrase(text: str, labels: Mapping[str, tuple[str, float]]) -> str:
+    """The label in the words before the colon that a text begins with, which are no label themselves: the last of them
+    (`New rule: ...`, `요금 규칙: ...`), or any if all of them name a kind of line (`Lesson learned: ...`). "" for none.
+    The words stay in the text, since they say what it is about."""
+    match = _LABEL_PHRASE.match(text)
+    if not match:
+        return ""
+    words = match["words"].casefold()
+    names = list(_labels_in(words, labels))
+    if any(labels[name][1] < 0 for name in names):  # `Decision pending: ...`
+        return ""
+    for name in (*names, words.split()[-1]):
+        kind, weight = labels.get(name, ("", 0.0))
+        if kind in _PHRASE_KINDS and weight >= MIN_PHRASE_WEIGHT:
+            return name
+    return ""
 
 
 def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterator[str]:

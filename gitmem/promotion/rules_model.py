@@ -58,6 +58,23 @@ _REASON = re.compile(
 # The end of a text in the past tense, in which a day without a year is a past one.
 _PAST = re.compile(r"[았었였했됐렸졌](?:다|음|습니다|어요)[.。\s]*$|为止[.。\s]*$|為止[.。\s]*$")
 _UNTIL = re.compile(r"(?:until|till|through|by|before)\b", re.I)  # may be part of the mention of a weekday
+# A time of day after the mention of a day, and before it: on that day something takes place.
+_CLOCK = r"(?:\d{1,2}:\d\d|\d{1,2}\s?[ap]\.?m\b|\d{1,2}\s?[시時点點](?![간間]))"
+_CLOCK_AFTER = re.compile(
+    rf"[\s,]*(?:[(（]\S{{1,9}}[)）]|[월화수목금토일]요일|\w{{2,9}}day\b)?[\s,]*(?:(?:at|um|오전|오후|上午|下午|午前|午後)\s*)?{_CLOCK}",
+    re.I,
+)
+_CLOCK_BEFORE = re.compile(rf"{_CLOCK}(?:\s[A-Z]{{2,4}})?[\s,]+(?:on\s+)?(?:\w{{2,9}}day,?\s+)?$", re.I)
+# Words around a day from which something holds: it does not end on that day.
+_BEGINS_BEFORE = re.compile(
+    r"\b(?:from|since|as\s+of|starting|starts?|begins?|effective)\s+(?:on\s+)?(?:\w+day,?\s+)?$|[从從自]$", re.I
+)
+_BEGINS_AFTER = re.compile(r"부터|から|起|\s*(?:on)?wards?\b", re.I)
+# What cannot be done in the session that is written about can perhaps be done in the next one.
+_OF_THIS_SESSION = re.compile(
+    r"\b(?:cannot|can't|can\s+not|not|unable)\b[^.;]*\b(?:from|in|during)\s+(?:this|the\s+current)\s+session\b|(?:이번|현재|이)\s*세션\S*\s.*(?:불가|없|못|안\s)",
+    re.I,
+)
 PROGRESS_STEP = 200  # lines between two reports of progress
 PARALLEL_LINES = 6000  # lines from which scoring them in two processes is faster
 KIND_WEIGHT, SCORE_WEIGHT = 0.5, 0.4  # parts of the importance that come from the kind and from the score
@@ -357,8 +374,9 @@ def last_day_of(text: str, kind: str, day: date) -> str:
     """The last day, as an ISO date, on which a text of a log of `day` is true; "" when it names none.
 
     It is the day of a deadline, the day before words such as `까지` or `まで` or after words such as `until`, `by` or
-    `before`, or the end of a week, month or year that is named so. A text that is true from now on does not end on a
-    weekday. A lesson never ends.
+    `before`, the end of a week, month or year that is named so, the day of an appointment (`_is_appointment`), or `day`
+    for what cannot be done in the session of the log. A text that is true from now on does not end on a weekday. A
+    lesson never ends.
     """
     if kind == "lesson":
         return ""
@@ -379,8 +397,13 @@ def last_day_of(text: str, kind: str, day: date) -> str:
         if names_an_end and (not is_standing or mention.states_day or _is_until(text, mention)):
             return mention.day.isoformat()
     ends = [ending.day for ending in last_days.find_endings(text, day)]
+    if not ends and not is_standing:
+        nearest = dates.find_days(text, day, future=False)
+        ends = [mention.day for mention in nearest if _is_appointment(text, mention, nearest, day)]
     if ends:
         return max(ends).isoformat()
+    if _OF_THIS_SESSION.search(text):
+        return day.isoformat()
     if kind != "deadline":
         return ""
     own = [mention for mention in mentions if mention.states_day]
@@ -389,6 +412,20 @@ def last_day_of(text: str, kind: str, day: date) -> str:
     if not own:
         return ""
     return own[-1].day.isoformat()
+
+
+def _is_appointment(text: str, mention: dates.Mention, mentions: Sequence[dates.Mention], day: date) -> bool:
+    """Whether the mention of a day after `day` has a time of day beside it, or is explained by a word that counts from
+    `day` ("25 March (tomorrow)"): something takes place then. False for a day from which something holds."""
+    if not mention.states_day or mention.day <= day:
+        return False
+    before, after = text[: mention.start], text[mention.end :]
+    clock = _CLOCK_AFTER.match(after)
+    if _BEGINS_BEFORE.search(before) or _BEGINS_AFTER.match(after[clock.end() if clock else 0 :]):
+        return False
+    if clock or _CLOCK_BEFORE.search(before):
+        return True
+    return any(other.day == mention.day and not other.states_day for other in mentions)
 
 
 def _is_until(text: str, mention: dates.Mention) -> bool:

@@ -29,7 +29,8 @@ _ENGLISH = """file files created modified check checks blocker blockers notifica
     takeaways task tasks term the things this thoughts thursday to today todo todos tomorrow topic topics tuesday
     up update updates wednesday week weekly what who why with work worked yesterday friday cause root solution fix
     decide closing opening made checkpoint flush tonight overnight distill bugs bug change saved wrap am pm utc et
-    mt pt kst jst cet journal diary logbook worklog devlog team general"""
+    mt pt kst jst cet journal diary logbook worklog devlog team general gmt est established
+    confirmed reinforced"""
 _KOREAN = """영향 맥락 액션 리스크 이상징후 데이터 비고 링크 태그 출처 우선순위 담당 제약 정책 마감 기한 예외 약속
     결정 결정사항 사항 결정된 결론 규칙 원칙 메모 기록 노트 일지 일기 로그 오늘 어제 내일 오전 오후 아침 점심 저녁
     밤 회의 회의록 미팅 스탠드업 세션 작업 업무 할 일 한 할일 진행 진행사항 상황 현황 완료 완료된 예정 계획 다음

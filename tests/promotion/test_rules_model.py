@@ -451,3 +451,41 @@ def test_a_plain_cancellation_takes_a_decision_back_on_that_day_and_later(decisi
 def test_a_cue_is_read_where_its_words_mean_it(text: str, name: str, against: bool) -> None:
     line = log_lines.candidates_of(log_of((text,)), {})[0]
     assert (name in rules_model.cues_of_line(line).against) is against
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("Dentist: 6 March at 09:00", "2026-03-06"),
+        ("[중요] 반편성 결과 조회 (3/6 09:00)", "2026-03-06"),
+        ("美容院予約（4月1日 19:45）", "2026-04-01"),
+        ("Announcement: 11am PT Monday March 16 in Hals", "2026-03-16"),
+        ("Fair: March 5, 2026 (tomorrow)", "2026-03-05"),
+        ("The relay cannot be used from this session.", "2026-03-04"),
+        ("The yard opens at 06:00 from 6 March 06:00 on", ""),
+        ("Backups run from March 6 09:00", ""),
+        ("요금은 3/6 09:00부터 12", ""),
+        ("We decided on March 2 at 09:00 to sell the boat", ""),
+        ("The relay cannot be used with two ferries.", ""),
+    ],
+)
+def test_an_appointment_and_what_fails_in_a_session_end_with_their_day(text: str, until: str) -> None:
+    assert last_day_of(text, "fact", date(2026, 3, 4)) == until
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("New rule: commit locally until Ann says so", "rule"),
+        ("**Ferry provider decision:** the yard in Hals first", "decision"),
+        ("Preference established: the short route first", "preference"),
+        ("요금 규칙: 홈은 분 단위", "규칙"),
+        ("Fun fact: ferries float", ""),
+        ("IndexError exception: it was empty", ""),
+        ("Decision pending: the yard or the boat", ""),
+        ("http://rule: no", ""),
+    ],
+)
+def test_a_label_decides_behind_other_words_too_and_they_stay(text: str, label: str) -> None:
+    (line,) = log_lines.candidates_of(log_of((text,)), rules_model.LABELS)
+    assert (line.label, line.text) == (label, text)

@@ -72,3 +72,16 @@ def test_a_numbered_step_or_problem_is_no_topic(label: str) -> None:
 )
 def test_a_name_with_a_number_is_still_a_topic(label: str) -> None:
     assert proposed("# 2026-11-24", "", f"- {label}:", f"  - {RULE}") == f"{label}: {RULE}"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "2026-11-24 — Ferry plan",
+        "November 24 — Ferry plan",
+        "Ferry plan (Nov 24 evening)",
+        "Ferry plan (09:53-12:29 UTC)",
+    ],
+)
+def test_what_only_says_when_is_no_part_of_a_topic(heading: str) -> None:
+    assert proposed("# Log", "", f"## {heading}", "", f"- {RULE}") == f"Ferry plan: {RULE}"
