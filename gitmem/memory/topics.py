@@ -17,6 +17,7 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.sections import subject_steps
 from gitmem.text.english import MONTHS, NOT_NAMES, WEEKDAYS
 from gitmem.text.heading_words import GENERIC_WORDS, is_generic_heading, leading_topic
+from gitmem.text.sentences import sentences
 
 MIN_SHARED = 0.6  # share of a topic's words from which a statement names it: `Ferry Tern` and `Ferry Lark` differ
 MAX_TOPIC_CHARS = 90  # characters of a heading or a parent item that can be a topic
@@ -50,7 +51,6 @@ _LINK = lazy(r"\[([^\]]+)\]\([^)]*\)")
 # A part of a heading before a dash or colon, or in brackets at its end: it may say when.
 _OPENING_PART = lazy(r"^(?P<part>[^—–:：]{1,40}?)(?:\s+[-–—]\s+|\s*[:：]\s+)(?=\S)")
 _CLOSING_PART = lazy(r"(?<=\S)\s*[(（](?P<part>[^()（）]{1,40})[)）]$")
-_SENTENCE_END = lazy(r"[.!?。！？](?:\s|$)")
 # Words of the title of a memory file: the first heading `Acme memory` names the file, not the topic of a fact.
 _FILE_TITLE = lazy(
     r"\b(?:memory|memories|notes?|notebook|log)\b|메모리|기억|노트|메모|기록|メモ|記録|记忆|笔记|记录", re.I
@@ -124,7 +124,7 @@ def as_topic(text: str) -> str:
         found = pattern.search(bare)
         if found and any(map(str.isdigit, found["part"])) and _names_nothing(found["part"]):
             bare = bare[: found.start()] + bare[found.end() :]
-    if len(bare) > MAX_TOPIC_CHARS or _SENTENCE_END.search(bare):
+    if len(bare) > MAX_TOPIC_CHARS or bare.endswith(("!", "?", "！", "？")) or len(sentences(bare)) > 1:
         return ""
     return bare
 

@@ -195,8 +195,9 @@ def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
 
 def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]:
     """(first line, last line) of each piece of a paragraph. A piece ends at a line break that the writer chose: before
-    a time, or where the next word had room in the line and a sentence seems to end or begin. Nobody wraps lines at more
-    than MAX_WRAP_COLUMNS: in a paragraph with a longer line every break is one that the writer chose."""
+    a time or a sign (`✅`), or where the next word had room in the line and a sentence seems to end or begin. Nobody
+    wraps lines at more than MAX_WRAP_COLUMNS: in a paragraph with a longer line every break is one that the writer
+    chose."""
     texts = [_without_comment(line).strip() for line in lines[statement.first - 1 : statement.last]]
     width = max(map(_columns, texts))
     pieces: list[tuple[int, int]] = []
@@ -208,7 +209,8 @@ def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]
             columns = _columns(word)
         has_room = width > MAX_WRAP_COLUMNS or _columns(before) + 1 + columns <= width
         is_sentence = text[:1].isupper() or _THOUGHT_END.search(before) is not None
-        if not pieces or _TIME.match(text) or (has_room and is_sentence):
+        is_marked = unicodedata.category(text[:1] or " ") == "So"  # an item with a sign as its marker: `✅ sent`
+        if not pieces or _TIME.match(text) or is_marked or (has_room and is_sentence):
             pieces.append((number, number))
         else:
             pieces[-1] = (pieces[-1][0], number)

@@ -54,6 +54,11 @@ def test_lines_that_each_say_a_thing_are_not_joined() -> None:
     assert [each.text for each in found] == ["walked the dog", "we decided to sell the old boat", "rain all day"]
 
 
+def test_lines_that_begin_with_a_sign_are_items() -> None:
+    text = "✅ Painted the hull and sent the bill to the yard in Hals\n✅ sold the old boat\n⏳ waiting for the harbour"
+    assert [each.number for each in candidates_of(log(text), LABELS)] == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("text", "fact"),
     [

@@ -85,3 +85,15 @@ def test_a_name_with_a_number_is_still_a_topic(label: str) -> None:
 )
 def test_what_only_says_when_is_no_part_of_a_topic(heading: str) -> None:
     assert proposed("# Log", "", f"## {heading}", "", f"- {RULE}") == f"Ferry plan: {RULE}"
+
+
+@pytest.mark.parametrize(
+    ("heading", "fact"),
+    [
+        ("Tern and Lark Inc. Holdings", f"Tern and Lark Inc. Holdings: {RULE}"),
+        ("We painted it. Then it rained", RULE),
+        ("We did it!", RULE),
+    ],
+)
+def test_a_heading_of_one_sentence_at_most_is_a_topic(heading: str, fact: str) -> None:
+    assert proposed("# Log", "", f"## {heading}", "", f"- {RULE}") == fact
