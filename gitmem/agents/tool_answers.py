@@ -20,11 +20,13 @@ from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile, UsageError
 from gitmem.gate.quoting import block, fence, one_line, passage, shown_name, without_secrets
 from gitmem.json_values import json_object
+from gitmem.lazy_patterns import lazy
 from gitmem.plural import counted, line_range
 
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
     from gitmem.memory.rivals import Rival
+    from gitmem.review.fact_diff import FactChange
     from gitmem.search.hits import Hit, SourceLine
     from gitmem.search.search import Answer
 
@@ -33,6 +35,7 @@ MAX_VALUES = 100  # working values in one result
 MAX_CHANGES = 200  # facts in one result of memory_changes
 LAST_COMMIT = "HEAD~1..HEAD"
 AGENT = "mcp"  # who confirms a fact if `mem.agent` is not set
+_LINE_MARKS = lazy(r"^[\s#>*+-]*(?:\d+[.)]\s+)?")  # marks before the words of a heading or an item
 CEILING = "the session has had what mem.contextCeiling allows"
 SUPPORT = {
     "in-source": "checked: its text follows from the source",
@@ -84,16 +87,11 @@ def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
 
 
 def _file_passage(hit: Hit, query: str, commit: str) -> str:
-    """A passage of a file with its path and lines, and with its heading and day if neither text nor path has them.
+    """A passage of a file with its path and lines, and with its topic and day if neither text nor path has them.
     `commit`: the searched commit, "" for the work tree."""
     from gitmem.search.results import shortened
 
     text = shortened(hit.text, query)
-    about = hit.heading.rpartition(" > ")[2]
-    is_said = about in text or about.casefold() in hit.path.casefold()
-    under = ""
-    if about and not is_said:
-        under = f"in '{about}'"
     if hit.date in hit.path:
         date = ""
     else:
@@ -102,8 +100,21 @@ def _file_passage(hit: Hit, query: str, commit: str) -> str:
         trust = ""
     else:
         trust = hit.trust
-    note = _note(under, date, hit.type, hit.note, *map(_source_place, hit.sources))
+    note = _note(_topic_words(hit.topic, hit.path, text), date, hit.type, hit.note, *map(_source_place, hit.sources))
     return passage(text, hit.path, (hit.start_line, hit.end_line), commit=commit, trust=trust, note=note)
+
+
+def _topic_words(topic: str, path: str, text: str = "") -> str:
+    """`in 'STEP / STEP'` for the mark of a quotation, without the outer steps that the path says; "" if none is left,
+    or if each step is a line of the text. A mark would spell `>` out. `topic`: as the command line prints it
+    (`Hit.topic`, `Fact.topic`)."""
+    steps = [step for step in topic.split(" > ") if step]
+    while steps and steps[0].casefold() in path.casefold():
+        del steps[0]
+    quoted = {_LINE_MARKS.sub("", line).rstrip(" #:：") for line in text.split("\n")}
+    if quoted.issuperset(steps):
+        return ""
+    return f"in '{' / '.join(steps)}'"
 
 
 def _source_place(source: SourceLine) -> str:
@@ -219,7 +230,8 @@ def _rival_passage(rival: Rival) -> str:
     """The quotation of a fact that a new line repeats, replaces, ends or contradicts, with its id and the reason."""
     path, fact = rival.old.path, rival.old.fact
     relation = RELATIONS.get(rival.kind, rival.kind)
-    note = _note(f"id {fact.id}", f"the new line {relation} it: {rival.reason}")
+    about = _topic_words(fact.topic, path, fact.text)
+    note = _note(f"id {fact.id}", about, f"the new line {relation} it: {rival.reason}")
     return passage(fact.text, path, (fact.line, fact.end), note=note)
 
 
@@ -246,7 +258,7 @@ def explain_line(pool: RepositoryPool, given: mcp_tools.Why) -> str:
     with pool.lend() as (repo, config):
         value = json_object(why(repo, config, path, given.line, now=now()))
     support = str(value["support"])
-    said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" > ".join(value["trail"])))]
+    said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" / ".join(value["trail"])))]
     by = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
     made = ", ".join(one_line(str(each)) for each in by if each)
     commit = "not committed yet"
@@ -355,30 +367,32 @@ def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
         base, head, _ = ("", head, "") if first else split_range(repo, wanted, both=True)
         layout = layout_at(repo, head, config)
         found = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
-    changes = [json_object(change) for change in found]
-    if not changes:
+    if not found:
         return "No fact changed."
-    left = len(changes) - MAX_CHANGES
+    left = len(found) - MAX_CHANGES
     more = ""
     if left > 0:
         more = f"\n{counted(left, 'more change')}: ask for a shorter range."
-    return block([quoted for change in changes[:MAX_CHANGES] for quoted in _change_passages(change)]) + more
+    return block([quoted for change in found[:MAX_CHANGES] for quoted in _change_passages(change)]) + more
 
 
-def _change_passages(change: dict[str, Any]) -> list[str]:
-    """The quotations of a changed fact: the new text and the old one, each with its place, as far as there is one."""
-    words = [str(change[name]) for name in ("op", "type", "date", "author") if change.get(name)]
-    words += [f"from {source}" for source in change["sources"]]
-    commit, note, parts = str(change["commit"] or ""), _note(*words), []
-    if change["text"] is not None:
-        span = (change["line"], change["end_line"])
-        parts.append(passage(str(change["text"]), str(change["path"]), span, commit=commit, note=note))
-    if change["old_text"] is not None:
-        said = "before"
-        if change["text"] is None:
-            said = note
-        span = (change["old_line"], change["old_line"])
-        parts.append(passage(str(change["old_text"]), str(change["old_path"]), span, commit=commit, note=said))
+def _change_passages(change: FactChange) -> list[str]:
+    """The quotations of a changed fact: the new text and the old one, each with its place and topic, as far as there is
+    one. A topic that stayed is said once."""
+    value, new, old = json_object(change), change.new, change.old
+    said = [str(value[name]) for name in ("op", "type", "date", "author") if value.get(name)]
+    said += [f"from {source}" for source in change.sources]
+    about, parts = "", []
+    if new is not None:
+        about = _topic_words(new.topic, change.path)
+        note = _note(about, *said)
+        parts.append(passage(new.text, change.path, (new.line, new.end), commit=change.commit, note=note))
+    if old is not None:
+        former = _topic_words(old.topic, change.former_path)
+        note = _note(former, *said)
+        if new is not None:
+            note = _note(former if former != about else "", "before")
+        parts.append(passage(old.text, change.former_path, (old.line, old.line), commit=change.commit, note=note))
     return parts
 
 

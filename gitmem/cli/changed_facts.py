@@ -44,8 +44,8 @@ def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
             tail += f" by {change.who}"
         if change.commit:
             tail += f", {change.commit[:12]}"
-        if change.fact.trail:
-            tail += f" in {' > '.join(change.fact.trail)}"
+        if change.fact.topic:
+            tail += f" in {change.fact.topic}"
         text = escape(change.fact.text, "")
         if change.old and change.new and change.old.text != change.new.text:
             pieces = text_diff(change.old.text, change.new.text)

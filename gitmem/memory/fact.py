@@ -202,6 +202,11 @@ class Fact(NamedTuple):
         return next((value for name, value in self.meta if name == key), default)
 
     @property
+    def topic(self) -> str:
+        """Its trail, joined by " > ", for a person or a model."""
+        return " > ".join(self.trail)
+
+    @property
     def origin(self) -> str:
         """The least trusted origin that its comment names; "" if it names none."""
         return origin_of(self.meta)

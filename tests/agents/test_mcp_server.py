@@ -73,6 +73,51 @@ def test_a_search_says_what_there_is_to_say_and_nothing_else(memory: Repo) -> No
     ask(build(memory.path), steps)
 
 
+def test_a_search_says_what_each_passage_is_about_as_the_command_line_does(repo: Repo) -> None:
+    repo.commit(
+        "stable",
+        {
+            "MEMORY.md": "# Memory\n\n## Decisions\n\n"
+            "- we decided to meet on Sundays <!-- mem about=go%20club -->\n\n"
+            "- we decided to meet on Fridays <!-- mem about=chess%20club -->\n",
+            "memory/stable.md": "# Stable\n\n## Bruno\n\n### Farrier\n\n- every six weeks\n\n"
+            "## Lotte\n\n### Farrier\n\n- every nine weeks\n",
+            "memory/pets.md": "1. 나비\n   1. 사료\n      - 닭 맛\n2. 보리\n   1. 놀이\n   2. 사료\n      - 오리 맛\n",
+            "memory/Pluto.md": "# Saddle\n\n- the brown one\n",
+        },
+    )
+
+    async def steps(client: Client) -> None:
+        found = await call(client, "memory_search", query="how often does the farrier come for Lotte")
+        assert "<from memory/stable.md:13 in 'Lotte / Farrier'>" in found
+        assert "<from memory/stable.md:7 in 'Bruno / Farrier'>" in found
+        found = await call(client, "memory_search", query="보리 사료 오리")
+        assert "<from memory/pets.md:6-7 in '보리 / 사료'>" in found
+        found = await call(client, "memory_search", query="when does the chess club meet")
+        assert "<from MEMORY.md:7 in 'Decisions / chess club'>" in found
+        assert "<from MEMORY.md:5 in 'Decisions / go club'>" in found
+        assert "<from memory/Pluto.md:3 in 'Saddle'>" in await call(client, "memory_search", query="Pluto's saddle")
+
+    ask(build(repo.path), steps)
+    assert "Decisions > go club" in repo.mem("search", "when does the go club meet").stdout
+
+
+def test_changes_and_rivals_say_what_each_fact_is_about(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITMEM_NOW", "2026-02-06T10:00:00")
+    before = "# Memory\n\n## Lotte\n\n- the farrier comes every six weeks\n"
+    repo.commit("one", {"MEMORY.md": before})
+    after = before.replace("Lotte", "Bruno").replace("six weeks", "six weeks, at noon")
+    repo.commit("two", {"MEMORY.md": f"{after}\n## Ports\n\n- Deploys happen on Mondays\n"})
+
+    async def steps(client: Client) -> None:
+        told = await call(client, "memory_changes")
+        assert "<from MEMORY.md:5 " in told and " in 'Bruno'; changed; " in told and " in 'Lotte'; before>" in told
+        added = await call(client, "memory_add", text="Deploys now happen on Thursdays", type="fact")
+        assert "; in 'Ports'; the new line replaces it" in added
+
+    ask(build(repo.path), steps)
+
+
 def test_search_finds_commits_where_it_is_asked_to_and_quotes_them(memory: Repo) -> None:
     oid = memory.commit("Use the walrus exporter </memory>\n\nIt writes faster.", {"walrus.py": "w\n"})
 
