@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
+from functools import cache
 
 from gitmem.context.context_request import ContextRequest
 from gitmem.context.layer_limits import Layer
-from gitmem.context.layers import Part
+from gitmem.context.layers import Part, with_name
 from gitmem.context.recall_queries import Question
 from gitmem.search.evidence import STRONG, WeighedQuestion, evidence, find_words, word_table
 from gitmem.search.question import parse
@@ -32,27 +33,40 @@ def answering_parts(
     """(the parts that answer the prompt, (part, reason) for each other part), both in order.
 
     `pairs`: (part as it was found, part without the statements that the session has). The evidence is measured on the
-    first; the second is returned. `questions`: the first is the prompt. `chunks`: chunks in the searched indexes, for
-    the weights of words. A part outside the RECALLED layers is always kept. If the best part has less evidence than
-    `request.min_best_evidence`, no recalled part is kept; else a part needs `request.min_evidence` and the smaller of
-    `request.min_best_evidence` and MIN_BESIDE (MIN_BESIDE_STRONG if the best part has STRONG evidence). If the request
-    has no limit of evidence or no prompt, or if there are no questions, all parts are kept. With `min_evidence`, a part
-    with a day in `until` or with deleted code is left out too. The questions after the first
-    (`recall_queries.BACKGROUND_WEIGHT`) count for a part that shares a word with the prompt; they count for every part
-    if the prompt is made of common words, such as "and why does it fail?".
+    first; the second is returned. `questions`: the first is the prompt; others of its weight are parts of it. `chunks`:
+    chunks in the searched indexes, for the weights of words. A part outside the RECALLED layers is always kept. If the
+    best part has less evidence than `request.min_best_evidence`, no recalled part is kept; else a part needs
+    `request.min_evidence` and the smaller of `request.min_best_evidence` and MIN_BESIDE (MIN_BESIDE_STRONG if the best
+    part has STRONG evidence). If the request has no limit of evidence or no prompt, or if there are no questions, all
+    parts are kept. With `min_evidence`, a part with a day in `until` or with deleted code is left out too. A question
+    of less weight (`recall_queries.BACKGROUND_WEIGHT`) counts for a part that shares a word with the prompt; it counts
+    for every part if the prompt is made of common words, such as "and why does it fail?".
+
+    The names of a note (`Part.names`) count as in a search; if one has words of the question that a part lacks, the
+    parts of its file are given below it.
     """
     if not (request.min_best_evidence or request.min_evidence) or not request.prompt.strip() or not questions:
         return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts
     table = word_table()
     asked = [(WeighedQuestion(parse(question.text, today), table, chunks), question.weight) for question in questions]
+    prompts = [(each, weight) for each, weight in asked if weight == asked[0][1]]
+    said = [each for each, _ in prompts if each.has_telling_words]
 
-    def measured(part: Part) -> float:
-        prompt = asked[0][0]
-        alone = len(asked) > 1 and prompt.has_telling_words and not find_words(prompt, part.text_with_trail).weight
-        known, texts = asked[:1] if alone else asked, _texts_with_trails(part)
-        return max(weight * evidence(each, text, about) for each, weight in known for text, about in texts)
+    def measured(part: Part, names: str = "") -> float:
+        words = f"{names} {part.text_with_trail}"
+        alone = len(asked) > len(prompts) and said and not any(find_words(each, words).weight for each in said)
+        texts = [(text, f"{names} {about}".strip()) for text, about in _texts_with_trails(part)]
+        return max(
+            weight * evidence(each, text, about, part.day)
+            for each, weight in (prompts if alone else asked)
+            for text, about in texts
+        )
 
-    answers = {at: measured(found) for at, (found, _) in enumerate(pairs) if found.layer in RECALLED}
+    unnamed = {at: measured(found) for at, (found, _) in enumerate(pairs) if found.layer in RECALLED}
+    answers = {
+        at: max(alone, measured(pairs[at][0], names)) if (names := _names_beside_trail(pairs[at][0])) else alone
+        for at, alone in unnamed.items()
+    }
     best = max(answers.values(), default=0.0)
     silent = best < request.min_best_evidence
     if best >= STRONG:
@@ -64,6 +78,8 @@ def answering_parts(
     if silent:
         unanswered = NO_ANSWER
     kept: list[Part] = []
+    named: dict[tuple[str, str], str] = {}  # (scope, path) of a file -> the name by which it answers
+    told = words_found(questions, today)
     withheld: list[tuple[Part, str]] = []
     for at, (_, part) in enumerate(pairs):
         if at not in answers:
@@ -77,7 +93,36 @@ def answering_parts(
             withheld.append((part, CODE_GONE))
         else:
             kept.append(part)
-    return kept, withheld
+            if name := _name_that_tells(part, told):
+                named.setdefault((part.scope, part.path), name)
+    return [with_name(part, named.get((part.scope, part.path), "")) for part in kept], withheld
+
+
+def _names_beside_trail(part: Part) -> str:
+    """The names of a part's note that are no step of its trail, as one text."""
+    return " ".join(name for name in part.names if name not in part.trail)
+
+
+def _name_that_tells(part: Part, told: Callable[[str], float]) -> str:
+    """The name of a part's note with the most words of the question that the part and its trail lack; "" if none has
+    any. `told`: as `words_found` returns it."""
+    texts = {name: f"{name} {part.text_with_trail}" for name in part.names}
+    best = max(texts, key=lambda name: told(texts[name]), default="")
+    if best and told(texts[best]) > told(part.text_with_trail):
+        return best
+    return ""
+
+
+def words_found(questions: Sequence[Question], today: date) -> Callable[[str], float]:
+    """A function from a text to the weight of the questions' telling words in it. It reads the questions when it is
+    first called."""
+
+    @cache
+    def asked() -> list[tuple[WeighedQuestion, float]]:
+        table = word_table()
+        return [(WeighedQuestion(parse(question.text, today), table), question.weight) for question in questions]
+
+    return lambda text: sum(weight * find_words(each, text).weight for each, weight in asked())
 
 
 def _texts_with_trails(part: Part) -> list[tuple[str, str]]:

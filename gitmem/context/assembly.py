@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from gitmem.context import amendment_days, folder_preference, layers, open_pairs, packing, pieces, recall_queries
-from gitmem.context.answering_parts import NO_ANSWER, WEAK_ANSWER, answering_parts
+from gitmem.context.answering_parts import NO_ANSWER, WEAK_ANSWER, answering_parts, words_found
 from gitmem.context.code_marks import with_cited_code
 from gitmem.context.context_request import ContextRequest, MergeResult, Scope
 from gitmem.context.layer_limits import Count, Layer
@@ -353,7 +353,8 @@ def _parts_of_scope(
             Message("memory: {} facts beyond the first {} were not looked at", len(more), layers.MAX_FACTS)
         )
     items = {layer: share.part_tokens for layer, share in shares.items()}
-    sizes = layers.StatementLimits(items, count, most=request.budget // 4)
+    weight = words_found(questions, lapsed.day) if questions else None
+    sizes = layers.StatementLimits(items, count, most=request.budget // 4, weight=weight)
     parts += layers.recalled_parts(hits, memory, sizes)
     logs = {path: day for path in paths if (day := log_day(path, scope.log_patterns))}
     parts += layers.log_parts(logs, scope.read, lapsed, shares[Layer.DAILY].part_tokens, count, scope.name)

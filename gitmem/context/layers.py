@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from gitmem.context import pieces as pieces_
 from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, LayerLimits, Weights
-from gitmem.context.pieces import Piece, without_metadata
+from gitmem.context.pieces import LayoutLine, Piece, without_metadata
 from gitmem.hosts.transcript import Turn
 from gitmem.json_values import json_keys
 from gitmem.memory import facts, state
@@ -26,6 +26,7 @@ from gitmem.memory.fact import fact_id
 from gitmem.memory.rivals import OtherSide
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import LapsedFacts, State
+from gitmem.memory.statements import Form, trail_step
 from gitmem.memory.templates import is_unfilled
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
@@ -59,7 +60,8 @@ class Part:
     the text that was cut off, 0 if nothing was. `code`: (first line of a statement, the changed code that it cites).
     `code_gone`: whether all its statements cite deleted code. `reason`: why it was left out, "" for a part of the text.
     `differs`: (first line of a statement, the statement that may not be true beside it). `said`: (first line of a
-    statement, a mark of its origin and day: `said_marks`).
+    statement, a mark of its origin and day: `said_marks`). `names`: the title, aliases and description of its note.
+    `day`: of its text, None if unknown.
 
     JSON: `path`, `start_line`, `end_line`: null for turns of a transcript, working values and commits. `trail`:
     what the whole part is about, from the outside in (name of the note, headings, parent items, head of its table);
@@ -91,6 +93,8 @@ class Part:
     reason: str = ""
     differs: tuple[tuple[int, OtherSide], ...] = ()
     said: tuple[tuple[int, str], ...] = ()
+    names: tuple[str, ...] = ()
+    day: date | None = None
 
     @property
     def other_sides(self) -> list[OtherSide]:
@@ -129,6 +133,16 @@ def with_pieces(part: Part, found: Sequence[Piece]) -> Part:
     )  # fmt: skip
 
 
+def with_name(part: Part, name: str) -> Part:
+    """The part with a name of its note as a heading above its statements; unchanged for "", and for a name that stands
+    above them."""
+    name = trail_step(" ".join(name.split()))
+    if not name or not part.pieces or any(name == line.text.lstrip("# ") for line in part.pieces[0].above):
+        return part
+    line = LayoutLine(0, Form.HEADING, "# ", name, 1)
+    return replace(part, pieces=tuple(piece._replace(above=(line, *piece.above)) for piece in part.pieces))
+
+
 @dataclass(frozen=True, slots=True)
 class RecalledHit:
     """A search hit as the layers use it: a passage of a file, or a commit.
@@ -136,7 +150,8 @@ class RecalledHit:
     `heading`: the heading above the passage. `score`: 0..1. `day`: of the passage or commit, None if unknown.
     `importance`: 0..1. `commit`: the id of a commit, "" for a passage; `commit_line`: its author, day and subject as
     one line; `subject`: its subject alone. `until`: lines of the passage that a later line replaces. `code`: the
-    changed code that the passage cites, filled only if the files of the memory cannot be read here.
+    changed code that the passage cites, filled only if the files of the memory cannot be read here. `names`: the title,
+    aliases and description of its note.
     """
 
     path: str
@@ -153,6 +168,7 @@ class RecalledHit:
     until: AmendedLines = ()
     subject: str = ""
     code: tuple[CitedCode, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class Recalled(NamedTuple):
@@ -303,15 +319,17 @@ class ScopeMemory(NamedTuple):
 
 class StatementLimits(NamedTuple):
     """The sizes of recalled parts. `part_tokens`: layer -> tokens of one part. `count`: returns the tokens of a text.
-    `most`: tokens of one statement at most (`pieces.first_fitting`)."""
+    `most`: tokens of one statement at most (`pieces.first_fitting`). `weight`: how many of the question's words a text
+    has, None if nothing is asked."""
 
     part_tokens: Mapping[Layer, int]
     count: Count
     most: int
+    weight: Callable[[str], float] | None = None
 
-    def first_fitting(self, found: Sequence[Piece], layer: Layer) -> list[Piece]:
-        """The first of these statements that fit a part of a layer."""
-        return pieces_.first_fitting(found, self.part_tokens.get(layer, 0), self.count, self.most)
+    def best_fitting(self, found: Sequence[Piece], layer: Layer) -> list[Piece]:
+        """The statements that fit a part of a layer, from the first on that has most of the question's words."""
+        return pieces_.first_fitting(found, self.part_tokens.get(layer, 0), self.count, self.most, self.weight)
 
 
 def memory_parts(
@@ -337,7 +355,8 @@ def memory_parts(
         weight = min(0.89, memory.weights.relevance(near, when, facts.importance(fact), today))
         over = [(piece.first, until[path, line]) for line in own if (path, line) in until][:1]
         part = Part(
-            Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=memory.scope, until=tuple(over)
+            Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=memory.scope, until=tuple(over),
+            day=validity.parse_day(facts.fact_date(fact)),
         )  # fmt: skip
         parts.append(with_pieces(part, [piece]))
     return sorted(parts, key=lambda part: (-part.relevance, part.start_line))
@@ -458,11 +477,22 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
             found = pieces_.pieces_at(known[hit.path], hit.start_line, hit.end_line)
         else:  # the files of this memory cannot be read here
             found = list(pieces_.pieces_of_text(hit.text, hit.heading))
-        kept = limits.first_fitting(found, layer)
+        kept = limits.best_fitting(found, layer)
         if not kept:
             continue
         part = with_pieces(
-            Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=memory.scope, trust=hit.trust), kept
+            Part(
+                layer,
+                hit.heading or hit.path,
+                "",
+                weight,
+                hit.path,
+                scope=memory.scope,
+                trust=hit.trust,
+                names=hit.names,
+                day=hit.day,
+            ),
+            kept,
         )
         if hit.path in known:
             offset = 0
@@ -474,7 +504,7 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
             part = replace(part, start_line=hit.start_line, end_line=hit.end_line)
             if hit.code:
                 part = replace(part, code=((kept[0].first, hit.code),))
-        elif len(kept) < len(found):
+        elif kept[-1].last < found[-1].last:
             part = replace(part, cut_to_line=found[-1].last)
         parts.append(part)
     return parts
@@ -489,7 +519,7 @@ def _commit_parts(hit: RecalledHit, memory: ScopeMemory, weight: float, limits: 
         return []
     found = list(pieces_.pieces_of_text(hit.text))
     found = [piece for piece in found if state.state_of_text(piece.statement.text, memory.lapsed) is State.HOLDS]
-    kept = limits.first_fitting(found, Layer.HISTORY)
+    kept = limits.best_fitting(found, Layer.HISTORY)
     text = pieces_.as_markdown(kept)
     if len(kept) < len(found):
         text += f"\n{pieces_.ELLIPSIS}"
@@ -497,7 +527,11 @@ def _commit_parts(hit: RecalledHit, memory: ScopeMemory, weight: float, limits: 
         said = hit.commit_line
     else:
         said = f"{hit.commit_line}\n{text}"
-    return [Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=memory.scope, commit=hit.commit)]
+    return [
+        Part(
+            Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=memory.scope, commit=hit.commit, day=hit.day
+        )
+    ]
 
 
 def layer_of(path: str) -> Layer | None:
@@ -531,7 +565,9 @@ def log_parts(
         if document is None:
             continue
         newest = pieces_.first_fitting(valid_pieces(document, lapsed)[::-1], tokens, count)
-        part = Part(Layer.DAILY, f"log of {day.isoformat()}", "", 0.6 if day == today else 0.5, path, scope=scope)
+        part = Part(
+            Layer.DAILY, f"log of {day.isoformat()}", "", 0.6 if day == today else 0.5, path, scope=scope, day=day
+        )
         parts += [with_pieces(part, [piece]) for piece in newest]
     return parts
 

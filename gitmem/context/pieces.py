@@ -8,7 +8,8 @@ parents, and puts rows below their table header. Metadata comments are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -284,40 +285,82 @@ def pieces_at(found: Sequence[Piece], first: int, last: int) -> list[Piece]:
     return own or [piece for piece in found if any(first <= line.number <= last for line in piece.above)]
 
 
-def first_fitting(found: Sequence[Piece], budget: int, count: Count, most: int = 0) -> list[Piece]:
-    """The first pieces that fit `budget` tokens, at least the first one; all pieces for a budget of 0.
+def first_fitting(
+    found: Sequence[Piece], budget: int, count: Count, most: int = 0, weight: Callable[[str], float] | None = None
+) -> list[Piece]:
+    """Pieces that follow each other and fit `budget` tokens, at least one; all pieces for a budget of 0.
 
-    `most`: a first piece of more tokens than this and than the budget is cut after a sentence; 0 for no cut. The budget
-    grows with the share of Hangul, Kana and Han in the text, because `count` may overestimate their tokens.
+    `weight`: how much a text answers; the pieces are the first ones with the most of it, without `weight` the first of
+    all. `most`: a first piece of more tokens than this and than the budget is cut to its sentences with the most
+    weight; 0 for no cut. The budget grows with the share of Hangul, Kana and Han in the text, because `count` may
+    overestimate their tokens.
     """
     if not budget or not found:
         return list(found)
     text = "\n".join(piece.own.text for piece in found)
     wide = sum(1 for character in text if character >= "\u1100")
     budget += budget * wide // (2 * max(1, len(text)))
-    kept: list[Piece] = []
-    left = budget
-    for piece in found:
-        left -= count(piece.own.text)
-        if kept and left < 0:
-            break
-        kept.append(piece)
-    if most and count(kept[0].own.text) > max(most, budget):
-        kept = [kept[0]._replace(own=kept[0].own._replace(text=_first_sentences(kept[0], budget, count)))]
+    sizes = [count(piece.own.text) for piece in found]
+    first, end = _best_run(sizes, budget, [weight(piece.own.text) for piece in found] if weight else [])
+    kept = list(found[first:end])
+    if most and sizes[first] > max(most, budget):
+        kept = [kept[0]._replace(own=kept[0].own._replace(text=_best_sentences(kept[0], budget, count, weight)))]
     return kept
 
 
-def _first_sentences(piece: Piece, budget: int, count: Count) -> str:
-    """The first sentences of a piece that fit `budget` tokens, and ELLIPSIS; a first sentence that does not fit is cut
-    by `shorten`."""
-    kept = ""
-    for sentence in sentences(piece.own.text[: 8 * budget]):
-        if kept and count(f"{kept} {sentence}") > budget:
+def _best_run(sizes: Sequence[int], budget: int, weights: Sequence[float]) -> tuple[int, int]:
+    """(first, end) of the run of texts that fits the budget and has the most weight, the first of equal ones. A run has
+    at least one text. `sizes`: tokens of each text. `weights`: of each text, empty for no weights."""
+    best, most, end, used = (0, 0), -1.0, 0, 0
+    for first in range(len(sizes)):
+        while end < len(sizes) and (end <= first or used + sizes[end] <= budget):
+            used += sizes[end]
+            end += 1
+        total = sum(weights[first:end])
+        if total > most:
+            best, most = (first, end), total
+        if end == len(sizes) or not weights:
             break
-        kept = f"{kept} {sentence}".strip()
-    if count(kept) > budget:
-        return shorten(kept, budget, count)
-    return f"{kept} {ELLIPSIS}"
+        used -= sizes[first]
+    return best
+
+
+def _best_sentences(piece: Piece, budget: int, count: Count, weight: Callable[[str], float] | None) -> str:
+    """The sentences of a piece around the one with the most weight that fit `budget` tokens, with ELLIPSIS where others
+    are left out. A sentence that does not fit is cut."""
+    text = piece.own.text
+    if weight is None:
+        text = text[: 8 * budget]
+    parts = [part for sentence in sentences(text) for part in _short_parts(sentence, budget, count)]
+    sizes = [count(f" {part}") for part in parts]
+    best = 0
+    if weight is not None:
+        weights = [weight(part) for part in parts]
+        best = max(range(len(parts)), key=lambda at: (sum(weights[max(0, at - 1) : at + 2]) + weights[at], -at))
+    first, end, left = best, best + 1, budget - sizes[best]
+    if first and sizes[first - 1] <= left:  # the sentence before it says of whom it speaks
+        first, left = first - 1, left - sizes[first - 1]
+    while end < len(parts) and sizes[end] <= left:
+        end, left = end + 1, left - sizes[end]
+    while first and sizes[first - 1] <= left:
+        first, left = first - 1, left - sizes[first - 1]
+    before = ELLIPSIS if first else ""
+    after = ELLIPSIS if end < len(parts) or len(text) < len(piece.own.text) else ""
+    return " ".join(filter(None, [before, *parts[first:end], after]))
+
+
+def _short_parts(sentence: str, budget: int, count: Count) -> list[str]:
+    """A sentence, or its parts of at most half of `budget` tokens if it has more than `budget`."""
+    if len(sentence) <= budget // 2 or count(sentence) <= budget:
+        return [sentence]
+    parts = [""]
+    width = max(1, budget // 3)  # characters: also where each is a token and a half
+    for word in re.findall(r"\S+\s*", sentence):
+        for at in range(0, len(word), width):
+            if len(parts[-1]) + len(word[at : at + width]) > width and parts[-1]:
+                parts.append("")
+            parts[-1] += word[at : at + width]
+    return [part.strip() for part in parts]
 
 
 def shorten(line: str, budget: int, count: Count) -> str:

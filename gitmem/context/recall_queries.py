@@ -1,8 +1,10 @@
-"""Makes the search questions of a context: the prompt, and a second question from the background of the session. Pure.
+"""Makes the search questions of a context: the prompt, what a person says around a text pasted into it, and a question
+from the background of the session. Pure.
 
-The background is words from the turns and their summary, the output of tools, working values, and the person's profile.
-Hits of this second question count less (BACKGROUND_WEIGHT). So a short "and why does it fail?" finds its subject, and a
-clear prompt is not diluted.
+Of a long prompt its first and its last words are asked for themselves too, because a pasted log or document has so many
+words that a short question beside it is lost in them. The background is words from the turns and their summary, the
+output of tools, working values, and the person's profile. Hits of this last question count less (BACKGROUND_WEIGHT). So
+a short "and why does it fail?" finds its subject, and a clear prompt is not diluted.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from gitmem.search.keywords import topics
 
 BACKGROUND_WEIGHT = 0.6  # factor of the scores of hits for the background
 MAX_QUESTION_CHARACTERS = 2_000  # characters of a question
+LONG_PROMPT, MAX_SPOKEN = 1_000, 400  # characters from which a prompt may have a pasted text; of what is said beside it
+MIN_SPOKEN_SHARE = 0.7  # least share of letters and spaces of what is said; a line of a log or of JSON has less
 MAX_WORDS = 24  # words of the background
 MAX_TURNS, MAX_TOOL_RESULTS, MAX_TOOL_CHARACTERS = (
     8,
@@ -40,8 +44,8 @@ def questions(
     prompt: str, subjects: Sequence[str] = (), turns: Sequence[Turn] = (), summary: str = "",
     values: Iterable[tuple[str, str]] = (), profile: str = "",
 ) -> list[Question]:  # fmt: skip
-    """At most two questions: the prompt (or the person's last two turns if it is empty) with the first five `subjects`,
-    then the background.
+    """At most four questions: the prompt (or the person's last two turns if it is empty) with the first five
+    `subjects`, then the last and first words of a long one (`spoken_ends`), then the background.
 
     The background is missing without turns, summary and working values; an empty question is left out. `values`: (key,
     text) of working values. `profile`: the text of USER.md.
@@ -50,6 +54,7 @@ def questions(
     own = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
     words = [prompt or " ".join(own), *subjects[:5]]
     queries = [Question(" ".join(word for word in words if word and word != "*")[:MAX_QUESTION_CHARACTERS])]
+    queries += [Question(said) for said in spoken_ends(words[0])]
     tools = [turn.text[-MAX_TOOL_CHARACTERS:] for turn in turns if turn.role is Role.TOOL][-MAX_TOOL_RESULTS:]
     working = [f"{key} {value}" for key, value in values]
     if spoken or summary or working:
@@ -60,6 +65,26 @@ def questions(
             )
         )
     return [question for question in queries if question.text.strip()]
+
+
+def spoken_ends(prompt: str) -> list[str]:
+    """What a person may have said after and before a text pasted into the prompt, in this order: its last and its first
+    paragraph, or of a longer one its last and its first line. Empty for a short prompt, and for one that is all said by
+    these.
+
+    A paragraph or line of more than MAX_SPOKEN characters, or with few letters (MIN_SPOKEN_SHARE), is not said.
+    """
+    if len(prompt) < LONG_PROMPT:
+        return []
+    paragraphs = [paragraph.strip() for paragraph in re.split(r"\n\s*\n", prompt.strip())]
+    said: dict[str, None] = {}
+    for end in (-1, 0):
+        for text in (paragraphs[end], paragraphs[end].splitlines()[end]):
+            letters = sum(letter.isalpha() or letter.isspace() for letter in text)
+            if len(text) <= MAX_SPOKEN and letters >= MIN_SPOKEN_SHARE * len(text):
+                said[text] = None
+                break
+    return list(said)
 
 
 def _background_words(

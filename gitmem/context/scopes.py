@@ -233,7 +233,7 @@ def _file_hit(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
     return RecalledHit(
         path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
         score=hit.score, day=validity.parse_day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
-        importance=_importance(lines[hit.start_line - 1 : hit.end_line]), until=hit.until,
+        importance=_importance(lines[hit.start_line - 1 : hit.end_line]), until=hit.until, names=hit.names,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable, Sequence
+from datetime import date
 from math import log
 from operator import add
 from typing import NamedTuple
@@ -106,12 +107,15 @@ def word_table() -> WordVectors | None:
         return None
 
 
-def evidence(asked: WeighedQuestion, text: str, about: str = "") -> float:
+def evidence(asked: WeighedQuestion, text: str, about: str = "", day: date | None = None) -> float:
     """How likely a text, or its best line, answers the question, 0..1; 0 if no word of the question has a weight.
 
-    `about`: the trail of the text; its words count as words of the text and of each line. Without a table the value is
-    the share of the question's weight that the text has.
+    `about`: the trail of the text; its words count as words of the text and of each line. `day`: of the text, which
+    answers a question that only asks for that day. Without a table the value is the share of the question's weight that
+    the text has.
     """
+    if asked.question.only_days and asked.question.names_day(day):
+        return 1.0
     if about:
         whole = f"{about}\n{text}"
     else:

@@ -103,6 +103,10 @@ class Question(NamedTuple):
     only_days: bool = False
     pasted: bool = False
 
+    def names_day(self, day: date | None) -> bool:
+        """Whether a day is one of the days that it names; False for None."""
+        return day is not None and any(named.match(day) == 1.0 for named in self.days)
+
 
 # Words of a question that asks only for days: `what happened yesterday?`, 어제 뭐 했지.
 _EASTERN = lazy("|".join(sorted((*japanese.ASKED_OF_DAYS, *chinese.ASKED_OF_DAYS), key=len, reverse=True)))

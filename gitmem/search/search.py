@@ -250,20 +250,12 @@ def _evidence_of(
     """
     if not hits or not enough:
         return 0.0
-    if question.days and any(_of_these_days(hit.date, question) for hit in hits):
+    if question.days and any(hit.date and question.names_day(date.fromisoformat(hit.date)) for hit in hits):
         return 1.0
     from gitmem.search.evidence import WeighedQuestion, strongest_evidence
 
     texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.text_with_sources, hit.trail_and_names) for hit in hits)
     return strongest_evidence(WeighedQuestion(question, table, chunks), texts, enough)
-
-
-def _of_these_days(day: str, question: Question) -> bool:
-    """Whether an ISO day is one that the question names; False for ""."""
-    when = None
-    if day:
-        when = date.fromisoformat(day)
-    return when is not None and any(named.match(when) == 1.0 for named in question.days)
 
 
 def _matcher(retrieved: RetrievedChunks, question: Question) -> Matcher | None:

@@ -70,6 +70,7 @@ def recall(
                 path=f"{hit.repository}/{hit.path}" if whole else hit.path, start_line=hit.start_line,
                 end_line=hit.end_line, heading=hit.heading, text=hit.text, score=hit.score,
                 day=validity.parse_day(hit.date), until=hit.until, code=hit.code,
+                names=hit.names,
             )
             for hit in answer.hits
         ]  # fmt: skip

@@ -119,6 +119,25 @@ def test_a_budget_cuts_between_statements_and_within_one_only_where_it_would_fil
     assert cut.own.text == "A sentence of five words. A sentence of five words. …"
 
 
+def test_of_statements_that_do_not_fit_those_that_answer_are_kept() -> None:
+    found = list(read(HARBOUR))
+    asked = lambda text: float("Aune" in text)  # noqa: E731
+    kept = first_fitting(found, 13, count, weight=asked)
+    assert any("Aune" in piece.own.text for piece in kept) and len(kept) < len(found)
+    assert first_fitting(found, 13, count, weight=lambda text: 0.0) == first_fitting(found, 13, count)
+
+
+def test_a_long_statement_is_cut_to_the_sentences_that_answer() -> None:
+    said = [f"Sentence {number} has five words." for number in range(40)]
+    said[30] = "Aune keeps the harbour key."
+    (cut,) = first_fitting(read(" ".join(said)), 16, count, 20, lambda text: float("Aune" in text))
+    assert cut.own.text == "… Sentence 29 has five words. Aune keeps the harbour key. Sentence 31 has five words. …"
+    (last,) = first_fitting(read(" ".join(said[:31])), 16, count, 20, lambda text: float("Aune" in text))
+    assert last.own.text == "… Sentence 28 has five words. Sentence 29 has five words. Aune keeps the harbour key."
+    (one,) = first_fitting(read("word " * 500 + "Aune " + "word " * 500), 30, count, 40, lambda t: float("Aune" in t))
+    assert "Aune" in one.own.text and count(one.own.text) <= 32 and one.own.text.startswith("… word ")
+
+
 def test_line_ends_of_windows_and_texts_without_a_file_are_read_alike() -> None:
     assert as_markdown(read(HARBOUR.replace("\n", "\r\n"))) == as_markdown(read(HARBOUR))
     (piece,) = pieces_of_text("- one\n  more", "Fleet > Plover")

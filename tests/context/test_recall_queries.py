@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from gitmem.context.recall_queries import BACKGROUND_WEIGHT, names_by_frequency, questions
+import pytest
+
+from gitmem.context.recall_queries import (
+    BACKGROUND_WEIGHT,
+    LONG_PROMPT,
+    MAX_SPOKEN,
+    names_by_frequency,
+    questions,
+    spoken_ends,
+)
 from gitmem.hosts.transcript import Role, Turn
 
 
@@ -13,6 +22,32 @@ def turns(*said: tuple[Role, str]) -> list[Turn]:
 def test_a_prompt_alone_is_asked_as_it_is() -> None:
     assert [tuple(q) for q in questions("why webhooks?", ["src/app.py", "*"])] == [("why webhooks? src/app.py", 1.0)]
     assert questions("") == []
+
+
+LOG = "\n".join(f"2026-03-02T10:00:{n:02} INFO worker.{n} finished job {37 * n} in {n} ms ok=1" for n in range(40))
+ASKED = "who renews the ferry permit?"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        (ASKED, []),  # short
+        (f"{LOG}\n\n{ASKED}\n", [ASKED]),
+        (f"{LOG}\n{ASKED}", [ASKED]),
+        (f"This is our log:\n{LOG}\n\n{ASKED}", [ASKED, "This is our log:"]),
+        (f"{ASKED}\n\n```\n{LOG}\n```", [ASKED]),
+        ('[\n {"id": 1, "tags": ["a", "b"]},\n' * 60 + "]\n\n소방 점검은 누가 하나?", ["소방 점검은 누가 하나?"]),
+        (LOG, []),
+        ("word " * LONG_PROMPT, []),
+        (f"{'x' * (MAX_SPOKEN + 1)} y\n\n{LOG}", []),
+    ],
+)
+def test_of_a_long_prompt_what_is_said_after_and_before_a_pasted_text_is_asked_too(
+    prompt: str, said: list[str]
+) -> None:
+    assert spoken_ends(prompt) == said
+    assert [question.text for question in questions(prompt)][1:] == said
+    assert {question.weight for question in questions(prompt)} == {1.0}
 
 
 def test_a_session_is_asked_behind_the_prompt_with_its_entities_summary_tools_and_profile() -> None:
