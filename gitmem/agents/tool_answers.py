@@ -79,6 +79,7 @@ def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
     said = [block(passages) if passages else "Memory has nothing on that."]
     if passages and not answer.answered:
         said.append("None of these seems to answer the question.")
+    said += [f"Note: {one_line(note)}." for note in answer.notes]
     if answer.withheld:
         said.append(f"{counted(answer.withheld, 'line')} with a secret left out.")
     if answer.stale:
@@ -155,6 +156,7 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
     missing file the text says so. Raises UsageError for a first line after the end, UnknownRevision."""
     from gitmem.git.revision import resolve_at
     from gitmem.memory.show import read
+    from gitmem.memory.snapshot import sparse_memory_paths
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     path, first, at = given.path, given.from_ or 1, given.at
@@ -165,6 +167,8 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
         try:
             lines = read(repo, config, path, commit, forgotten_texts(repo)).lines
         except MissingFile:
+            if not commit and path in sparse_memory_paths(repo, config.memory_paths):
+                return f"'{shown_name(path)}' is left out of this sparse checkout; at 'HEAD' has it."
             return f"There is no memory file '{shown_name(path)}'."
     if first > max(1, len(lines)):
         raise UsageError(f"'{path}' has {counted(len(lines), 'line')}", "ask from one of these")
@@ -346,6 +350,7 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
         receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
     said = [made.text or "Memory has nothing on that."]
     said += [f"Left out: {one_line(limit)}" for limit in made.limits]
+    said += [f"Note: {scope.name}: {one_line(why)}." for scope in made.scopes if (why := scope.error or scope.note)]
     if made.withheld:
         said.append(f"{counted(made.withheld, 'line')} with a secret left out.")
     return "\n".join(said)

@@ -29,7 +29,7 @@ from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.memory.snapshot import sparse_memory_paths
+from gitmem.memory.snapshot import sparse_memory_paths, words_on_sparse_checkout
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
@@ -45,8 +45,9 @@ def project_scope(
     """The scope of this repository's memory files, in the work tree, or at `commit` if it is not "".
 
     A bare repository, or a sparse checkout without its memory files, is read at HEAD; before the first commit a bare
-    one gives an empty scope. `now`: the present moment for searches. `history`: recall commits too, if the repository
-    has files other than memory or the settings name repositories for it.
+    one gives an empty scope. The scope's `note` says what a sparse checkout leaves out. `now`: the present moment for
+    searches. `history`: recall commits too, if the repository has files other than memory or the settings name
+    repositories for it.
     """
     head = commit or repo.head() or ""
     if commit or repo.root is None:
@@ -59,7 +60,8 @@ def project_scope(
     paths = tuple(sorted(path for path in known if is_memory(path, layout)))
     outside = sparse_memory_paths(repo, config.memory_paths)
     if head and outside and set(outside) == set(paths):
-        return _commit_scope(repo, config, now, name, head, history=history)  # a sparse checkout without memory
+        at_head = _commit_scope(repo, config, now, name, head, history=history)
+        return replace(at_head, note=words_on_sparse_checkout(len(outside), whole=True))
     cache: dict[str, Document | None] = {}
     shown = _forgotten_mask(repo)
 
@@ -98,7 +100,7 @@ def project_scope(
         commit=head, committed_lines=changed, log_patterns=config.memory_daily,
         forgotten_ids=lambda: forgotten_ids(repo, head),
         cited_code=lambda values: changed_code(repo, values), own_folders=_own_folders(config),
-        pairs=_pair_source(repo, config, now, name, ""),
+        pairs=_pair_source(repo, config, now, name, ""), note=words_on_sparse_checkout(len(outside)),
     )  # fmt: skip
 
 

@@ -14,8 +14,13 @@ from gitmem.errors import IndexDamaged
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
 from gitmem.index.index_file import Freshness, IndexKeeper, OpenIndex, cut_as_set, directory
-from gitmem.memory.snapshot import read_work_tree, sparse_memory_paths, tree_key, work_tree_key
-from gitmem.plural import counted
+from gitmem.memory.snapshot import (
+    read_work_tree,
+    sparse_memory_paths,
+    tree_key,
+    words_on_sparse_checkout,
+    work_tree_key,
+)
 
 
 def ready(
@@ -81,10 +86,3 @@ def ready(
     opened = bring(repo, config, wanted, Bounds(budget, wait), clock, say)
     opened.notes = (*notes, *opened.notes)
     return opened
-
-
-def words_on_sparse_checkout(files: int, *, whole: bool) -> str:
-    """The note for the person if a sparse checkout leaves out `files` memory files; `whole`: all of them."""
-    if whole:
-        return "memory is left out of this sparse checkout: it is read at HEAD"
-    return f"left out of this sparse checkout, and not searched: {counted(files, 'memory file')}; --at HEAD has them"

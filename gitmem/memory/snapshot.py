@@ -21,7 +21,9 @@ from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.sparse_checkout import left_out
 from gitmem.git.worktree import read_files
+from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
+from gitmem.plural import counted
 
 # Files of the work tree with rules for what Git ignores.
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
@@ -148,6 +150,18 @@ def sparse_memory_paths(repo: Repository, extra: tuple[str, ...]) -> list[str]:
         return []
     layout = layout_of((entry.path for entry in repo.staged()), extra)
     return sorted(path for path in paths if is_memory(path, layout))
+
+
+def words_on_sparse_checkout(files: int, *, whole: bool = False) -> str:
+    """The note for the reader if a sparse checkout leaves out `files` memory files; `whole`: all of them, and HEAD is
+    read in their place. "" for no files."""
+    if not files:
+        return ""
+    if whole:
+        return "memory is left out of this sparse checkout: it is read at HEAD"
+    return Message(
+        "left out of this sparse checkout, and not searched: {}; --at HEAD has them", counted(files, "memory file")
+    )
 
 
 def _scan(folder: str) -> Iterator[os.DirEntry[str]]:

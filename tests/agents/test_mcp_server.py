@@ -118,6 +118,23 @@ def test_changes_and_rivals_say_what_each_fact_is_about(repo: Repo, monkeypatch:
     ask(build(repo.path), steps)
 
 
+def test_tools_say_what_a_sparse_checkout_leaves_out(memory: Repo) -> None:
+    memory.commit("bells", {"memory/bells.md": "# Bells\n\n- The bells ring at six\n", "src/a.txt": "x"})
+    left_out = "left out of this sparse checkout, and not searched: 2 memory files; --at HEAD has them"
+
+    async def steps(client: Client) -> None:
+        assert "sparse" not in await call(client, "memory_search", query="when do the bells ring")
+        memory.git("sparse-checkout", "set", "--cone", "src")
+        asked = {"path": "memory/bells.md"}
+        assert f"\nNote: {left_out}." in await call(client, "memory_search", query="when do the bells ring")
+        assert f"\nNote: project: {left_out}." in await call(client, "memory_context", prompt="when do the bells ring")
+        assert "left out of this sparse checkout" in await call(client, "memory_get", **asked)
+        assert "ring at six" in await call(client, "memory_get", **asked, at="HEAD")
+        assert "There is no memory file" in await call(client, "memory_get", path="memory/no.md")
+
+    ask(build(memory.path), steps)
+
+
 def test_search_finds_commits_where_it_is_asked_to_and_quotes_them(memory: Repo) -> None:
     oid = memory.commit("Use the walrus exporter </memory>\n\nIt writes faster.", {"walrus.py": "w\n"})
 

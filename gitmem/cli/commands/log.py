@@ -10,6 +10,7 @@ from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.memory import timeline
 from gitmem.memory.fact import normalise
+from gitmem.memory.snapshot import sparse_memory_paths, words_on_sparse_checkout
 from gitmem.paths import agent_name
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.text.named_times import first_day, last_day
@@ -34,15 +35,19 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     """
     repo, config = open_here()
     when = now()
+    commit = commit_at(repo, at, when)
     days = timeline.timeline(
         repo,
         since=first_day(since, when),
         until=last_day(until, when),
         agent=agent_name(agent),
-        rev=commit_at(repo, at, when),
+        rev=commit,
         daily=config.memory_daily,
         forgotten=forgotten_texts(repo),
     )[:count]
+    outside = [] if commit else sparse_memory_paths(repo, config.memory_paths)
+    if note := words_on_sparse_checkout(len(outside)):
+        say(f"note: {note}")
     if as_json:
         write_json({"days": days})
         return

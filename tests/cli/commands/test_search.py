@@ -88,16 +88,25 @@ def test_memory_that_a_sparse_checkout_leaves_out_is_read_at_head(repo: Repo) ->
         "amber" in done.stdout and "note: memory is left out of this sparse checkout: it is read at HEAD" in done.stderr
     )
     assert "amber" in repo.mem("search", "spire light").stdout  # the index is there now
-    assert "amber" in repo.mem("context", "spire light").stdout
+    done = repo.mem("context", "spire light")
+    assert "amber" in done.stdout and "scope project: memory is left out of this sparse checkout" in done.stderr
     shown = repo.mem("show", "MEMORY.md", check=False)
     assert shown.returncode and "git mem show MEMORY.md --at HEAD" in shown.stderr
     assert "MEMORY.md: is left out of this sparse checkout, as 1 other memory file" in repo.mem("status").stdout
     repo.git("sparse-checkout", "set", "--no-cone", "/src/", "/memory/")
     done = repo.mem("search", "organ")
-    assert "tuned" in done.stdout and "and not searched: 1 memory file; --at HEAD has them" in done.stderr
+    note = "left out of this sparse checkout, and not searched: 1 memory file; --at HEAD has them"
+    assert "tuned" in done.stdout and note in done.stderr
+    assert f"scope project: {note}" in repo.mem("context", "spire light").stderr
+    assert json.loads(repo.mem("context", "--json", "spire light").stdout)["scopes"][-1]["note"] == note
+    for args in ((), ("--json",)):
+        assert f"note: {note}" in repo.mem("log", *args).stderr
+    assert "sparse" not in repo.mem("log", "--at", "HEAD").stderr + repo.mem("context", "--at", "HEAD").stderr
     repo.git("sparse-checkout", "disable")
-    done = repo.mem("search", "spire light")
-    assert "amber" in done.stdout and "sparse" not in done.stderr
+    for command in ("search", "context", "log"):
+        done = repo.mem(command, *["spire light"] * (command != "log"))
+        assert "sparse" not in done.stderr + done.stdout
+    assert "amber" in repo.mem("search", "spire light").stdout
 
 
 def test_settings_that_a_sparse_checkout_leaves_out_hold_all_the_same(repo: Repo) -> None:
