@@ -22,6 +22,7 @@ from gitmem.text.sentences import sentences
 
 ELLIPSIS = "…"  # ends a text that was cut
 TAB = 4  # columns of a tab
+MAX_COMPARED = 100  # pieces among which those that fit a budget are chosen
 _TABLE = (Form.ROW, Form.TABLE_HEAD)
 
 
@@ -290,18 +291,23 @@ def first_fitting(
 ) -> list[Piece]:
     """Pieces that follow each other and fit `budget` tokens, at least one; all pieces for a budget of 0.
 
-    `weight`: how much a text answers; the pieces are the first ones with the most of it, without `weight` the first of
-    all. `most`: a first piece of more tokens than this and than the budget is cut to its sentences with the most
-    weight; 0 for no cut. The budget grows with the share of Hangul, Kana and Han in the text, because `count` may
-    overestimate their tokens.
+    `weight`: how much a text answers; the pieces are those with the most of it among the first MAX_COMPARED, without
+    `weight` the first of all. `most`: a first piece of more tokens than this and than the budget is cut to its
+    sentences with the most weight; 0 for no cut. The budget grows with the share of Hangul, Kana and Han in the text,
+    because `count` may overestimate their tokens.
     """
     if not budget or not found:
         return list(found)
     text = "\n".join(piece.own.text for piece in found)
     wide = sum(1 for character in text if character >= "\u1100")
     budget += budget * wide // (2 * max(1, len(text)))
-    sizes = [count(piece.own.text) for piece in found]
-    first, end = _best_run(sizes, budget, [weight(piece.own.text) for piece in found] if weight else [])
+    sizes: list[int] = []
+    for piece in found[: MAX_COMPARED if weight else None]:
+        if not weight and sum(sizes) > budget:
+            break
+        sizes.append(count(piece.own.text))
+    weights = [weight(piece.own.text) for piece in found[: len(sizes)]] if weight and sum(sizes) > budget else []
+    first, end = _best_run(sizes, budget, weights)
     kept = list(found[first:end])
     if most and sizes[first] > max(most, budget):
         kept = [kept[0]._replace(own=kept[0].own._replace(text=_best_sentences(kept[0], budget, count, weight)))]
