@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitmem.cli.terminal import escape, say, write
-from gitmem.errors import GitMemError, UnknownRevision
+from gitmem.errors import GitFailed, GitMemError, UnknownRevision
 from gitmem.gate.reports.github import as_annotations
 from gitmem.gate.reports.text import as_text as scan_text
 from gitmem.gate.scan import Report
@@ -51,7 +51,9 @@ def commits_of(repo: Repository, event: Event) -> CommitRange:
     """The commits that the event adds, and the commit whose settings hold for them, that of the branch they go to. Base
     "" stands for all of history.
 
-    GITMEM_BASE and GITMEM_HEAD (the inputs `base` and `head`) come before the event. If the event names no base (a new
+    GITMEM_BASE and GITMEM_HEAD (the inputs `base` and `head`) come before the event. The commits of a proposal are
+    judged by the tip of its target branch, which is newer than the base that the event names where the target moved on
+    (`proposals.proposed_range`). If the event names no base (a new
     branch), or one that a force-push removed, the range begins where the branch left the default branch. On the default
     branch, or without a branch, it is all of history; the range is never empty. Raises GitMemError if the clone lacks a
     named commit. Whether a shallow clone has the whole range is checked by the scan.
@@ -60,8 +62,13 @@ def commits_of(repo: Repository, event: Event) -> CommitRange:
     tip = resolve_commit(repo, head)
     given = os.environ.get("GITMEM_BASE", "")
     base = given or event.base
+    if event.number and given:
+        return towards(repo, resolve_commit(repo, given), tip)
     if event.number and base:
-        return towards(repo, resolve_commit(repo, base), tip)
+        start = resolve_commit(repo, base)
+        if in_gitlab() and event.target:
+            _fetch_target(repo, event.target)
+        return proposals.proposed_range(repo, event.repository, event.target, start, tip)
     if given or (event.name == "merge_group" and base):
         start = resolve_commit(repo, given or base)
         return CommitRange(start, tip, start)
@@ -78,6 +85,15 @@ def commits_of(repo: Repository, event: Event) -> CommitRange:
             except UnknownRevision:
                 continue
     return CommitRange("", tip)
+
+
+def _fetch_target(repo: Repository, branch: str) -> None:
+    """Fetch the branch that a merge request is for, which a runner of GitLab does not fetch. If that fails, a line is
+    printed and the settings of the merge request's base count."""
+    try:
+        proposals.fetch_target(repo, branch)
+    except GitFailed:
+        say("git mem: the target branch cannot be fetched; the settings of the merge request's base count")
 
 
 def resolve_commit(repo: Repository, rev: str) -> str:
@@ -164,7 +180,7 @@ def with_pull_request(repo: Repository, event: Event, client: Client | None) -> 
         pull = at_head
     proposals.fetch_pull(repo, client, pull, os.environ)
     fork = pull.head_repository != client.forge.repository
-    return replace(event, number=pull.number, base=pull.start, head=pull.head, fork=fork)
+    return replace(event, number=pull.number, base=pull.start, head=pull.head, fork=fork, target=pull.base)
 
 
 def forge_and_client() -> tuple[Forge, Client | None]:

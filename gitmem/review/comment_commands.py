@@ -20,7 +20,7 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.repository import Repository
-from gitmem.git.revision import CommitRange, towards
+from gitmem.git.revision import CommitRange
 from gitmem.git.write import run_git
 from gitmem.memory.fact import Fact
 from gitmem.memory.rivals import MEMORY
@@ -222,7 +222,8 @@ def _fetch(run: CommandRun, pull: Pull) -> CommitRange:
     if pull.branch == client.default_branch():
         raise GitMemError("its branch is the default branch, which is never pushed to")
     proposals.fetch_pull(repo, client, pull, run.environ)
-    return towards(repo, repo.resolve(pull.start), pull.head)
+    start = repo.resolve(pull.start)
+    return proposals.proposed_range(repo, client.forge.repository, pull.base, start, pull.head)
 
 
 def _new_facts(run: CommandRun, span: CommitRange) -> dict[tuple[str, int], Fact]:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from gitmem.config import Config
-from gitmem.errors import GitFailed, GitMemError
+from gitmem.errors import GitFailed, GitMemError, UnknownRevision
 from gitmem.git import merge_driver
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository
-from gitmem.git.revision import CommitRange
+from gitmem.git.revision import CommitRange, towards
 from gitmem.git.signing import run_commit
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
@@ -21,6 +21,7 @@ from gitmem.plural import counted
 from gitmem.provenance import corrections, trailers
 from gitmem.review.commit_diff import range_revisions
 from gitmem.review.forges.forge import Client, Pull, push_environment
+from gitmem.review.forges.location import may_be_at
 from gitmem.review.publish import ensure_gate_passes
 
 DECLINED_REASON = "declined: pull request #{} was closed without merging"
@@ -58,6 +59,42 @@ def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[st
     run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+{head}:{ref}", f"+refs/heads/{pull.base}"], env=env)
     if repo.resolve(ref) != pull.head:
         raise GitMemError(f"{client.forge.proposal} {pull.number} has moved on meanwhile", "run this again")
+
+
+def proposed_range(repo: Repository, repository: str, branch: str, start: str, tip: str) -> CommitRange:
+    """The range that a proposal for `branch` adds, judged by the tip of that branch in this clone.
+
+    `start`: the base that the forge names. It may be older than the branch's tip, since a forge keeps the tip of the
+    last push to the proposal; it judges where this clone has no newer tip. A branch that has all commits of `tip` is
+    not believed either, because nothing would be checked then. Where the remote is not `repository` (`owner/name`), as
+    in a checkout of a fork, its branches are a stranger's and `start` judges.
+    """
+    if branch and may_be_at(_origin(repo), repository):
+        for ref in (f"refs/remotes/origin/{branch}", f"refs/heads/{branch}"):
+            try:
+                target = repo.resolve(ref)
+            except UnknownRevision:
+                continue
+            if not repo.is_ancestor(target, start) and not repo.is_ancestor(tip, target):
+                return towards(repo, target, tip)
+    return towards(repo, start, tip)
+
+
+def _origin(repo: Repository) -> str:
+    """The URL of origin; "" when there is no such remote."""
+    try:
+        return run_git(repo, ["remote", "get-url", "origin"]).strip()
+    except GitFailed:
+        return ""
+
+
+def fetch_target(repo: Repository, branch: str) -> None:
+    """Fetch a branch of origin that this clone lacks. Raises GitFailed when the name is not valid or the fetch
+    fails."""
+    ref = f"refs/remotes/origin/{branch}"
+    if ref not in dict(repo.refs()):
+        run_git(repo, ["check-ref-format", "--branch", branch])
+        run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+refs/heads/{branch}:{ref}"])
 
 
 def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:

@@ -133,3 +133,33 @@ def test_a43_a_base_that_is_typed_and_not_there_is_no_clean_scan(stage: Stage) -
     payload = {"before": head, "after": head, "repository": {"default_branch": "main"}}
     done = stage.run("scan", payload, event="push", inputs={"base": "d" * 40})
     assert done.status == "failure" and "fetch-depth: 0" in done.log
+
+
+def stale(stage: Stage, settings: str) -> tuple[str, str]:
+    """(base, head) of a pull request whose base in the event is older than the `settings` that main has now."""
+    stage.repo.commit("code", {"src/a.py": "1\n"})
+    base = stage.push()
+    stage.repo.commit("settings", {".gitmem.toml": settings})
+    stage.push()
+    stage.repo.git("checkout", "-q", "-b", "change", base)
+    stage.repo.commit("docs", {"docs/a.md": f"Use {TOKEN} here.\n"})
+    return base, stage.push("change")
+
+
+@pytest.mark.parametrize("action", ["scan", "review"])
+@pytest.mark.parametrize("event", ["pull_request", "pull_request_target"])
+def test_a52_a_pull_request_is_judged_by_the_tip_of_its_target(stage: Stage, action: str, event: str) -> None:
+    base, head = stale(stage, '[memory]\npaths = ["docs/*.md"]\n')
+    done = stage.run(action, stage.pull_request(base, head), event=event)
+    assert done.status == "failure" and "docs/a.md" in done.log and TOKEN not in done.log + done.summary
+
+
+def test_a52_a_target_that_has_the_commits_already_does_not_end_the_scan(stage: Stage) -> None:
+    base, head = stale(stage, '[memory]\npaths = ["docs/*.md"]\n')
+    stage.repo.git("checkout", "-q", "main")
+    stage.repo.git("merge", "-q", "-m", "merged", head)
+    stage.push()
+    assert stage.run("scan", stage.pull_request(base, head)).status == "success", "the settings of its base"
+    stage.repo.commit("oops", {"memory/x.md": f"- {TOKEN}\n"})
+    head = stage.push()
+    assert stage.run("scan", stage.pull_request(base, head)).status == "failure", "the range is not empty"

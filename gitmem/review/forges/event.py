@@ -20,7 +20,8 @@ class Event:
     `base`: the oid before, "" when the event names none (a new branch, a schedule). `head`: the oid after, "" after a
     deletion. `number`: the number of the proposal, 0 for none. `fork`: the proposal comes from a fork. `source`,
     `source_branch`: the repository and branch of another run's head (`workflow_run`); untrusted, so they are only used
-    in questions to the forge. `comment`: the id of the comment that started the run, 0 for none.
+    in questions to the forge. `comment`: the id of the comment that started the run, 0 for none. `target`: the branch
+    that the proposal is made for, "" if unknown.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Event:
     source: str = ""
     source_branch: str = ""
     comment: int = 0
+    target: str = ""
 
     @property
     def on_default_branch(self) -> bool:

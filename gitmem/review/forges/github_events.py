@@ -27,6 +27,7 @@ def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
         base, head = _get(pull, "base"), _get(pull, "head")
         return Event(
             **common, base=oid_of(base.get("sha")), head=oid_of(head.get("sha")), number=_number(pull, "number"),
+            target=str(base.get("ref") or ""),
             fork=_get(head, "repo").get("full_name") != _get(base, "repo").get("full_name"),
         )  # fmt: skip
     if name == "push":

@@ -39,6 +39,7 @@ def parse(environ: Mapping[str, str]) -> Event:
             base=oid_of(environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA")),
             head=oid_of(environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")) or tip,
             number=int(number),
+            target=environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", ""),
             fork=environ.get("CI_MERGE_REQUEST_SOURCE_PROJECT_ID") != environ.get("CI_MERGE_REQUEST_PROJECT_ID"),
         )
     return Event(**common, base=oid_of(environ.get("CI_COMMIT_BEFORE_SHA")), head=tip)

@@ -67,6 +67,13 @@ def client_of(forge: Forge, token: str, wait: Callable[[float], None]) -> Client
     raise AssertionError(forge.name)
 
 
+def may_be_at(remote_url: str, repository: str) -> bool:
+    """Whether the remote's URL may be that of `repository` (`owner/name`): its path ends so, or it is a local folder or
+    has another form."""
+    path = _place(remote_url)[1].casefold()
+    return not path or f"/{path}".endswith(f"/{repository.casefold()}")
+
+
 def _place(remote_url: str) -> tuple[str, str]:
     """(host without its port, path) of a remote's URL; ("", "") for a local folder."""
     match = _REMOTE.fullmatch(remote_url.strip())

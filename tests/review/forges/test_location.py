@@ -12,7 +12,7 @@ import pytest
 
 from gitmem.review.forges.forge import push_environment
 from gitmem.review.forges.github import GitHub, GitHubClient
-from gitmem.review.forges.location import forge_of, token_of
+from gitmem.review.forges.location import forge_of, may_be_at, token_of
 from tests.harness import SOURCE
 
 CORP = "https://git.corp.example"
@@ -91,3 +91,14 @@ def test_gh_is_asked_at_a_terminal_only(tmp_path: Path) -> None:
         os.close(person)
         os.close(terminal)
     assert done.stdout.strip() == "'gho_of_the_person'"
+
+
+def test_a_checkout_of_a_fork_is_not_the_repository_of_the_event() -> None:
+    ours = ["https://github.com/team/memory", "git@github.com:Team/memory.git", "http://127.0.0.1:8/sub/team/memory"]
+    assert all(may_be_at(url, "team/memory") for url in [*ours, "/srv/clone", "file:///srv/clone", ""])
+    for url in (
+        "https://github.com/stranger/memory",
+        "ssh://git@github.com/x-team/memory",
+        "git@a.b:their-team/memory",
+    ):
+        assert not may_be_at(url, "team/memory")
