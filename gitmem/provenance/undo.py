@@ -23,6 +23,7 @@ from gitmem.git.undo_record import Entry, digest
 from gitmem.git.worktree import drop_empty_parents
 from gitmem.json_values import json_keys
 from gitmem.memory.document import decode
+from gitmem.memory.forgotten import Forgotten
 from gitmem.messages import Message
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import UNDO
@@ -67,6 +68,19 @@ class Undo:
     merge: bool = False  # it has a merge; after the undo Git still counts that branch as merged
     committed_in: tuple[str, ...] = ()  # the newest commits of `committed_since`
     branch: str = ""  # the branch of its commits, when HEAD does not contain them; else ""
+
+
+def without_forgotten(plan: Undo, forgotten: Forgotten) -> Undo:
+    """The plan as it may be shown: a text that a person removed from memory is masked in its files and its subject. It
+    is for display only; `undo` takes the plan itself."""
+
+    def masked(data: bytes | None) -> bytes | None:
+        if data is None:
+            return None
+        return forgotten.masked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+    files = tuple(replace(file, now=masked(file.now), then=masked(file.then)) for file in plan.files)
+    return replace(plan, files=files, subject=forgotten.masked(plan.subject))
 
 
 def last_write(repo: Repository) -> Undo:

@@ -253,6 +253,15 @@ def test_forget_everywhere_leaves_no_text_in_the_record(memory: Repo) -> None:
     assert [row["files"] for row in rows[:-1]] == [{}] * (len(rows) - 1) and rows[-1]["commit"]
 
 
+def test_a58_an_undo_of_a_forget_shows_no_forgotten_text_and_brings_it_back(memory: Repo) -> None:
+    memory.commit("fact", {"MEMORY.md": "# Memory\n\n## Facts\n\n- Zebediah approves every\n  vendor payment\n- two\n"})
+    memory.mem("forget", "MEMORY.md:5", "--everywhere", "--reason", "asked to")
+    for args in (["--dry-run"], ["--dry-run", "--json"], ["--json"]):
+        told = memory.mem("undo", *args).stdout
+        assert "Zebediah" not in told and "vendor" not in told and "+ - [forgotten]" in told, told
+    assert "- Zebediah approves every\n  vendor payment\n" in memory.read("MEMORY.md")
+
+
 def test_what_somebody_committed_since_is_said_and_goes_from_the_work_tree_alone(memory: Repo) -> None:
     memory.mem("add", "--type", "decision", "PoC uses webhooks")
     assert "not committed" in memory.mem("undo", "--dry-run").stdout

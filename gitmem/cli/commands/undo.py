@@ -13,8 +13,9 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import NotKept
 from gitmem.json_values import json_object
 from gitmem.plural import counted
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.ledger import PROMOTES
-from gitmem.provenance.undo import Undo, drop_last_record, last_write, undo
+from gitmem.provenance.undo import Undo, drop_last_record, last_write, undo, without_forgotten
 
 MAX_LINES = 20  # lines shown of a file
 MAX_LINES_OF_NEW_FILE = 4  # lines shown of a new file, where the write made more than MANY_FILES
@@ -46,8 +47,9 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         if not dry_run:
             drop_last_record(repo)
         raise NotKept(error.message, "git mem undo once more takes back what was written before it") from None
+    forgotten = forgotten_texts(repo)
     if not as_json:
-        _show(plan)
+        _show(without_forgotten(plan, forgotten))
     asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
     if asks and not click.confirm("take this back?", err=True):
         say("nothing was changed")
@@ -56,7 +58,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     if not dry_run:
         done = undo(repo, config, plan)
     if as_json:
-        write_json({**json_object(done), "dry_run": dry_run})
+        write_json({**json_object(without_forgotten(done, forgotten)), "dry_run": dry_run})
     elif dry_run:
         say("nothing was changed")
     else:

@@ -38,9 +38,10 @@ def change(view: View, form: dict[str, str]) -> Response:
 
 
 def _undo_page(view: View, last: flow.Undo, status: int = 200) -> Response:
-    files = tuple(FileDiff(file.path, tuple(diff_lines(file.now, file.then))) for file in last.files)
+    shown = flow.without_forgotten(last, view.forgotten)
+    files = tuple(FileDiff(file.path, tuple(diff_lines(file.now, file.then))) for file in shown.files)
     return view.render(
-        "undo.html", status, last=last, subject=view.mask(FileDiff(last.subject, ())).path, files=view.mask(files),
+        "undo.html", status, last=shown, subject=view.mask(FileDiff(shown.subject, ())).path, files=view.mask(files),
         token=_token(last),
     )  # fmt: skip
 
