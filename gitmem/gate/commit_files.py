@@ -90,11 +90,11 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     messages: dict[str, bytes] = {}
     merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
-    names: dict[str, str] = {}  # names of authors and committers, which tools show to models
+    names: dict[str, str] = {}  # names and e-mail addresses of authors and committers, which tools show to models
     for commit in listed:
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
-        names.setdefault(commit.author.name, commit.oid)
-        names.setdefault(commit.committer.name, commit.oid)
+        for text in (*commit.author, *commit.committer):
+            names.setdefault(text, commit.oid)
         if len(commit.parents) > 1:
             merges[commit.oid] = commit.parents
         if rewrite_reason(commit.message):

@@ -13,21 +13,23 @@ from gitmem.lazy_patterns import lazy
 
 WITHHELD = "[a line the gate would block]"
 WITHHELD_NAME = "[a name the gate would block]"
-_PLAIN = lazy(r"[\w.'’-]{1,19}(?: [\w.'’-]{1,19})?(?: <[\w.+-]{1,19}@[\w.-]{1,80}>)?")
-_ALLOWED_RULES = frozenset(PERSONAL)  # rules that do not withhold a name: a person's name is personal data
+# What no detector finds: two words as names are written, and an address. No digits, so no token and no number.
+_PLAIN = lazy(r"[A-Z][a-z]{0,14}(?: [A-Z][a-z]{0,14})?(?: <[a-z.-]{1,30}@[a-z.-]{1,40}>)?")
+# Rules that do not withhold a name: an address and a telephone number are what a person put there to be seen. What
+# identifies a person to a state or a bank blocks, and is withheld.
+NAME_RULES = frozenset(rule for rule, (_, _, severity) in PERSONAL.items() if severity is Severity.WARN)
 
 
 @lru_cache(maxsize=4096)
 def name_for_model(text: str) -> str:
     """A short string that others wrote (an author, a branch, a tag, a subject), on one line, as a model may see it:
-    WITHHELD_NAME in its place when it has a secret or reads as an instruction. Personal data does not withhold it. One
-    or two plain words of at most 19 characters (`_PLAIN`), with a mail address or not, are not scanned: no token is so
-    short."""
+    WITHHELD_NAME in its place when it has a secret, a number that identifies a person to a state or a bank, or reads as
+    an instruction. Other personal data (NAME_RULES) does not withhold it."""
     line = " ".join(text.split())
     if _PLAIN.fullmatch(line):
         return line
     found = examine(line, MESSAGE, Policy())
-    if any(finding.rule not in _ALLOWED_RULES for finding in found):
+    if any(finding.rule not in NAME_RULES for finding in found):
         return WITHHELD_NAME
     return line
 

@@ -11,10 +11,10 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import LINE, redaction
 from gitmem.gate.scan import Report
+from gitmem.gate.withholding import NAME_RULES
 from gitmem.memory.fact import parse_span, render_span
 
 # Fields with oids, ids, signature keys, rule names and states: a person wrote none of them.
@@ -31,8 +31,8 @@ def mask_strings(value: Value, policy: Policy) -> Value:
     """A copy of `value` (dataclasses, tuples, frozensets, mappings whose keys are (commit, path, line)) with every
     string masked that holds a secret or personal data.
 
-    A gate `Report` in it is masked already and is not changed, nor are fields of UNMASKED_FIELDS. Fields of NAME_FIELDS
-    keep personal data, but no secret.
+    A gate `Report` in it is masked already and is not changed, nor are fields of UNMASKED_FIELDS. Fields of
+    NAME_FIELDS keep the personal data that `withholding.NAME_RULES` names.
     """
     texts, people = Texts(), Texts()
 
@@ -43,7 +43,7 @@ def mask_strings(value: Value, policy: Policy) -> Value:
 
     _mapped(value, lambda text, name: group(name).collect(text))
     texts.mask(policy, ())
-    people.mask(policy, frozenset(PERSONAL))
+    people.mask(policy, NAME_RULES)
     masked: Value = _mapped(value, lambda text, name: group(name).masked(text))
     return masked
 

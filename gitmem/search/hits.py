@@ -221,6 +221,8 @@ def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit
         first = first_commits(repo, commit or repo.head() or "", facts)
     else:
         first = {}
+    from gitmem.gate.withholding import name_for_model  # loads every detector
+
     made = []
     for hit in hits:
         if hit.id in first and kind(hit.path) in LASTING:
@@ -231,7 +233,8 @@ def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit
             made.append(hit)
             continue
         newest = max((repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda written: written.author_date)
-        author, day = f"{newest.author.name} <{newest.author.email}>", newest.author_date.date().isoformat()
+        author = name_for_model(f"{newest.author.name} <{newest.author.email}>")
+        day = newest.author_date.date().isoformat()
         made.append(hit._replace(commit=newest.oid, author=author, date=hit.date or day))
     return made
 

@@ -26,6 +26,7 @@ from markupsafe import Markup, escape
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
+from gitmem.gate.withholding import NAME_RULES
 from gitmem.memory.statements import without_list_marker
 from gitmem.paths import ISO_DAY
 from gitmem.review.masking import Texts
@@ -79,7 +80,7 @@ class _Page:
         for text in self.texts:
             group_of[text.is_person].collect(text.text)
         others.mask(Policy(), ())
-        people.mask(Policy(), frozenset(PERSONAL))
+        people.mask(Policy(), NAME_RULES)
         parts = [text.to_html(group_of[text.is_person].masked(text.text)) for text in self.texts]
         return re.sub(f"\ue000{self.key}:([0-9]+);", lambda match: parts[int(match[1])], html)
 

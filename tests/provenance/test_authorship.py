@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from gitmem.git.objects import Commit, Person
-from gitmem.provenance.authorship import by_machine, reviewers
+from gitmem.provenance.authorship import by_machine, reviewers, shown_name
+from tests.harness import Repo
 
 WHEN = datetime(2026, 2, 5, tzinfo=UTC)
 PERSON = ("Alice", "alice@example.com")
@@ -82,3 +83,38 @@ def test_a_reviewer_that_is_an_agent_by_another_name_is_none() -> None:
 @pytest.mark.parametrize("part", ["a-", " ", "a", "<", "Co-authored-by: ", "\n ", "generated ", "a: "])
 def test_a_long_message_is_read_in_steps_that_grow_with_it(part: str) -> None:
     assert not by_machine(made("x\n\nCo-authored-by: " + part * (200_000 // len(part))))
+
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
+RESIDENT = "880101" + "-1234568"
+
+
+@pytest.mark.parametrize(
+    ("name", "email"),
+    [
+        (TOKEN, "a@x.example"),
+        ("Alice", f"{TOKEN}@x.example"),
+        (RESIDENT, "a@x.example"),
+        ("Al", f"{RESIDENT}@x.example"),
+    ],
+)
+def test_a_secret_in_a_name_or_an_address_is_shown_nowhere_and_refused_in_a_range(
+    repo: Repo, name: str, email: str
+) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- one\n"})
+    repo.write("MEMORY.md", "# Memory\n\n- one\n- The gateway listens on port 8443.\n")
+    repo.git("commit", "-qam", "two", "--author", f"{name} <{email}>")
+    secret = RESIDENT if RESIDENT in name + email else TOKEN
+    for args in (
+        ["why", "MEMORY.md:4"], ["why", "MEMORY.md:4", "--json"], ["changes", "HEAD~1..HEAD"], ["search", "gateway", "--json"],
+        ["changes", "HEAD~1..HEAD", "--json"], ["review", "HEAD~1..HEAD"], ["review", "HEAD~1..HEAD", "--json"],
+        ["scan", "--range", "HEAD~1..HEAD"],
+    ):  # fmt: skip
+        done = repo.mem(*args, check=False)
+        assert secret not in done.stdout + done.stderr, args
+        assert done.returncode == (1 if args[0] in ("review", "scan") else 0), (args, done.stdout)
+
+
+@pytest.mark.parametrize("name", ["Alice", "Jung-hwan Kim", "김철수", "+82 10 1234 5678", "O’Neil 3rd"])
+def test_a_name_and_an_address_that_people_give_themselves_are_shown(name: str) -> None:
+    assert shown_name(Person(name, "jh.kim42@gmail.com")) == f"{name} <jh.kim42@gmail.com>"

@@ -17,6 +17,7 @@ from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import SUPERSEDES
 from gitmem.memory.snapshot import layout_at
 from gitmem.provenance import why
+from gitmem.provenance.authorship import shown_name
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.line_amendments import Amendment
@@ -155,7 +156,7 @@ def _promotions(view: View, answer: why.Answer) -> list[Promotion]:
     recorded = read_ledger(view.repo, [head], digests).recorded
     records = [(record, digest) for digest in digests for record in reversed(recorded.get(digest, ()))]
     return [
-        Promotion(model, f"{author.name} <{author.email}>", record.commit.author_date, record.commit.oid)
+        Promotion(model, shown_name(author), record.commit.author_date, record.commit.oid)
         for record, digest in records
         if (model := record.model(digest)) and (author := record.commit.author)
     ]
