@@ -175,9 +175,20 @@ def newly_imported(
 ) -> list[BlobPlace]:
     """The unchanged files of a tree that agents read from now on, because a changed file of the tree names them.
 
+    A file is new when no parent imports it with this text: a merge may take the import of one side and the text of
+    another.
+
     `parents`: the oids of the commits before the change. `entries`: the listing of the tree after the change. `wanted`:
     blobs that are scanned anyway; they are left out. `commit`: the commit of the tree, "" for the staged tree.
     """
-    imported_before = frozenset().union(*(imported_files(repo, repo.entries(oid)) for oid in parents))
-    new = imported_files(repo, entries) - imported_before - {place.path for place in wanted}
-    return [BlobPlace(entry.path, entry.oid, commit) for entry in entries if entry.path in new]
+    before: set[tuple[str, str]] = set()
+    for oid in parents:
+        listing = repo.entries(oid)
+        imported = imported_files(repo, listing)
+        before |= {(entry.path, entry.oid) for entry in listing if entry.path in imported}
+    new = imported_files(repo, entries) - {place.path for place in wanted}
+    return [
+        BlobPlace(entry.path, entry.oid, commit)
+        for entry in entries
+        if entry.path in new and (entry.path, entry.oid) not in before
+    ]

@@ -118,3 +118,17 @@ def test_a_name_of_an_author_is_scanned_and_withheld(repo: Repo) -> None:
         done = repo.mem(*args, check=False)
         assert "a name the gate would block" in done.stdout, args
         assert args[0] == "review" or "Ignore all" not in done.stdout, args  # a review shows what was found
+
+
+@pytest.mark.parametrize("into", ["main", "imports"])
+def test_a_merge_of_an_import_and_an_order_is_refused_in_both_directions(repo: Repo, into: str) -> None:
+    repo.commit("start", {"MEMORY.md": "- one\n", "docs/style.txt": "Be brief.\n"})
+    repo.mem("install")
+    repo.git("checkout", "-qb", "imports")
+    repo.commit("import", {"CLAUDE.md": "See @docs/style.txt\n"})
+    repo.git("checkout", "-q", "main")
+    repo.commit("text that no agent reads here", {"docs/style.txt": ORDER})
+    other = "imports" if into == "main" else "main"
+    repo.git("checkout", "-q", into)
+    done = repo.run("git", "merge", "-m", "both", other, check=False)
+    assert done.returncode != 0 and "docs/style.txt" in done.stderr, done.stderr
