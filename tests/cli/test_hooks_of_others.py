@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -147,3 +149,44 @@ def test_messages_of_tags_and_notes_are_scanned_where_they_are_published(
     memory.run("git", "-C", str(bare.path), "mem", "install", "--server")
     for ref in ("inner", "refs/notes/commits"):
         assert memory.run("git", "push", "-q", "--no-verify", "origin", ref, check=False).returncode == 1
+
+
+@pytest.fixture
+def shared(memory: Repo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of hooks for all repositories, with our lines for `memory`."""
+    folder = tmp_path_factory.mktemp("hooks") / "all"
+    memory.git("config", "--global", "core.hooksPath", str(folder))
+    memory.mem("install")
+    return folder
+
+
+def hooks_wrong(repo: Repo) -> str:
+    rows = json.loads(repo.mem("doctor", "--json", check=False).stdout)["checks"]
+    return next(row["wrong"] for row in rows if row["name"] == "hooks")
+
+
+def test_a59_a_moved_repository_is_told_that_the_shared_hooks_do_not_name_it(memory: Repo, shared: Path) -> None:
+    moved = Repo(memory.path.rename(memory.path.with_name("moved")), init=False)
+    assert "name other repositories and not this one" in hooks_wrong(moved)
+    assert "hooks " in moved.mem("status").stdout
+    moved.mem("install")
+    assert hooks_wrong(moved) == "" and tried(moved)[0] == 1
+    assert str(memory.path) + "/.git" not in (shared / "pre-commit").read_text()
+
+
+def test_a59_uninstall_of_a_moved_repository_takes_its_lines_out(memory: Repo, shared: Path) -> None:
+    moved = Repo(memory.path.rename(memory.path.with_name("moved")), init=False)
+    moved.mem("uninstall")
+    assert list(shared.iterdir()) == []
+
+
+def test_a59_a_copy_and_a_clone_are_told_and_leave_the_lines_of_the_first(memory: Repo, shared: Path) -> None:
+    copy = Repo(memory.path.with_name("copy"), init=False)
+    shutil.copytree(memory.path, copy.path, dirs_exist_ok=True, symlinks=True)
+    assert "moved or copied" in hooks_wrong(copy)
+    clone = Repo(memory.path.with_name("clone"), init=False)
+    clone.git("clone", "-q", str(memory.path), ".")
+    assert hooks_wrong(clone) == "" and "for other repositories, none for this one" in clone.mem("doctor").stdout
+    for repo in (copy, clone):
+        assert "none for this one" in repo.mem("uninstall").stdout
+    assert tried(memory)[0] == 1 and hooks_wrong(memory) == ""

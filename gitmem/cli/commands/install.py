@@ -19,7 +19,7 @@ from gitmem.git.hooks import HOOKS, REFRESH, SERVER
 from gitmem.git.hooks.folder import hooks_folder, is_husky, is_shared, lefthook_file, serves_others
 from gitmem.git.hooks.installation import Step
 from gitmem.git.hooks.installation import install as install_hooks
-from gitmem.git.hooks.record import remember
+from gitmem.git.hooks.record import former_name, remember
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
 
@@ -82,9 +82,11 @@ def command(
         only = repo.common_dir.as_posix()
     if only and not _may_use(folder, ask=not (dry_run or as_json)):
         return Exit.DONE
-    steps = install_hooks(folder, python, names, promote or promotion_mode(folder), only=only, dry=dry_run)
+    former = former_name(repo.common_dir)
+    mode = promote or promotion_mode(folder)
+    steps = install_hooks(folder, python, names, mode, only=only, former=former, dry=dry_run)
     if not dry_run and not server:
-        remember(repo.common_dir, names)
+        remember(repo.common_dir, names, only)
     driven = not server and not refresh_only
     merging = driven and merge_driver.set_up(repo, sys.executable, config.memory_daily, dry=dry_run)
     if repo.root is None and not server:

@@ -27,9 +27,9 @@ from gitmem.errors import Exit, GitMemError
 from gitmem.exchange.sync_timer import timer_files
 from gitmem.git import merge_driver
 from gitmem.git.hooks.folder import hooks_folder
-from gitmem.git.hooks.installation import Step
+from gitmem.git.hooks.installation import Step, installed
 from gitmem.git.hooks.installation import uninstall as uninstall_hooks
-from gitmem.git.hooks.record import remember
+from gitmem.git.hooks.record import former_name, remember
 from gitmem.git.opening import Repository
 
 REMOVED, WOULD_REMOVE, KEPT = "removed", "would be removed", "kept"  # states of a part in JSON
@@ -71,7 +71,10 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     merging = merge_driver.take_out(repo, dry=dry_run)
     hosts = unregister_project(repo, dry_run=dry_run)
     if not as_json:
-        show_steps(steps, folder, dry_run, False, "there are no hooks of ours", "removed" if merging else "")
+        nothing = "there are no hooks of ours"
+        if "elsewhere" in installed(folder, repo.common_dir.as_posix()).values():
+            nothing = "our lines there are for other repositories, and none for this one:"
+        show_steps(steps, folder, dry_run, False, nothing, "removed" if merging else "")
         for host in hosts:
             show_unregistered(host, dry_run)
     asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
@@ -106,9 +109,13 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
 def _remove_hooks(repo: Repository, dry_run: bool) -> list[Step]:
     """Remove our lines from the hook files in Git's folder of hooks, and in the repository's own, which was used before
     core.hooksPath was set. Returns what was done to each file."""
-    only = repo.common_dir.as_posix()
+    only, former = repo.common_dir.as_posix(), former_name(repo.common_dir)
     folders = {folder.resolve(): folder for folder in (repo.common_dir / "hooks", hooks_folder(repo))}
-    steps = [step for folder in folders.values() for step in uninstall_hooks(folder, only=only, dry=dry_run)]
+    steps = [
+        step
+        for folder in folders.values()
+        for step in uninstall_hooks(folder, only=only, former=former, dry=dry_run)
+    ]
     if not dry_run:
         remember(repo.common_dir, ())
     return steps

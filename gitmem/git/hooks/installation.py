@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,12 +39,14 @@ class Step:
 
 
 def install(
-    folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, only: str = "", dry: bool = False
-) -> list[Step]:
+    folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, only: str = "", former: str = "",
+    dry: bool = False,
+) -> list[Step]:  # fmt: skip
     """Write our block to each hook of `folder`, or update it. Returns the changes, made or (with `dry`) to be made.
 
     `python`, `promote`: as in `block`. `only`: the Git directory for which the block acts, beside those that the block
-    names already; "" if the folder belongs to one repository. Raises GitMemError if a file cannot be read or written;
+    names already; "" if the folder belongs to one repository. `former`: the name of the same repository before it was
+    moved, which the block names no longer; "" for none. Raises GitMemError if a file cannot be read or written;
     hooks before it are changed then.
     """
     steps = []
@@ -55,7 +57,8 @@ def install(
             path = folder / name
             named: tuple[str, ...] = ()
             if only:
-                named = tuple(dict.fromkeys([*repositories(_content(path)), only]))
+                kept = (each for each in repositories(_content(path)) if each != former)
+                named = tuple(dict.fromkeys([*kept, only]))
             step = _installation(path, block(name, python, promote, named))
             if step is None:
                 continue
@@ -70,17 +73,17 @@ def install(
     return steps
 
 
-def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
+def uninstall(folder: Path, *, only: str = "", former: str = "", dry: bool = False) -> list[Step]:
     """Remove our blocks. Every other byte, mode and link is then as it was before `install`. Returns the changes.
 
-    A block that names other repositories beside `only` stays for those. With `dry` nothing is written. Raises
-    GitMemError if a file cannot be read or changed; hooks before it are changed then.
+    A block that names other repositories beside `only` and `former` (as in `install`) stays for those. With
+    `dry` nothing is written. Raises GitMemError if a file cannot be read or changed; hooks before it are changed then.
     """
     steps = []
     for name in (*HOOKS, *SERVER):
         path = folder / name
         try:
-            step = _removal(path, only)
+            step = _removal(path, (only, former))
             if step is None:
                 continue
             if not dry:
@@ -93,15 +96,17 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
     return steps
 
 
-def installed(folder: Path) -> dict[str, str]:
-    """Name of each hook -> `current`, `old` (of another version, or Git does not run it) or `missing`. Raises OSError
-    if a file cannot be read."""
+def installed(folder: Path, only: str = "") -> dict[str, str]:
+    """Name of each hook -> `current`, `old` (of another version, or Git does not run it), `missing`, or `elsewhere` (it
+    acts for other repositories than `only`, as in `install`). Raises OSError if a file cannot be read."""
     states = {}
     for name in HOOKS:
         path = folder / name
         ours = BLOCK.search(_content(path))
         if ours is None:
             states[name] = "missing"
+        elif only and (named := repositories(ours[0])) and only not in named:
+            states[name] = "elsewhere"
         elif is_current(ours[0], name) and (_mode(path) & EXECUTABLE or is_husky(folder)):
             states[name] = "current"
         else:
@@ -155,13 +160,13 @@ def _installation(path: Path, text: str) -> Step | None:
     return Step("new; what was there is called by it", path, partial(_move_aside, path, whole + _call(path)))
 
 
-def _removal(path: Path, only: str) -> Step | None:
+def _removal(path: Path, only: Sequence[str]) -> Step | None:
     """The step that removes our block from a hook file, or `only` from its repositories; None if nothing changes."""
     data, saved = _content(path), _saved(path)
     if not BLOCK.search(data):
         return None
 
-    others = [named for named in repositories(data) if named != only]
+    others = [named for named in repositories(data) if named not in only]
     if others:
         new = with_repositories(data, others)
         if new == data:
