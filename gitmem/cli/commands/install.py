@@ -121,7 +121,8 @@ def _may_use(folder: Path, *, ask: bool) -> bool:
 def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iterator[str]:
     """Notes about husky and lefthook, which write hook files themselves, if the repository uses one of them."""
     if is_husky(folder):
-        yield "note: husky writes .husky/_ anew, so our lines stand in the files of .husky, which it runs"
+        own = folder.name
+        yield f"note: husky writes {own}/_ anew, so our lines stand in the files of {own}, which it runs"
     file = lefthook_file(repo)
     if file is None:
         return

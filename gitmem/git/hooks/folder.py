@@ -9,19 +9,20 @@ from gitmem.git.write import run_git
 
 
 def hooks_folder(repo: Repository) -> Path:
-    """The folder for the hooks of a person: Git's hook folder, or `.husky` above it if that is `.husky/_`.
+    """The folder for the hooks of a person: Git's hook folder, or the folder above it if that is husky's `_`.
 
-    husky runs the files of `.husky`, and writes `.husky/_` again at each installation of packages.
+    husky runs the files of `.husky`, or of another folder that its user chose, and writes the folder `_` in it again at
+    each installation of packages.
     """
     folder = Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
-    if folder.name == "_" and folder.parent.name == ".husky":
+    if folder.name == "_" and (folder.parent.name == ".husky" or is_husky(folder.parent)):
         return folder.parent
     return folder
 
 
 def is_husky(folder: Path) -> bool:
     """Whether husky (9 and newer) runs the files of `folder`: it runs them by `sh`, whatever mode and first line."""
-    return folder.name == ".husky" and (folder / "_" / "h").is_file()
+    return (folder / "_" / "h").is_file()
 
 
 def lefthook_file(repo: Repository) -> Path | None:
