@@ -154,7 +154,8 @@ def gate_staged(run: GateRun) -> GateResult:
 
 
 def gate_message(run: GateRun) -> GateResult:
-    """Scan the commit message. The hook commit-msg also scans the staged content if the hook pre-commit may not run.
+    """Scan the commit message. The hook commit-msg also scans the staged content if the hook pre-commit or
+    pre-merge-commit may not run.
 
     Raises UsageError if Git names no file of the message.
     """
@@ -164,8 +165,8 @@ def gate_message(run: GateRun) -> GateResult:
     if run.hook == "commit-msg":
         broken = broken_hooks(run.repo)
         report_broken_hooks(run.repo, broken)
-        if "pre-commit" in broken:
-            report = merged_reports([report, scan_staged(run.repo, run.today)])
+        if not broken.isdisjoint(("pre-commit", "pre-merge-commit")):
+            report = merged_reports([report, scan_staged(run.repo, run.today, merging=True)])
     return GateResult(run.hook, report)
 
 
@@ -196,16 +197,16 @@ GATE_OF_HOOK: dict[str, Callable[[GateRun], GateResult]] = {
 
 
 def broken_hooks(repo: Repository) -> frozenset[str]:
-    """The names of the installed hooks that were changed, or are missing and neither pre-commit nor lefthook runs them.
-    Empty if none is missing, even if some were changed, and if git-mem installed no hooks here."""
+    """The names of the installed hooks that are missing, that Git does not run or reach, or that were changed. Empty if
+    some were only changed, and if git-mem installed no hooks here."""
     from gitmem.gate.setup_checks import hook_faults
 
     if not remembered(repo.common_dir):
         return frozenset()
     faults = hook_faults(repo, hooks_folder(repo))
-    if not faults.missing:
+    if not faults.missing and not faults.idle:
         return frozenset()
-    return frozenset((*faults.changed, *faults.missing))
+    return frozenset((*faults.changed, *faults.idle, *faults.missing))
 
 
 def report_broken_hooks(repo: Repository, broken: frozenset[str]) -> None:

@@ -82,6 +82,10 @@ def hook_check(repo: Repository, folder: Path) -> Check:
     wrong: list[str] = []
     if faults.changed:
         wrong = [Message("changed or of another version: {}", ", ".join(faults.changed))]
+    if idle := [name for name in faults.idle if state[name] == "not executable"]:
+        wrong += [Message("Git does not run them, as they are not executable: {}", ", ".join(idle))]
+    if idle := [name for name in faults.idle if state[name] == "not reached"]:
+        wrong += [Message("lines before ours may end the hook: {}", ", ".join(idle))]
     if any(state[name] == "elsewhere" for name in faults.missing):
         wrong += [
             Message("our lines in {} name other repositories and not this one, which was moved or copied", folder)
@@ -107,9 +111,8 @@ def hook_faults(repo: Repository, folder: Path) -> HookFaults:
             expected = HOOKS
     return HookFaults(
         changed=tuple(name for name, how in state.items() if how == "old"),
-        missing=tuple(
-            name for name in expected if state[name] in ABSENT and not _runs_elsewhere(repo, folder, name)
-        ),
+        idle=tuple(name for name, how in state.items() if how in ("not executable", "not reached")),
+        missing=tuple(name for name in expected if state[name] in ABSENT and not _runs_elsewhere(repo, folder, name)),
     )
 
 
@@ -300,8 +303,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class HookFaults:
-    """Hooks of ours that may not run. `changed`: names of those whose file was changed, is of another version or cannot
-    be executed. `missing`: names of those that are expected and that nothing runs."""
+    """Hooks of ours that may not run. `changed`: names of those whose file was changed or is of another version.
+    `idle`: names of those whose file cannot be executed, or has lines before ours. `missing`: names of those that are
+    expected and that nothing runs."""
 
     changed: tuple[str, ...]
+    idle: tuple[str, ...]
     missing: tuple[str, ...]

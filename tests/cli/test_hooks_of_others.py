@@ -31,12 +31,12 @@ def memory(repo: Repo) -> Repo:
     return repo
 
 
-def husky(repo: Repo) -> None:
+def husky(repo: Repo, folder: str = ".husky") -> None:
     """What husky's `prepare` script does."""
     for name in NAMES:
-        repo.write(f".husky/_/{name}", SHIM).chmod(0o755)
-    repo.write(".husky/_/h", RUNNER)
-    repo.git("config", "core.hooksPath", ".husky/_")
+        repo.write(f"{folder}/_/{name}", SHIM).chmod(0o755)
+    repo.write(f"{folder}/_/h", RUNNER)
+    repo.git("config", "core.hooksPath", f"{folder}/_")
 
 
 def tried(repo: Repo, text: str = BAD, message: str = "x") -> tuple[int, str]:
@@ -46,19 +46,21 @@ def tried(repo: Repo, text: str = BAD, message: str = "x") -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_hooks_beside_husky_stand_in_the_files_that_it_runs(memory: Repo) -> None:
-    husky(memory)
-    memory.write(".husky/pre-commit", "echo theirs >&2\n")
+@pytest.mark.parametrize("folder", [".husky", ".config/husky"])
+def test_hooks_beside_husky_stand_in_the_files_that_it_runs(memory: Repo, folder: str) -> None:
+    husky(memory, folder)
+    memory.write(f"{folder}/pre-commit", "echo theirs >&2\n")
     said = memory.mem("install").stderr
     assert "husky" in said
-    husky(memory)
+    shutil.rmtree(memory.path / folder / "_")
+    husky(memory, folder)
     code, said = tried(memory)
     assert code == 1 and "github-token" in said
     assert tried(memory, "- fine\n") == (0, "theirs\n")
     assert "wrong  hooks" not in memory.mem("doctor", check=False).stdout
     memory.mem("uninstall")
-    assert memory.read(".husky/pre-commit") == "echo theirs >&2\n"
-    assert sorted(path.name for path in (memory.path / ".husky").iterdir()) == ["_", "pre-commit"]
+    assert memory.read(f"{folder}/pre-commit") == "echo theirs >&2\n"
+    assert sorted(path.name for path in (memory.path / folder).iterdir()) == ["_", "pre-commit"]
 
 
 def test_what_still_runs_does_the_work_of_a_gate_that_lefthook_moved_away(memory: Repo) -> None:
@@ -71,6 +73,38 @@ def test_what_still_runs_does_the_work_of_a_gate_that_lefthook_moved_away(memory
     assert code == 1 and "lefthook has written them" in said and "github-token" in said
     assert "wrong  hooks: missing: pre-commit" in memory.mem("doctor", check=False).stdout
     assert "missing: pre-commit" in memory.mem("status").stdout
+
+
+@pytest.mark.parametrize("hook", ["pre-commit", "pre-merge-commit"])
+@pytest.mark.parametrize("how", ["exit 0 first", "not executable"])
+def test_commit_msg_does_the_work_of_a_gate_that_git_does_not_run_or_reach(memory: Repo, hook: str, how: str) -> None:
+    memory.mem("install")
+    path = memory.path / ".git/hooks" / hook
+    if how == "not executable":
+        path.chmod(0o644)
+    else:
+        path.write_text(path.read_text().replace("#!/bin/sh\n", "#!/bin/sh\nexit 0\n", 1))
+    assert hook in hooks_wrong(memory)
+    memory.git("checkout", "-qb", "side")
+    memory.commit("bad", {"memory/a.md": BAD})
+    memory.git("checkout", "-q", "main")
+    if hook == "pre-commit":
+        code, said = tried(memory)
+    else:
+        memory.commit("ours", {"memory/b.md": "- b\n"})
+        done = memory.run("git", "merge", "-m", "x", "side", check=False)
+        code, said = done.returncode, done.stderr
+    assert code == 1 and "github-token" in said and hook in said
+    memory.mem("install")
+    assert hooks_wrong(memory) == ""
+
+
+def test_gates_that_git_cannot_run_are_told_by_post_commit(memory: Repo) -> None:
+    memory.mem("install")
+    for name in ("pre-commit", "commit-msg"):
+        (memory.path / ".git/hooks" / name).chmod(0o644)
+    code, said = tried(memory)
+    assert code == 0 and "not executable: pre-commit, commit-msg" in said
 
 
 def test_with_both_gates_gone_post_commit_says_so(memory: Repo) -> None:

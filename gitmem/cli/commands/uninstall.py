@@ -112,9 +112,7 @@ def _remove_hooks(repo: Repository, dry_run: bool) -> list[Step]:
     only, former = repo.common_dir.as_posix(), former_name(repo.common_dir)
     folders = {folder.resolve(): folder for folder in (repo.common_dir / "hooks", hooks_folder(repo))}
     steps = [
-        step
-        for folder in folders.values()
-        for step in uninstall_hooks(folder, only=only, former=former, dry=dry_run)
+        step for folder in folders.values() for step in uninstall_hooks(folder, only=only, former=former, dry=dry_run)
     ]
     if not dry_run:
         remember(repo.common_dir, ())

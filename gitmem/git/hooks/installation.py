@@ -76,8 +76,8 @@ def install(
 def uninstall(folder: Path, *, only: str = "", former: str = "", dry: bool = False) -> list[Step]:
     """Remove our blocks. Every other byte, mode and link is then as it was before `install`. Returns the changes.
 
-    A block that names other repositories beside `only` and `former` (as in `install`) stays for those. With
-    `dry` nothing is written. Raises GitMemError if a file cannot be read or changed; hooks before it are changed then.
+    A block that names other repositories beside `only` and `former` (as in `install`) stays for those. With `dry`
+    nothing is written. Raises GitMemError if a file cannot be read or changed; hooks before it are changed then.
     """
     steps = []
     for name in (*HOOKS, *SERVER):
@@ -97,8 +97,11 @@ def uninstall(folder: Path, *, only: str = "", former: str = "", dry: bool = Fal
 
 
 def installed(folder: Path, only: str = "") -> dict[str, str]:
-    """Name of each hook -> `current`, `old` (of another version, or Git does not run it), `missing`, or `elsewhere` (it
-    acts for other repositories than `only`, as in `install`). Raises OSError if a file cannot be read."""
+    """Name of each hook -> its state for the repository `only` (as in `install`).
+
+    `current`, `old` (of another version), `missing`, `elsewhere` (it acts for other repositories), `not executable`
+    (Git passes over it) or `not reached` (lines before ours may end the hook). Raises OSError if a file cannot be read.
+    """
     states = {}
     for name in HOOKS:
         path = folder / name
@@ -107,7 +110,11 @@ def installed(folder: Path, only: str = "") -> dict[str, str]:
             states[name] = "missing"
         elif only and (named := repositories(ours[0])) and only not in named:
             states[name] = "elsewhere"
-        elif is_current(ours[0], name) and (_mode(path) & EXECUTABLE or is_husky(folder)):
+        elif not (_mode(path) & EXECUTABLE or is_husky(folder)):
+            states[name] = "not executable"
+        elif _has_code_before_block(_content(path)):
+            states[name] = "not reached"
+        elif is_current(ours[0], name):
             states[name] = "current"
         else:
             states[name] = "old"
@@ -139,6 +146,8 @@ def _installation(path: Path, text: str) -> Step | None:
     data, mode, husky = _content(path), _mode(path), is_husky(path.parent)
     if BLOCK.search(data):
         new = BLOCK.sub(lambda _: ours, data, count=1)
+        if _has_code_before_block(data):
+            new = _with_block(BLOCK.sub(b"", data, count=1), ours)
         new_mode = mode
         if not husky:
             new_mode |= EXECUTABLE  # Git passes over a hook that cannot be executed
@@ -148,16 +157,29 @@ def _installation(path: Path, text: str) -> Step | None:
 
     shebang = SHELL_SHEBANG.match(data)
     if (shebang and mode & EXECUTABLE) or (husky and _is_regular(path)):
-        start = 0
-        if shebang:
-            start = shebang.end()
-        new = data[:start] + ours + data[start:]
+        new = _with_block(data, ours)
         return Step("added to the script that is there", path, partial(_write, path, new, mode))
 
     saved = _saved(path)
     if os.path.lexists(saved):
         raise GitMemError(f"'{saved}' is in the way", "an earlier install was cut short: look at both, keep one")
     return Step("new; what was there is called by it", path, partial(_move_aside, path, whole + _call(path)))
+
+
+def _with_block(data: bytes, ours: bytes) -> bytes:
+    """A script with our block after its first line, or before it if that names no shell."""
+    start = 0
+    if shebang := SHELL_SHEBANG.match(data):
+        start = shebang.end()
+    return data[:start] + ours + data[start:]
+
+
+def _has_code_before_block(data: bytes) -> bool:
+    """Whether a hook file with our block has other lines before it than comments, which could end the hook."""
+    ours = BLOCK.search(data)
+    assert ours is not None
+    lines = map(bytes.strip, data[: ours.start()].split(b"\n"))
+    return any(line and not line.startswith(b"#") for line in lines)
 
 
 def _removal(path: Path, only: Sequence[str]) -> Step | None:

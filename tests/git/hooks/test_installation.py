@@ -172,8 +172,21 @@ def test_installing_again_makes_a_hook_executable_and_uninstalling_for_another_r
     install(tmp_path, "", ["pre-commit"], only="/srv/one/.git")
     hook = tmp_path / "pre-commit"
     hook.chmod(0o644)
-    assert installed(tmp_path)["pre-commit"] == "old"
+    assert installed(tmp_path)["pre-commit"] == "not executable"
     assert [step.what for step in install(tmp_path, "", ["pre-commit"], only="/srv/one/.git")] == ["updated"]
     assert installed(tmp_path)["pre-commit"] == "current"
     before = snapshot(tmp_path)
     assert uninstall(tmp_path, only="/srv/two/.git") == [] and snapshot(tmp_path) == before
+
+
+def test_lines_before_ours_are_told_and_installing_again_puts_ours_first(tmp_path: Path) -> None:
+    install(tmp_path, "")
+    path = tmp_path / "pre-commit"
+    path.write_text(path.read_text().replace("#!/bin/sh\n", "#!/bin/sh\n\n# a comment\n", 1))
+    assert installed(tmp_path)["pre-commit"] == "current"
+    path.write_text(path.read_text().replace("#!/bin/sh\n", "#!/bin/sh\nexit 0\n", 1))
+    assert installed(tmp_path)["pre-commit"] == "not reached"
+    install(tmp_path, "")
+    assert installed(tmp_path)["pre-commit"] == "current"
+    uninstall(tmp_path)
+    assert path.read_text().startswith("#!/bin/sh\nexit 0\n") and "git mem >>>" not in path.read_text()
