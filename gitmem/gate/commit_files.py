@@ -25,7 +25,8 @@ from gitmem.gate.examine import Blob, Source
 from gitmem.gate.files_before import files_before
 from gitmem.gate.imported_files import newly_imported
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.tags_and_notes import tags_and_notes_of
+from gitmem.gate.pushed_commits import oids_of_all_refs
+from gitmem.gate.tags_and_notes import tags_and_notes_of, tags_without_commit
 from gitmem.git import promised_objects
 from gitmem.git.objects import (
     LINKS,
@@ -138,6 +139,14 @@ def files_of_new_commits(repo: Repository, base: str, tip: str, policy: Policy) 
     """Like `files_with_tags_and_notes`, for the commits that `tip` has and `base` lacks (oids; `base` "" for all
     commits of `tip`)."""
     return files_with_tags_and_notes(repo, [tip, *([f"^{base}"] if base else [])], policy, base)
+
+
+def files_of_history(repo: Repository, policy: Policy) -> Source:
+    """Like `files_with_tags_and_notes`, for all commits of all refs, and with what refs publish that name no commit."""
+    source = Source(())
+    if revs := oids_of_all_refs(repo):
+        source = files_with_tags_and_notes(repo, revs, policy)
+    return replace(source, blobs=chain(source.blobs, tags_without_commit(repo, policy)))
 
 
 def files_with_tags_and_notes(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:

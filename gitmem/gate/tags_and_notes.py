@@ -8,23 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from gitmem.gate.blob_reading import BlobPlace, read_blobs
 from gitmem.gate.examine import Blob
-from gitmem.gate.policy import MESSAGE
+from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.pushed_commits import RefUpdate
-from gitmem.git.ranges import tag_objects, tags, touched
+from gitmem.git.objects import LINKS
+from gitmem.git.ranges import ref_objects, tag_objects, touched
 from gitmem.git.repository import Repository
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
-NOTES = "refs/notes/"
+NOTES, TAGS = "refs/notes/", "refs/tags/"
 
 
 def tags_and_notes_of(repo: Repository, commits: Collection[str]) -> Iterator[Blob]:
     """The messages of the annotated tags of these commits (oids), and every version of the notes to them."""
-    yield from _tag_messages(repo, [oid for oid, commit in tags(repo) if commit in commits])
+    yield from _tag_messages(repo, [row.oid for row in ref_objects(repo, TAGS) if row.is_tag and row.peeled in commits])
     tips = [oid for name, oid in repo.refs(NOTES) if name.startswith(NOTES)]
     for commit, path, oid in _versions_of_notes(repo, tips):
         if path.replace("/", "") in commits:
             yield from _note(repo, commit, oid)
+
+
+def tags_without_commit(repo: Repository, policy: Policy) -> Iterator[Blob]:
+    """What refs publish that name no commit: the messages of their tags, their blobs like messages, and the files of
+    their trees that the gate scans. A push of such a ref is refused."""
+    rows = [row for row in ref_objects(repo, "refs/") if row.kind != "commit"]
+    yield from _tag_messages(repo, [row.oid for row in rows if row.is_tag])
+    blobs = dict.fromkeys(row.peeled for row in rows if row.kind == "blob")
+    yield from read_blobs(repo, (BlobPlace(MESSAGE, oid, oid) for oid in blobs), policy)
+    for tree in dict.fromkeys(row.peeled for row in rows if row.kind == "tree"):
+        listed = (entry for entry in repo.entries(tree) if entry.mode not in LINKS and policy.scans(entry.path))
+        yield from read_blobs(repo, (BlobPlace(entry.path, entry.oid, tree) for entry in listed), policy)
 
 
 def pushed_tags_and_notes(repo: Repository, updates: Iterable[RefUpdate]) -> Iterator[Blob]:
@@ -51,7 +65,7 @@ def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
             head, _, message = data.partition(b"\n\n")
             yield Blob(MESSAGE, message, commit=oid)
             named = head.split(b"\n", 1)[0].removeprefix(b"object ").decode("ascii", "replace")
-            if named not in seen:
+            if named not in seen and b"\ntype tag\n" in head + b"\n":
                 seen.add(named)
                 waiting.append(named)
 

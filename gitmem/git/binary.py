@@ -122,6 +122,8 @@ class BinaryRepository:
         refs = []
         for row in rows:
             name, kind, oid, peeled_kind, peeled = row.split("\0")
+            if peeled_kind == "tag":  # older Git follows one tag only
+                peeled, peeled_kind, _ = self._objects.info(f"{oid}^{{}}")
             if "commit" in (kind, peeled_kind):
                 refs.append((name, oid if kind == "commit" else peeled))
         return refs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 from gitmem.git.objects import MAX_FILES
 from gitmem.git.process import PIECE_BYTES, git_of, too_many_files
@@ -58,11 +58,31 @@ def touched(
         yield from _parse(_fields(output))
 
 
-def tags(repo: Repository) -> list[tuple[str, str]]:
-    """(oid of the tag object, oid of the tagged object) of each annotated tag."""
-    form = "--format=%(objecttype) %(objectname) %(*objectname)"
-    rows = [row.split() for row in git_of(repo).run(["for-each-ref", form, "refs/tags/"]).decode("ascii").splitlines()]
-    return [(row[1], row[2]) for row in rows if row[0] == "tag" and len(row) == 3]
+class RefObject(NamedTuple):
+    """A ref's object. `oid`: its own oid. `is_tag`: it is a tag object. `kind`, `peeled`: type and oid of the object
+    that is left when all tags are followed; "" when it is missing."""
+
+    ref: str
+    oid: str
+    is_tag: bool
+    kind: str
+    peeled: str
+
+
+def ref_objects(repo: Repository, prefix: str) -> list[RefObject]:
+    """The objects of the refs below a prefix, of those too that name no commit."""
+    form = "--format=%(objectname) %(objecttype) %(refname)"
+    lines = os.fsdecode(git_of(repo).run(["for-each-ref", form, prefix])).splitlines()
+    rows = [line.split(" ", 2) for line in lines]
+    asked = "".join(f"{oid}^{{}}\n" for oid, _, _ in rows).encode("ascii")
+    answers = git_of(repo).run(["cat-file", "--batch-check=%(objectname) %(objecttype)"], stdin=asked)
+    found = []
+    for (oid, kind, ref), answer in zip(rows, answers.decode("ascii").splitlines(), strict=True):
+        peeled, _, peeled_kind = answer.partition(" ")
+        if peeled_kind not in ("commit", "tree", "blob"):  # `<asked> missing`
+            peeled, peeled_kind = "", ""
+        found.append(RefObject(ref, oid, kind == "tag", peeled_kind, peeled))
+    return found
 
 
 def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:

@@ -185,6 +185,38 @@ def test_messages_of_tags_and_notes_are_scanned_where_they_are_published(
         assert memory.run("git", "push", "-q", "--no-verify", "origin", ref, check=False).returncode == 1
 
 
+@pytest.mark.parametrize(
+    "what", ["a tag of a tag", "a tag of a blob", "a tag of a tree", "a light tag on a blob", "a file"]
+)
+def test_a_scan_of_history_reads_every_tag(memory: Repo, what: str) -> None:
+    message = f"deploy with {GITHUB}"
+    if what == "a tag of a tag":
+        memory.git("tag", "-a", "inner", "-m", "fine")
+        memory.git("tag", "-a", "outer", "-m", message, "inner")
+        memory.git("tag", "-d", "inner")
+    elif what == "a light tag on a blob":
+        memory.git("tag", "key", memory.git("hash-object", "-w", "--stdin", input=message).strip())
+    elif what == "a file":
+        (blob,) = memory.git("hash-object", "-w", "--stdin", input=f"- {message}\n").split()
+        memory.git("tag", "-a", "x", "-m", "x", memory.git("mktree", input=f"100644 blob {blob}\tMEMORY.md\n").strip())
+    else:
+        named = "HEAD:MEMORY.md" if what.endswith("blob") else "HEAD^{tree}"
+        memory.git("tag", "-a", "x", "-m", message, named)
+    found = memory.mem("scan", "--history", check=False)
+    assert found.returncode == 1 and found.stdout.count("block github-token") == 1 and GITHUB not in found.stdout
+
+
+def test_a_scan_of_history_reads_commits_that_a_tag_of_a_tag_alone_has(memory: Repo) -> None:
+    memory.git("checkout", "-qb", "side")
+    memory.commit("bad", {"memory/a.md": BAD})
+    memory.git("tag", "-a", "inner", "-m", "x")
+    memory.git("tag", "-a", "outer", "-m", "x", "inner")
+    memory.git("tag", "-d", "inner")
+    memory.git("checkout", "-q", "main")
+    memory.git("branch", "-D", "side")
+    assert memory.mem("scan", "--history", check=False).returncode == 1
+
+
 @pytest.fixture
 def shared(memory: Repo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of hooks for all repositories, with our lines for `memory`."""

@@ -18,7 +18,7 @@ from gitmem.cli.terminal import escape, json_text, page, paint_severities, write
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate import explanation, trial
-from gitmem.gate.commit_files import files_of_last_commits, files_of_new_commits, files_with_tags_and_notes, parse_range
+from gitmem.gate.commit_files import files_of_history, files_of_last_commits, files_of_new_commits, parse_range
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
@@ -27,7 +27,6 @@ from gitmem.gate.exceptions import Entry
 from gitmem.gate.existing_findings import baseline_rows
 from gitmem.gate.files_before import files_before_commit
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.pushed_commits import oids_of_all_refs
 from gitmem.gate.reports.github import as_annotations
 from gitmem.gate.reports.sarif import as_sarif
 from gitmem.gate.reports.text import as_text
@@ -161,9 +160,7 @@ def choose_source(repo: Repository, options: ScanOptions) -> tuple[Policy, Sourc
         source = files_of_new_commits(repo, chosen.base, chosen.tip, policy)
     elif options.history:
         policy = _policy_of_head(repo, today)
-        source = Source(())
-        if repo.head():
-            source = files_with_tags_and_notes(repo, oids_of_all_refs(repo), policy)
+        source = files_of_history(repo, policy)
     elif options.message and not options.paths:
         policy = staged_policy(repo, today)
         source = Source(())
