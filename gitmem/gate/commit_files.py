@@ -34,7 +34,7 @@ from gitmem.git.objects import (
     Change,
     Commit,
 )
-from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
+from gitmem.git.ranges import PathChange, commit_ids, ensure_listable, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.messages import Message
@@ -93,6 +93,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
     names: dict[str, str] = {}  # names and e-mail addresses of authors and committers, which tools show to models
     for commit in listed:
+        ensure_listable(repo, commit.tree)  # Git would list all of it before the first file is seen
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
         for text in (*commit.author, *commit.committer):
             names.setdefault(text, commit.oid)

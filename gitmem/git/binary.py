@@ -174,18 +174,25 @@ class BinaryRepository:
         return self._count_files(self.tree(tree), most)
 
     def _count_files(self, tree: str, most: int) -> int:
-        cached = self._cached_counts.get(tree)
-        if cached is not None:
-            return cached
-        count, subtrees = self._read_tree(tree)
-        for subtree in subtrees:
+        """The number of files of a tree (oid), or one above `most`. A tree may be thousands of folders deep."""
+        counts = self._cached_counts
+        if tree in counts:
+            return counts[tree]
+        open_trees = [(tree, *self._read_tree(tree))]
+        while True:
+            oid, count, subtrees = open_trees.pop()
             if count > most:
                 return count
-            count += self._count_files(subtree, most)
-        if len(self._cached_counts) >= MAX_CACHED_COUNTS:
-            self._cached_counts.clear()
-        self._cached_counts[tree] = count
-        return count
+            while subtrees and subtrees[-1] in counts:
+                count += counts[subtrees.pop()]
+            if subtrees:
+                open_trees += [(oid, count, subtrees), (subtrees[-1], *self._read_tree(subtrees[-1]))]
+                continue
+            if len(counts) >= MAX_CACHED_COUNTS:
+                counts.clear()
+            counts[oid] = count
+            if not open_trees:
+                return count
 
     def _read_tree(self, oid: str) -> tuple[int, list[str]]:
         """(number of files, oids of the subtrees) of one tree, without the files of the subtrees. Raises GitFailed if

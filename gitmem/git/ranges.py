@@ -41,6 +41,13 @@ def commits_touching(repo: Repository, revs: Sequence[str], paths: Sequence[str]
     return git_of(repo).run(["rev-list", *order, "--end-of-options", *revs, "--", *paths]).decode("ascii").split()
 
 
+def ensure_listable(repo: Repository, tree: str) -> None:
+    """Raise TooManyFiles if a tree (oid) has more than MAX_FILES files, counted without listing them: a few objects may
+    stand for thousands of millions of files. Raises GitFailed if a tree is missing."""
+    if repo.count_files(tree, MAX_FILES) > MAX_FILES:
+        raise too_many_files()
+
+
 def touched(
     repo: Repository, commits: Iterable[str], paths: Sequence[str] = ()
 ) -> Iterator[tuple[str, list[PathChange]]]:

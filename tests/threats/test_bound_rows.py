@@ -53,6 +53,18 @@ def test_a54_no_list_of_a_tree_or_a_change_grows_without_end(repo: Repo, few: No
         opened.close()
 
 
+def test_a54_a_scan_of_commits_and_a_check_end_at_a_tree_without_end(repo: Repo) -> None:
+    head = repo.commit("start", {"MEMORY.md": "- one\n"})
+    commit = bomb(repo)
+    after = repo.git("commit-tree", "-p", commit, "-m", "gone", f"{head}^{{tree}}").strip()
+    repo.git("branch", "-f", "bomb", after)
+    for args in (["scan", "--history"], ["scan", "--range", "main..bomb"]):
+        done = repo.mem(*args, check=False)
+        assert done.returncode == 3 and "more than 1,000,000 files" in done.stderr, args
+    done = repo.mem("check", "main..bomb", check=False)
+    assert done.returncode == 2 and "is no file or folder" in done.stderr
+
+
 def test_a54_a_branch_of_too_many_files_is_left_out_of_the_index_and_named(repo: Repo, few: None) -> None:
     from gitmem.config.loading import load
     from gitmem.index.indexer import refresh

@@ -20,6 +20,7 @@ from gitmem.cli.terminal import escape, page, say, write, write_json
 from gitmem.config import Config
 from gitmem.errors import Exit, UsageError
 from gitmem.git.opening import Repository
+from gitmem.messages import Message
 from gitmem.plural import counted
 
 
@@ -98,6 +99,9 @@ def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[
         base = repo.resolve(options.base)
     paths = [path.strip("/").removeprefix("./") for path in options.paths]
     read = documents.read(repo, head, config.memory_daily, paths)
+    for path in paths:
+        if not any(f"{entry.path}/".startswith(f"{path}/") for entry in read.entries):
+            raise UsageError(Message("'{}' is no file or folder of HEAD", path), "git mem check --base REV for a range")
     if base:
         findings, notes = became_false(repo, repo.merge_base(base, head) or base, head, read)
         return findings, len(read.claims), [*read.notes, *notes]
