@@ -19,16 +19,18 @@ from pathlib import Path
 from shlex import quote
 from typing import IO, Any
 
-from gitmem.errors import UsageError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.exchange.service_archives import ARCHIVE, files_named
 from gitmem.hosts.entries import role_of, string_at, text_of, time_of
 from gitmem.hosts.transcript import Role, Transcript, Turn, first_time
 from gitmem.hosts.transcript_parser import as_spoken
 from gitmem.json_values import parse_json
+from gitmem.messages import Message
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, by_start
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
 MAX_CONVERSATION_BYTES = 64 << 20  # a longer conversation is not read
+MAX_CONVERSATIONS = 100_000  # of an archive; a small zip may hold millions of empty ones
 PIECE_BYTES = 1 << 20  # read at a time
 JSON_MARK = re.compile(rb'["{}]')
 STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)  # the rest of a string after its first quote
@@ -51,6 +53,9 @@ def list_conversations(service: str, path: Path) -> Listing:
         size = file.seek(0, 2)
         for start, end in _conversations(file) if size else ():
             place = f"{name} at byte {start}"
+            if len(sessions) + len(left_out) >= MAX_CONVERSATIONS:
+                words = Message("'{}' has more than {} conversations", path, f"{MAX_CONVERSATIONS:,}")
+                raise GitMemError(words, "unpack it, and import its JSON files in parts")
             try:
                 session = _past_session(service, name, file, start, end)
             except OSError as error:

@@ -312,3 +312,14 @@ def test_conversations_are_found_wherever_a_piece_of_the_file_ends(
     with (tmp_path / "x").open("rb") as file:
         places = list(conversation_exports._conversations(file))
     assert [json.loads(data[start:end]) for start, end in places] == rows
+
+
+def test_a54_a_zip_of_very_many_conversations_ends_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation_exports, "MAX_CONVERSATIONS", 3)
+    archive = zipped(tmp_path / "a.zip", conversations=[{}, {}, {}])
+    with pytest.raises(UsageError, match="holds no conversation"):
+        list_conversations("chatgpt", archive)
+    with pytest.raises(GitMemError, match="more than 3 conversations"):
+        list_conversations("chatgpt", zipped(tmp_path / "b.zip", conversations=[{}, {}, {}, {}]))
