@@ -29,7 +29,7 @@ from gitmem.provenance.attribution import Attributor
 from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
-from gitmem.provenance.ledger import Ledger, rejections
+from gitmem.provenance.ledger import Ledger, read_ledger, rejections
 from gitmem.provenance.line_origins import log_origin
 from gitmem.provenance.removals import removed_by_people
 from gitmem.text.named_times import FORMS, start_of
@@ -71,6 +71,44 @@ def read_cursor(repo: Repository, ledger: Ledger, head: str) -> str:
         if is_ancestor and _is_supported(repo, ledger, promotion):
             return oid
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedLines:
+    """The log lines that a promotion by an agent or a bot counts as read, and that no commit promoted or refused.
+    `promotion`: its commit. `since`: the cursor before it, "" for none. `count`: list items and paragraphs' lines."""
+
+    promotion: str
+    since: str
+    count: int
+
+
+def passed_lines(repo: Repository, revs: Sequence[str], head: str, daily: Sequence[str] = ()) -> list[PassedLines]:
+    """The lines that the cursors of machines' commits among `revs` pass. `head`: the newest commit. `daily`: as in
+    `new_logs`. An agent can write such a promotion by hand, and nothing tells it from one that a run made."""
+    inside = {promotion for promotion, _ in read_ledger(repo, revs).cursors if by_machine(repo.commit(promotion))}
+    if not inside:
+        return []
+    ledger = read_ledger(repo, [head])
+    used = {(path, number) for path, first, last, _ in ledger.by_span for number in range(first, last + 1)}
+    found = []
+    for at, (promotion, oid) in enumerate(ledger.cursors):
+        if promotion not in inside or not repo.is_ancestor(oid, promotion):
+            continue
+        since = next((older for _, older in ledger.cursors[at + 1 :] if repo.is_ancestor(older, oid)), "")
+        count = sum(
+            (log.path, number) not in used and _is_item(log.lines[number - 1])
+            for log in new_logs(repo, oid, since, daily).logs
+            for number in log.new
+        )
+        if count:
+            found.append(PassedLines(promotion, since, count))
+    return found
+
+
+def _is_item(line: str) -> bool:
+    """Whether a line of a log has words that are no heading and no comment."""
+    return bool(line.strip()) and not line.lstrip().startswith(("#", "<!--", "---"))
 
 
 def _is_supported(repo: Repository, ledger: Ledger, promotion: str) -> bool:

@@ -79,6 +79,20 @@ def test_a49_a_cursor_counts_only_where_what_is_promoted_follows_from_its_lines(
     assert promoted(repo)
 
 
+def test_a50_a_review_names_the_log_lines_that_an_agents_promotion_passes(repo: Repo) -> None:
+    start(repo)
+    repo.commit("log 9", {"memory/2026-02-09.md": "# 2026-02-09\n\n- Production deploys happen on Tuesdays only.\n"})
+    blob = record_log(repo, "memory/2026-02-10.md", "# 2026-02-10\n\n- Deploys on Friday are forbidden.\n")
+    read_to = ("Memory-Cursor", repo.git("rev-parse", "HEAD").strip())
+    for agent, told in ((("Memory-Agent", "codex"),), True), ((), False):
+        given = (("Memory-Model", "rules/1"), *agent, read_to)
+        text = "Deploys on Friday are forbidden."
+        promote(repo, text, Span("memory/2026-02-10.md", 3, 3, blob), trailers=given)
+        done = repo.mem("review", "HEAD~1..HEAD", check=False)
+        assert ("as read that nothing promoted" in done.stdout) is told, done.stdout
+        repo.git("reset", "-q", "--hard", "HEAD~1")
+
+
 def test_a49_a_rejection_of_nothing_silences_no_fact_whoever_says_it(repo: Repo) -> None:
     start(repo)
     claim = f"Memory-Rejected: MEMORY.md sha256:{text_hash(OTHER)}"

@@ -12,7 +12,9 @@ from typing import ClassVar
 
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.reports.markdown import code
+from gitmem.messages import Message
 from gitmem.plural import counted
+from gitmem.promotion.logs import PassedLines, passed_lines
 from gitmem.provenance.ledger import Claim, unfounded_claims
 from gitmem.review.commit_diff import range_revisions
 from gitmem.review.markup import Links
@@ -30,6 +32,7 @@ class UnfoundedClaims(ReviewWarning):
     place: ClassVar[Place] = Place.FIRST
     found: tuple[Claim, ...] = ()
     fails: bool = False
+    notes: tuple[str, ...] = ()
 
     def points(self) -> int:
         return len(self.found)
@@ -51,5 +54,22 @@ class UnfoundedClaims(ReviewWarning):
 
 def check(commits: Range) -> UnfoundedClaims:
     """Look for unfounded trailers in the messages of the range."""
-    found = unfounded_claims(commits.repo, range_revisions(commits.base, commits.head))
-    return UnfoundedClaims(found=found, fails=any(claim.forged for claim in found))
+    revs = range_revisions(commits.base, commits.head)
+    found = unfounded_claims(commits.repo, revs)
+    passed = passed_lines(commits.repo, revs, commits.head, commits.daily)
+    return UnfoundedClaims(
+        found=found, fails=any(claim.forged for claim in found), notes=tuple(map(_passed_note, passed))
+    )
+
+
+def _passed_note(passed: PassedLines) -> str:
+    """The sentence for the reviewer: a run of promotion leaves lines aside, and so does an agent that wants them
+    unheard."""
+    lines = counted(passed.count, "log line")
+    since = ""
+    if passed.since:
+        since = f" --since {passed.since[:12]}"
+    return Message(
+        "{} of an agent or a bot counts {} as read that nothing promoted or refused; {} offers them",
+        passed.promotion[:12], lines, f"git mem promote{since} --dry-run",
+    )  # fmt: skip
