@@ -56,6 +56,8 @@ TEXT_ENDINGS = (
 )  # text files that an agent opens in its folders
 # Settings file -> the keys whose values name further files that the host hands to its agent.
 LEADING_SETTINGS = {
+    ".opencode/opencode.json": ("instructions",),
+    ".opencode/opencode.jsonc": ("instructions",),
     "opencode.json": ("instructions",),
     "opencode.jsonc": ("instructions",),
     ".gemini/settings.json": ("contextFileName", "fileName"),

@@ -1,8 +1,9 @@
 """Finds the files of a tree that agents read only because another file names them.
 
-A file is named by `@path` in a file that agents read, as instructions in a host's settings, or by lying below the
-folder of a SKILL.md. Only the files that can name others are read. A file found by mistake costs one scan; a missed one
-is never scanned. So settings are searched for strings instead of parsed, and paths are compared without regard to case.
+A file is named by `@path` or `@{path}` in a file that agents read, as instructions in a host's settings, or by lying
+below the folder of a SKILL.md or in a folder that a plugin of Claude Code has. Only the files that can name others are
+read. A file found by mistake costs one scan; a missed one is never scanned. So settings are searched for strings
+instead of parsed, and paths are compared without regard to case.
 """
 
 from __future__ import annotations
@@ -24,7 +25,14 @@ MAX_IMPORT_DEPTH = 5  # levels of imports within imports that are followed, as i
 MAX_LEADING = 500  # files that are read for the paths they name
 MAX_GLOBS = 100  # globs of one settings file; with more, all text files count as named
 SKILL = "skill.md"
-_IMPORT = lazy(r"(?:^|[\s(\[>*_\"'])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<path>(?:\\ |[^\s@`\"'<>)\]])+))", re.MULTILINE)
+PLUGIN = ".claude-plugin/plugin.json"  # code.claude.com/docs/en/plugins-reference
+PLUGIN_FOLDERS = ("commands/", "agents/", "output-styles/")  # of a plugin of Claude Code, in its root
+_IMPORT = lazy(
+    r"(?:^|[\s(\[>*_\"'])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<path>(?:\\ |[^\s@{`\"'<>)\]](?:\\ |[^\s@`\"'<>)\]])*)))"
+    r"|@\{(?P<braced>[^{}\n]+)\}",  # geminicli.com/docs/cli/custom-commands
+    re.MULTILINE,
+)
+_FILE_VALUE = lazy(r"\{file:([^{}\"\n]+)\}")  # opencode.ai/docs/config: a value that is the text of a file
 _KEY = lazy(rf"(?<![\w-])[\"']?(?P<key>{'|'.join(LEADING_KEYS)})[\"']?\s*[:=]")
 _STRINGS = lazy(r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'|([^\s,\[\]{}\"'#]+)")
 _VALUE = lazy(r"\s*(?:\[(?:[^\]\"']|\"(?:[^\"\\]|\\.)*\"|'[^']*')*|(?:\n[^\S\n]*-[^\n]*)+|[^\n,}]*)")
@@ -65,6 +73,10 @@ def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]
     skills = {path.rpartition("/")[0] for path, name in names.items() if name == SKILL and "/" in path}
     if skills:
         found |= {path for path in files if path.endswith(TEXT_ENDINGS) and not skills.isdisjoint(_folders(path))}
+    plugins = [path[: -len(PLUGIN)] for path in files if f"/{path.casefold()}".endswith(f"/{PLUGIN}")]
+    read = tuple(f"{root}{folder}" for root in plugins for folder in PLUGIN_FOLDERS)
+    found |= {path for path in files if path.startswith(read) and path.endswith(TEXT_ENDINGS)}
+    found |= {f"{root}{PLUGIN}" for root in plugins if f"{root}{PLUGIN}" in files}
     settings_names = {settings.rpartition("/")[2] for settings in LEADING_SETTINGS}
     for path, text in _texts(repo, files, [path for path, name in names.items() if name in settings_names]):
         found |= _named_by_settings(path, text, tree)
@@ -112,7 +124,7 @@ def import_places(path: str, text: str) -> Iterator[list[str]]:
         return
     folder = path.rpartition("/")[0]
     for match in _IMPORT.finditer(text):
-        name = match["quoted"] or match["path"].replace("\\ ", " ")
+        name = match["quoted"] or match["braced"] or match["path"].replace("\\ ", " ")
         yield [
             posixpath.normpath(posixpath.join(at, spelled))
             for spelled in (name, name.rstrip(".,;:!?*_"))
@@ -130,7 +142,10 @@ def _named_by_settings(path: str, text: str, tree: _Tree) -> set[str]:
     here = path.rpartition("/")[0]
     project = path[: len(path) - len(known)].rstrip("/")
     wanted: dict[str, None] = {}
-    for value in _values(text, LEADING_SETTINGS[known]):
+    values = [*_values(text, LEADING_SETTINGS[known])]
+    if "opencode" in known:
+        values += [value.strip() for value in _FILE_VALUE.findall(text)]
+    for value in values:
         glob = _BRACES.sub("*", value).casefold()
         for folder in dict.fromkeys((here, project)):
             wanted[posixpath.normpath(posixpath.join(folder.casefold(), glob)).replace("**/", "*")] = None

@@ -48,6 +48,11 @@ LEADING = {
     "qwen": (".qwen/settings.json", '{"contextFileName": "style.txt"}', "docs/style.txt"),
     "codex": (".codex/config.toml", "project_doc_fallback_filenames = ['style.txt']", "style.txt"),
     "aider": (".aider.conf.yml", "read:\n  - docs/style.txt\n", "docs/style.txt"),
+    "a command of gemini": (".gemini/commands/x.toml", 'prompt = "Use @{docs/style.txt} now"', "docs/style.txt"),
+    "a command of qwen": (".qwen/commands/x.md", "Use this:@{docs/my style.rst}", "docs/my style.rst"),
+    "a prompt of opencode": ("opencode.json", '{"agent": {"b": {"prompt": "{file:./docs/b.txt}"}}}', "docs/b.txt"),
+    "a template": (".opencode/opencode.json", '{"command": {"b": {"template": "{file:../b.rst}"}}}', "b.rst"),
+    "the folder of opencode": (".opencode/opencode.json", '{"instructions": ["docs/a.txt"]}', "docs/a.txt"),
     "many globs": (
         "opencode.json",
         '{"instructions": [' + '"%s*", ' * 200 % tuple(range(200)) + '"docs/s*"]}',
@@ -132,3 +137,40 @@ def test_a_merge_of_an_import_and_an_order_is_refused_in_both_directions(repo: R
     repo.git("checkout", "-q", into)
     done = repo.run("git", "merge", "-m", "both", other, check=False)
     assert done.returncode != 0 and "docs/style.txt" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("how", ["a command of gemini", "a prompt of opencode", "the folder of opencode"])
+def test_an_import_of_an_old_file_is_refused_by_the_hook(repo: Repo, how: str) -> None:
+    leading, text, led = LEADING[how]
+    repo.commit("start", {"MEMORY.md": "- one\n", leading: text})
+    repo.mem("install")
+    repo.write(led, ORDER)
+    repo.git("add", "-A")
+    done = repo.run("git", "commit", "-qm", "x", check=False)
+    assert done.returncode == 1 and led in done.stderr
+
+
+@pytest.mark.parametrize("root", ["", "plugins/p/"])
+def test_the_folders_of_a_plugin_are_scanned(repo: Repo, root: str) -> None:
+    files = {"MEMORY.md": "- one\n", f"{root}.claude-plugin/plugin.json": "{}", "other/commands/x.md": "x\n"}
+    repo.commit("start", files)
+    repo.mem("install")
+    for path in ("commands/x.md", "agents/x.md"):
+        repo.write(f"{root}{path}", ORDER)
+        repo.git("add", "-A")
+        done = repo.run("git", "commit", "-qm", "x", check=False)
+        assert done.returncode == 1 and f"{root}{path}" in done.stderr
+        repo.git("reset", "-q", "--hard")
+    repo.write("other/commands/x.md", ORDER)
+    assert repo.run("git", "commit", "-qam", "x", check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["CRUSH.md", "sub/crush.local.md", ".aiassistant/rules/x.md", ".firebender/rules/x.mdc"]
+)
+def test_instructions_of_hosts_that_are_not_installed_are_scanned(repo: Repo, path: str) -> None:
+    repo.commit("start", {"MEMORY.md": "- one\n"})
+    repo.mem("install")
+    repo.write(path, ORDER)
+    repo.git("add", "-A")
+    assert repo.run("git", "commit", "-qm", "x", check=False).returncode == 1

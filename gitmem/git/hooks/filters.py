@@ -17,7 +17,7 @@ PATHSPECS = (
 IMPORTERS = tuple(
     f":(icase)*{name}" for name in (*IMPORTING, *(f"{folder}/*" for folder in FOLDERS), *LEADING_SETTINGS)
 )
-IMPORT = rf"(^|[^a-zA-Z0-9.])@[a-zA-Z0-9._/~\"-]|({'|'.join(LEADING_KEYS)})[^a-zA-Z0-9]*[:=]"
+IMPORT = rf"(^|[^a-zA-Z0-9.])@[a-zA-Z0-9._/~\"-]|@\{{|\{{file:|({'|'.join(LEADING_KEYS)})[^a-zA-Z0-9]*[:=]"
 
 # What a detector may find in a commit message: only plain English words and short numbers are not read
 # (tests/git/hooks/test_message_filter.py). Lines with `#` count, because `git commit -m` keeps them.
