@@ -1,11 +1,12 @@
-"""Reads the messages of annotated tags, and Git's notes (git-notes(1)), which are published with the commits.
+"""Reads annotated tags, Git's notes (git-notes(1)) and names of refs, which are published with the commits.
 
-Both are scanned like commit messages: as blobs with the path MESSAGE, whose `commit` is the oid of the tag object or of
+All are scanned like commit messages: as blobs with the path MESSAGE, whose `commit` is the oid of the tag object or of
 the commit of the notes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from gitmem.gate.blob_reading import BlobPlace, read_blobs
@@ -17,6 +18,8 @@ from gitmem.git.ranges import ref_objects, tag_objects, touched
 from gitmem.git.repository import Repository
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
+PREFIX = re.compile(r"^refs/(?:heads|tags|notes)/")
+TAGGER = re.compile(rb"^tagger (?P<name>[^\n<]*)<(?P<email>[^\n>]*)>", re.MULTILINE)
 NOTES, TAGS = "refs/notes/", "refs/tags/"
 
 
@@ -42,8 +45,13 @@ def tags_without_commit(repo: Repository, policy: Policy) -> Iterator[Blob]:
 
 
 def pushed_tags_and_notes(repo: Repository, updates: Iterable[RefUpdate]) -> Iterator[Blob]:
-    """The messages of the annotated tags, and the versions of notes, that a push adds. `updates`: the pushed refs."""
+    """The names of the refs, the annotated tags, and the versions of notes, that a push adds. `updates`: the pushed
+    refs."""
     kept = [update for update in updates if update.new.strip("0")]
+    for update in kept:
+        if not update.old.strip("0"):  # a name that the other side has is published already
+            name = PREFIX.sub("", update.ref)
+            yield Blob(MESSAGE, name.encode("utf-8", "surrogateescape"), commit=update.new)
     yield from _tag_messages(repo, [update.new for update in kept])
     for update in kept:
         if update.ref.startswith(NOTES):
@@ -55,7 +63,8 @@ def pushed_tags_and_notes(repo: Repository, updates: Iterable[RefUpdate]) -> Ite
 
 
 def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
-    """The messages of the oids that are annotated tags, and of the tags that such a tag points to."""
+    """The messages and the taggers' names and addresses of the oids that are annotated tags, and of the tags that such
+    a tag points to."""
     waiting = list(dict.fromkeys(oids))
     seen = set(waiting)
     while waiting:
@@ -64,6 +73,8 @@ def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
         for oid, data in found:
             head, _, message = data.partition(b"\n\n")
             yield Blob(MESSAGE, message, commit=oid)
+            if tagger := TAGGER.search(head):
+                yield from (Blob(MESSAGE, text.strip(), commit=oid) for text in tagger.groups())
             named = head.split(b"\n", 1)[0].removeprefix(b"object ").decode("ascii", "replace")
             if named not in seen and b"\ntype tag\n" in head + b"\n":
                 seen.add(named)

@@ -206,6 +206,26 @@ def test_a_scan_of_history_reads_every_tag(memory: Repo, what: str) -> None:
     assert found.returncode == 1 and found.stdout.count("block github-token") == 1 and GITHUB not in found.stdout
 
 
+def test_names_of_refs_and_taggers_are_scanned_when_they_are_pushed(
+    memory: Repo, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    bare = Repo(tmp_path_factory.mktemp("bare"), True, "--bare")
+    memory.git("remote", "add", "origin", str(bare.path))
+    memory.mem("install")
+    head = memory.git("rev-parse", "HEAD").strip()
+    names = ["main", "feature/password-reset-v2", "user/kim/api-key-rotation-2026", "release/2026.11.30"]
+    names += [f"gh-readonly-queue/main/pr-104-{head}", "dependabot/npm_and_yarn/lodash-4.17.21"]
+    for name in names:
+        memory.git("push", "-q", "origin", f"HEAD:refs/heads/{name}")
+    memory.git("tag", GITHUB)
+    memory.git("tag", "-a", "v1", "-m", "x", env={"GIT_COMMITTER_NAME": GITHUB})
+    for ref in (GITHUB, f"HEAD:refs/heads/feat/{GITHUB}", "v1"):
+        done = memory.run("git", "push", "-q", "origin", ref, check=False)
+        assert done.returncode == 1 and "github-token" in done.stderr and GITHUB not in done.stderr, ref
+    memory.run("git", "-C", str(bare.path), "mem", "install", "--server")
+    assert memory.run("git", "push", "-q", "--no-verify", "origin", GITHUB, check=False).returncode == 1
+
+
 def test_a_scan_of_history_reads_commits_that_a_tag_of_a_tag_alone_has(memory: Repo) -> None:
     memory.git("checkout", "-qb", "side")
     memory.commit("bad", {"memory/a.md": BAD})
