@@ -92,8 +92,9 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
     names: dict[str, str] = {}  # names and e-mail addresses of authors and committers, which tools show to models
+    trees: dict[str, None] = {}
     for commit in listed:
-        ensure_listable(repo, commit.tree)  # Git would list all of it before the first file is seen
+        trees[commit.tree] = None
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
         for text in (*commit.author, *commit.committer):
             names.setdefault(text, commit.oid)
@@ -103,6 +104,9 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
             reasoned.add(commit.oid)
     if not messages:
         return Source(())
+    promised_objects.fetch_trees(repo, trees)
+    for tree in trees:
+        ensure_listable(repo, tree)  # Git would list all of it before the first file is seen
     lost = dropped_paths(repo, merges, base, lambda path: is_checked_path(path, policy))
     changes = dict(touched(repo, messages))
     changed = [

@@ -6,7 +6,7 @@ cannot except itself in CI. These functions read settings and file names, and sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from gitmem.config import TRACKED, Config
@@ -17,6 +17,7 @@ from gitmem.gate.changes.staging import merge_heads
 from gitmem.gate.detectors import registry
 from gitmem.gate.imported_files import imported_files
 from gitmem.gate.policy import Policy, distinct
+from gitmem.git import promised_objects
 from gitmem.git.objects import (
     LINKS,
     Entry,
@@ -69,6 +70,11 @@ def policy_of_trees(
     )
 
 
+def _fetch_trees(repo: Repository, commits: Iterable[str]) -> None:
+    """Fetch the trees of these commits (oids; "" for none) that a treeless clone left out."""
+    promised_objects.fetch_trees(repo, [repo.commit(oid).tree for oid in dict.fromkeys(commits) if oid])
+
+
 def _encryption(config: Config) -> str:
     """`Policy.encryption` as the user's settings give it."""
     if config.encryption == "none":
@@ -103,6 +109,7 @@ def range_policy(repo: Repository, commits: CommitRange, today: date) -> Policy:
 
     Nothing in a range can except itself. A range without judge and base has no exceptions.
     """
+    _fetch_trees(repo, commits)
     trusted = commits.judge or commits.base
     trees: list[Sequence[Entry]] = [[]]
     if trusted:
@@ -123,12 +130,14 @@ def range_memory_paths(repo: Repository, commits: CommitRange) -> tuple[str, ...
 def pushed_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
     """The policy of a push: the exceptions of its tip, and the settings of the tip and of `base` (oids; "" for no
     base). Raises as `policy_of_trees`."""
+    _fetch_trees(repo, (tip, base))
     trees = [repo.entries(commit) for commit in (tip, base) if commit]
     return policy_of_trees(repo, trees, today)
 
 
 def tree_policy(repo: Repository, commit: str, today: date) -> Policy:
     """The policy of one commit: exceptions and settings of its own tree. Raises as `policy_of_trees`."""
+    _fetch_trees(repo, [commit])
     return policy_of_trees(repo, [repo.entries(commit)], today)
 
 

@@ -1,4 +1,4 @@
-"""Fetches the blobs that a partial clone left out and that a scan of commits needs.
+"""Fetches the blobs and trees that a partial clone left out and that a scan of commits needs.
 
 A clone's own configuration may name programs that a fetch runs. So nothing is fetched if the configuration holds a key
 that is not in PLAIN_KEYS; the scan then reports missing objects. No other code that reads a repository fetches.
@@ -24,7 +24,7 @@ PLAIN_ADDRESS = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+|/
 
 
 def fetch(repo: Repository, oids: Iterable[str]) -> None:
-    """Fetch the blobs `oids` from the promisor remote of a partial clone.
+    """Fetch the objects `oids` from the promisor remote of a partial clone.
 
     Does nothing in any other clone, and if the clone's configuration is not plain (PLAIN_KEYS, PLAIN_ADDRESS). Writes
     no ref. Raises nothing if the remote cannot be reached; reading a blob then fails.
@@ -43,6 +43,13 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
     git = git_of(repo)
     fetching = git._replace(env={name: value for name, value in git.env.items() if name != "GIT_NO_LAZY_FETCH"})
     fetching.result([*settings, "fetch", *options, remote], wanted.encode())
+
+
+def fetch_trees(repo: Repository, trees: Iterable[str]) -> None:
+    """Fetch these trees (oids) whole, without blobs, in a clone that left trees out; as `fetch`."""
+    name = f"remote.{_promisor(repo)}.partialclonefilter"
+    if git_of(repo).result(["config", "--local", "--get", name]).stdout.startswith(b"tree:"):
+        fetch(repo, trees)
 
 
 def _promisor(repo: Repository) -> str:

@@ -43,3 +43,16 @@ def test_a_configuration_that_may_run_a_program_fetches_nothing(clone: Repo, tmp
     clone.git("config", key, str(program))
     assert clone.mem("scan", "--range", "HEAD~2..HEAD", check=False).returncode == 3
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("args", [("--range", "HEAD~2..HEAD"), ("--history",)])
+def test_what_a_treeless_clone_left_out_is_fetched_and_scanned(clone: Repo, repo: Repo, args: tuple[str, ...]) -> None:
+    treeless = Repo(clone.path.with_name("treeless"), init=False)
+    treeless.git("-c", "protocol.file.allow=always", "clone", "-q", "--filter=tree:0", f"file://{repo.path}", ".")
+    done = treeless.mem("scan", *args, check=False)
+    assert done.returncode == 1 and "github-token" in done.stdout, done.stderr
+    repo.path.rename(repo.path.with_name("gone"))
+    other = Repo(clone.path.with_name("other"), init=False)
+    other.git("clone", "-q", "--filter=tree:0", f"file://{repo.path.with_name('gone')}", ".")
+    repo.path.with_name("gone").rename(repo.path)
+    assert other.mem("scan", *args, check=False).returncode == 3
