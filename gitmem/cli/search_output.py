@@ -256,7 +256,8 @@ MIN_SHOWN = 0.0005  # smallest part of a score that is shown with three digits
 
 
 def _explained(hit: Hit) -> list[str]:
-    """The lines of `--explain` below a hit."""
+    """The lines of `--explain` below a hit: how its score comes about, and the hit's ranks in the lanes. The hit must
+    have `explain`; without it this raises KeyError."""
     evidence = hit.explain or {}
     lanes = [
         f"{lane} rank {evidence[lane]['rank']} ({evidence[lane]['score']:.3f})"

@@ -579,7 +579,7 @@ def narrowest_scopes(
     narrow.
 
     Of several parts with the same key (`override_key`) the part of the narrowest scope remains. A part with an
-    empty value is dropped and hides none.
+    empty value is in neither list and hides none. All parts returned are copies whose `scope` is their scope's name.
     """
     owner: dict[str, str] = {}
     kept: list[tuple[str, Part]] = []

@@ -306,7 +306,8 @@ def _with_key(meta: Meta, key: str, value: str) -> Meta:
 
 
 def _body(concept: Concept) -> str:
-    """The words of a fact's concept, without the footnotes for its sources."""
+    """The text of a fact's concept below its front matter, without the footnotes for its sources, as one line: its
+    words with one space between them, NFC."""
     lines = concept.text.split("\n")
     marks: list[str] = []
     if isinstance(sources := concept.keys.get("sources"), list):

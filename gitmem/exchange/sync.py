@@ -475,8 +475,9 @@ def _finding(error: Refused) -> str:
 def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: str, theirs: str) -> Merge:
     """Merge the remote's branch into ours in a temporary work tree, with the hooks of this repository.
 
-    If both sides changed the same text of a memory file, the merge has their text, and a second commit has ours. Raises
-    _Conflict if such a file is not memory.
+    If both sides changed the same text of a memory file, the merge has their text, and a second commit has ours. The
+    branch does not move. Raises _Conflict if such a file is not memory, GitFailed if git fails otherwise (as when a
+    hook refuses a commit), NotSigned if a commit cannot be signed.
     """
     layout = layout_at(repo, head, config)
     hooks = run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n")

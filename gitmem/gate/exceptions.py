@@ -240,7 +240,7 @@ def with_baseline(text: str, rows: Iterable[BaselineRow], salt: str) -> str:
 
 
 def _by_path(rows: Iterable[BaselineRow]) -> dict[str, list[BaselineRow]]:
-    """Path -> its rows, in order."""
+    """Path -> its rows. The paths are sorted, and so are the rows of each (by rule, then by fingerprint)."""
     found: dict[str, list[BaselineRow]] = {}
     for row in sorted(rows):
         found.setdefault(row.path, []).append(row)

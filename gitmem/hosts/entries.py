@@ -177,8 +177,9 @@ def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
 
 
 def identity_keys(like: Entry, last: Entry) -> dict[str, Any]:
-    """The keys that tie a summary's entry to its session: ids and times of the entry `like`, and the id of the entry
-    `last`."""
+    """The keys that tie a summary's entry to its session, as far as the entries have them: the session, parent, time,
+    folder, host version and Git branch of the entry `like`, and the own id (`uuid`, `id`) of the entry `last`; where
+    `last` has none, that of `like`."""
     names = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
     kept = {name: like[name] for name in names if name in like}
     return kept | {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}

@@ -48,10 +48,12 @@ class Agreement:
         return max(0, 3 * MIN_STATEMENTS - min(kinds.count(True), kinds.count(False)))
 
     def add(self, rows: Mapping[str, tuple[float, bool]]) -> None:
-        """Add judged statements (text -> row) and write the file. The latest MAX_STATEMENTS of each kind stay. A folder
-        that cannot be written is no error."""
+        """Add judged statements (text -> row) and write the file. Of each kind the MAX_STATEMENTS that were judged last
+        stay. A folder that cannot be written is no error."""
         for statement, row in rows.items():
-            self._rows[hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()[:16]] = row
+            key = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            self._rows.pop(key, None)
+            self._rows[key] = row
         kept = dict[str, tuple[float, bool]]()
         for kind in (True, False):
             kept |= dict([(key, row) for key, row in self._rows.items() if row[1] is kind][-MAX_STATEMENTS:])

@@ -277,7 +277,7 @@ def _fact_row(view: View, change: FactChange) -> str:
 
 
 def _instruction_word(path: str) -> str:
-    """The word that marks a line of an instruction file; "" for any other file."""
+    """The word " instruction", with a space before it, for a line of an instruction file; "" for any other file."""
     if holds_instructions(path):
         return " instruction"
     return ""

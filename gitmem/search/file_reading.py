@@ -108,7 +108,8 @@ class FileReader:
         return read_hits(self.memory.repo, wanted, self.memory.commit)
 
     def days_of_lines(self, undated: Mapping[FileKey, int]) -> Mapping[FileKey, Sequence[date]]:
-        """(path, oid) -> the day of each line. `undated`: (path, oid) -> number of lines."""
+        """(path, oid) -> the author's day of each line by Git's blame; today for an uncommitted line. `undated`: (path,
+        oid) -> number of lines. New blames are cached in the index. Raises GitFailed if Git cannot blame a file."""
         from gitmem.index.line_days import line_days
 
         memory = self.memory

@@ -259,7 +259,8 @@ def _is_part(heading: str) -> bool:
 
 
 def _item_title(text: str) -> str:
-    """The title of an incident that is an item: the text before its colon, else its first 80 characters."""
+    """The title of an incident that is an item: the text before its first ": " if that has 8 to 80 characters, else
+    the first 80 characters of the text."""
     label, colon, _ = text.partition(": ")
     if colon and 8 <= len(label) <= 80:
         return label

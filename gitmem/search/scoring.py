@@ -509,8 +509,8 @@ def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
 
 
 def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int], list[int]]:
-    """(place of a unit -> occurrences of a term in it, places of the occurrences in labels). `positions`: of the
-    term."""
+    """(place of a unit -> number of occurrences of a term in it, the unit's place for each occurrence in its label).
+    The list has a place once for each such occurrence. `positions`: of the term."""
     counts: dict[int, int] = {}
     in_label: list[int] = []
     for chunk, offsets in positions.items():

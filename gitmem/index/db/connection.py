@@ -146,7 +146,10 @@ def _make_file(path: Path) -> None:
 
 
 def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
-    """A hardened connection, and the private copy that it reads (`frozen`, with a -wal), or None."""
+    """(a hardened connection, the folder of the private copy that it has open or None). The tables are not checked.
+
+    `frozen`: nothing can be written, so the file is opened read-only, or, if it has a -wal, a copy of both, which the
+    caller removes (`drop_copy`). Raises apsw.Error if SQLite cannot open it, OSError if it cannot be copied."""
     copy = None
     if frozen:
         log = path.with_name(path.name + "-wal")

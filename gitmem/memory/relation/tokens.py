@@ -238,7 +238,8 @@ def _lower(text: str) -> str:
 
 
 def _unit(found: str | None) -> str:
-    """The unit with which `found`, the letters after a number, begins; "" without one."""
+    """The unit of a number, in `found`, the letters after it; "" if there is none. Latin letters must be a unit as a
+    whole (a final "/s" is dropped: km/s gives km); other letters need only begin with one, and the longest is taken."""
     if not found or found in UNITS:
         return found or ""
     if found.isascii():

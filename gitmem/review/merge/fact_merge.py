@@ -350,8 +350,9 @@ def _changed_side(base: list[str], mine: list[str], yours: list[str]) -> list[st
 
 
 def _combine_edits(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> list[str] | None:
-    """One item from two edits that do not conflict: at most one side changed the text, and the comments merge (see
-    `_combine_comments`). None when they conflict."""
+    """The lines of one item from two edits that do not conflict: at most one side changed the text, or both made it the
+    same, and the comments merge (see `_combine_comments`). None when they conflict, when a side is not exactly one
+    item, and when the base has several."""
     old, ours, theirs = (facts.parse_lines(lines) for lines in (base, mine, yours))
     if len(ours.entries) != 1 or len(theirs.entries) != 1 or len(old.entries) > 1:
         return None

@@ -202,9 +202,9 @@ def migrate(url: str) -> list[str]:
 
 
 def run_step(connection: psycopg.Connection[Any], number: int, name: str, sql: str) -> None:
-    """Run a migration while a server may answer. If a table is in use, give up after STEP_LOCK_TIMEOUT and try again,
-    up to STEP_TRIES times: other statements queue behind a waiting migration. Raises psycopg.Error if a statement
-    fails, or if the table is still in use at the last try."""
+    """Run a migration while a server may answer, and record it in the table `migration`, both in one transaction. If a
+    table is in use, give up after STEP_LOCK_TIMEOUT and try again, up to STEP_TRIES times: other statements queue
+    behind a waiting migration. Raises psycopg.Error if a statement fails, or if the table is in use at the last try."""
     for left in reversed(range(STEP_TRIES)):
         try:
             with connection.transaction():
