@@ -468,6 +468,11 @@ class _Trail:
         return tuple(topics)
 
 
+def heading_topic(text: str) -> str:
+    """What a heading is about; "" for one that only names a day or a time."""
+    return _topic_day_time(trail_step(text))[0]
+
+
 def _topic_day_time(heading: str) -> tuple[str, str, str]:
     """(topic, day, time) of a heading, "" for each that it lacks.
 

@@ -9,6 +9,7 @@ from datetime import date
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitmem.index.line_records import HEADING
 from gitmem.lazy_patterns import lazy
 from gitmem.memory import state, statements
 from gitmem.memory.fact import fact_id, parse_comment, parse_span
@@ -149,6 +150,8 @@ class CandidateMaker:
         """
         query = self.parsed.query
         if file.kind is Kind.SESSION and file.heading(line.first).endswith(WORD_LISTS):
+            return None
+        if line.flags & HEADING and not statements.heading_topic(file.lines[line.first - 1].lstrip("# ")):
             return None
         if self.reader.forgotten(file).is_removed_text(file.text(line.first, line.last)):
             return None

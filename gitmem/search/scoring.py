@@ -100,8 +100,8 @@ class ScoredLines:
         return self.strips[self._columns.strip_numbers[at]]
 
     def ranked(self) -> list[int]:
-        """The indexes of the units that are no headings, by score; equal scores in the order of the lines."""
-        lines = [at for at, flag in enumerate(self._columns.flags) if not flag & HEADING]
+        """The indexes of the units that state something, by score; equal scores in the order of the lines."""
+        lines = list(compress(range(len(self.scores)), self._columns.stating))
         return sorted(lines, key=self.scores.__getitem__, reverse=True)
 
     def raise_exact_matches(self, identifiers: Sequence[Positions], gain: float) -> None:
@@ -165,7 +165,8 @@ class _Columns:
 
     Columns that are summed over windows have a *place* for each unit, and `max(SIZES)` empty places wherever a window
     must end: before and after a strip, between sections, and around an item with children. `places`: the place of each
-    unit. `records`, `units_of`: one entry for each occurrence of a chunk: its record, and the places of its units.
+    unit. `stating`: whether each unit states something: each but a heading, and a heading that is all its strip has.
+    `records`, `units_of`: one entry for each occurrence of a chunk: its record, and the places of its units.
     `occurrences`: chunk -> the indexes of its occurrences. `below` and `above`: place -> (place, distance) of its
     descendants and ancestors.
     """
@@ -176,6 +177,7 @@ class _Columns:
         self.first: list[int] = []
         self.last: list[int] = []
         self.flags: list[int] = []
+        self.stating: list[bool] = []
         self.places: list[int] = []
         self.parents: list[int] = []  # number of the parent unit, -1 without one
         # One value for each place:
@@ -198,6 +200,8 @@ class _Columns:
                 before = heading
                 self.add_chunk(number, chunk, line, packed)
             self.add_gap()
+            flags = self.flags[len(self.stating) :]
+            self.stating += [not flag & HEADING or len(flags) == 1 for flag in flags]
 
     def add_gap(self) -> None:
         """Append the empty places that end a window."""
@@ -289,13 +293,13 @@ def score_lines(
 
 def _chunk_evidence(columns: _Columns, near: Mapping[int, float]) -> list[float]:
     """For each unit the result has the cosine of its chunk (0.0 for a chunk that `near` lacks), scaled so that the
-    units that are not headings span 0..1; a heading's value may be outside. All values are 0.0 if `near` is empty or
+    units that state something span 0..1; a heading's value may be outside. All values are 0.0 if `near` is empty or
     the values of these units are equal."""
     if not near:
         return [0.0] * len(columns.flags)
     chunks = (each for strip in columns.strips for each in strip.chunks)
     values = [near.get(chunk, 0.0) for chunk, _, packed, _ in chunks for _ in packed.first]
-    return _minmax(values, [not flag & HEADING for flag in columns.flags])
+    return _minmax(values, columns.stating)
 
 
 def _evidence(
@@ -307,7 +311,7 @@ def _evidence(
 ) -> dict[str, list[float]]:
     """Name of a weight -> its evidence: one value for each unit, 0..1, for `long` 0..3."""
     flags = columns.flags
-    real = [not flag & HEADING for flag in flags]
+    real = columns.stating
     evidence = _lexical(terms, columns, ranking)
     for size in SIZES:
         evidence[f"lexical{size}"] = _minmax(evidence[f"lexical{size}"], real, ranking.least)

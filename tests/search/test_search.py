@@ -725,3 +725,16 @@ def test_what_is_asked_beside_a_pasted_log_is_found(repo: Repo) -> None:
     answer = json.loads(done.stdout)
     assert "Ottilie" in answer["hits"][0]["text"] and answer["lanes"] == ["lexical"]
     assert "note: the question has a pasted log in it" in done.stderr
+
+
+def test_a_file_that_is_one_heading_states_it(memory: Repo) -> None:
+    memory.commit("key", {"memory/only.md": "# The sluice key hangs by the door\n"})
+    answer = json.loads(memory.mem("search", "--json", "where is the sluice key?").stdout)
+    assert answer["answered"] and answer["hits"][0]["text"] == "# The sluice key hangs by the door"
+
+
+@pytest.mark.parametrize("text", ["# 2026-02-07\n", "# 2026-02-07\n\n## 09:00 - sluice key\n", "## 10:00\n"])
+def test_headings_that_only_order_a_file_state_nothing(memory: Repo, text: str) -> None:
+    memory.commit("empty", {"memory/2026-02-07.md": text})
+    for query in ("what happened on 2026-02-07?", "sluice key", "10:00"):
+        assert all(hit["path"] != "memory/2026-02-07.md" for hit in found(memory, query))
