@@ -67,7 +67,8 @@ class Statement(NamedTuple):
 
     `form`: the kind of block. `first`, `last`: its lines, counted from 1. `text`: its words as one line (no marker, no
     metadata comment, NFC, white space collapsed), "" for structure other than headings. `above`: the note's name and
-    the headings above it, from the outermost in. `parents`: the texts of the items it is below, after the text of the
+    the headings above it, from the outermost in; empty for structure other than headings and heads of tables.
+    `parents`: the texts of the items it is below, after the text of the
     paragraph ending in a colon that introduces its list. `header`: the header cells of the table, for a table row.
     `meta`: (key, value) pairs of its metadata comment. `day`, `time`: the date and the time of the innermost heading
     that has one, as written, "" without. `heading`: the line of the nearest heading above it, 0 without. `parent`: the
@@ -225,12 +226,26 @@ class _Reader:
     # -- structure -------------------------------------------------------------------------------------------------
 
     def _structure(self, form: Form, first: int, last: int) -> int:
-        """Append a statement without content; return its last line. A BLANK has no parent."""
+        """Append a statement without content; return its last line. A BLANK has no parent. Only the head of a table has
+        a trail, because it may be shown for a row."""
         parent = -1
         if self.items and form is not Form.BLANK:
             parent = self.items[-1].position
-        self.out.append(Statement(form, first, last, heading=self.trail.line, parent=parent, under=self._under()))
+        above: tuple[str, ...] = ()
+        parents: tuple[str, ...] = ()
+        if form is Form.TABLE_HEAD:
+            above, parents = self.trail.above, self._parents()
+        self.out.append(Statement(
+            form, first, last, above=above, parents=parents, heading=self.trail.line, parent=parent, under=self._under()
+        ))  # fmt: skip
         return last
+
+    def _parents(self) -> tuple[str, ...]:
+        """`Statement.parents` of the next statement."""
+        parents = [item.text for item in self.items]
+        if self.lead is not None:
+            parents.insert(0, self.lead.text)
+        return tuple(parents[-MAX_PARENTS:])
 
     def _under(self) -> int:
         """`Statement.under` of the next statement, unless it is a table row."""
@@ -280,16 +295,13 @@ class _Reader:
             text = " ".join(" ".join(texts).split())
         else:
             text, meta = _joined(texts)
-        parents = [item.text for item in self.items]
-        if self.lead is not None:
-            parents.insert(0, self.lead.text)
         parent = -1
         if self.items:
             parent = self.items[-1].position
         if head < 0:
             head = self._under()
         statement = Statement(
-            form, first, last, text, self.trail.above, tuple(parents[-MAX_PARENTS:]), header, meta,
+            form, first, last, text, self.trail.above, self._parents(), header, meta,
             self.trail.day, self.trail.time, self.trail.line, parent, head,
         )  # fmt: skip
         self.out.append(statement)

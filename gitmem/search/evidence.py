@@ -24,8 +24,9 @@ from gitmem.errors import ModelUnavailable
 from gitmem.models.wordpiece import words
 from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosine
 from gitmem.search.question import Question
+from gitmem.text import japanese, korean
 from gitmem.text.languages import LANGUAGES
-from gitmem.text.subject_terms import STOP, STOP_KOREAN, meaningful_pairs
+from gitmem.text.subject_terms import STOP, STOP_KOREAN, STOP_PAIRS, meaningful_pairs
 from gitmem.text.terms import other_kana, terms, without_ending
 
 # The length of a word's vector from which its weight is 1, in the table's unit: about that of `account` (127,000) and
@@ -49,6 +50,7 @@ ENOUGH: float = Config._field_defaults["context_evidence"]
 STRONG = 0.8  # the least evidence for a later prompt of a session
 # Cosine of two words above which one counts as the other in part, and from which it counts in full.
 MIN_SIMILAR_COSINE, FULL_SIMILAR_COSINE = 0.4, 0.9
+MIN_HIRAGANA = 3  # least number of letters of a word in Hiragana; two letters are often grammar
 MAX_WEIGHT = 3.0  # largest sum of weights that counts
 # Least sum of weights of a question of several words that looks for these (`works for me` has less).
 MIN_LOOKUP_WEIGHT = 0.8
@@ -72,21 +74,25 @@ class WeighedQuestion:
     """A question with the weights of its words.
 
     `table`: the static word vectors, None if they are missing. `words`: its telling words. `runs`: its runs of Kana and
-    Han. `in_runs`: the weight of all runs. `total`: the weight of all words and runs. `is_lookup`: whether it looks for
+    Han. `kana`: its runs of Hiragana without grammar, each as its pairs; they count only if a text has them. `in_runs`:
+    the weight of all runs. `total`: the weight of all words and runs. `is_lookup`: whether it looks for
     its words, unlike small talk. `vector`: of its text, None without a table. `size`: the logarithm of the number of
     chunks of the memory (`chunks`; 0 if unknown, which counts as MAX_CHUNKS). `chance`: what a cosine with a text in
     another script is lowered by.
     """
 
-    __slots__ = ("chance", "in_runs", "is_lookup", "question", "runs", "size", "table", "total", "vector", "words")
+    __slots__ = (
+        "chance", "in_runs", "is_lookup", "kana", "question", "runs", "size", "table", "total", "vector", "words",
+    )  # fmt: skip
 
     def __init__(self, question: Question, table: WordVectors | None, chunks: int = 0) -> None:
         self.question = question
         self.table = table
-        self.words, self.runs = _telling_words(question, table)
+        self.words, self.runs, self.kana = _telling_words(question, table)
         self.in_runs = sum(_run_weight(run, None) for run in self.runs)
         self.total = sum(word.weight for word in self.words) + self.in_runs
-        self.is_lookup = self.total >= MIN_LOOKUP_WEIGHT or len(words(question.content)) == 1
+        content = [word for word in words(question.content) if not word.startswith(korean.EXISTS)]
+        self.is_lookup = self.total >= MIN_LOOKUP_WEIGHT or len(content) == 1
         self.vector = vector_of(question.content, table)
         self.size = log(max(MIN_CHUNKS, min(MAX_CHUNKS, chunks or MAX_CHUNKS)))
         self.chance = CHANCE_COSINE * max(0.0, self.size - log(USUAL_CHUNKS))
@@ -140,11 +146,13 @@ def _is_heading(line: str) -> bool:
 
 def _evidence(asked: WeighedQuestion, text: str, foreign: bool) -> float:
     """The evidence of a text as a whole. `foreign`: whether it is in another script, so that its cosine counts."""
-    if not asked.total:
+    if not asked.total and not asked.kana:
         return 0.0
     stands = find_words(asked, text)
+    if not stands.total:
+        return 0.0
     if asked.table is None or asked.vector is None:
-        return stands.weight / asked.total
+        return stands.weight / stands.total
     near = cosine(asked, text)
     learned = linear_model.load(__file__, "evidence.tsv").probability(features(asked, text, stands, near))
     return max(unlearned_evidence(asked, stands, near if foreign else 0.0), learned)
@@ -166,24 +174,29 @@ def cosine(asked: WeighedQuestion, text: str) -> float:
 
 class FoundWords(NamedTuple):
     """The telling words of a question that a text has. `words`: for each word of the question, whether the text has it.
-    `weight`: the sum of their weights and of the runs. `has_all`: whether the text has each word and run."""
+    `weight`: the sum of their weights and of the runs. `has_all`: whether the text has each word and run. `total`: the
+    weight of all words and runs of the question, with the Hiragana that the text has."""
 
     words: tuple[bool, ...]
     weight: float
     has_all: bool
+    total: float
 
 
 def find_words(asked: WeighedQuestion, text: str) -> FoundWords:
     """Find the words and runs of a question in a text, without similar words. A text has a word if it has more than
     half of the word's terms."""
     there = frozenset(terms(text))
+    if asked.question.prefixes:  # a single letter is in a text that has a pair which begins with it
+        there |= asked.question.prefixes.intersection(term[0] for term in there)
     found = tuple(2 * len(there.intersection(word.terms)) > len(word.terms) for word in asked.words)
-    if asked.runs:
+    if asked.runs or asked.kana:
         there |= {other for term in there if (other := other_kana(term))}
+    in_kana = sum(1.0 for pairs in asked.kana if there.issuperset(pairs))
     in_runs = sum(_run_weight(run, there) for run in asked.runs)
     whole = in_runs == asked.in_runs and all(there.issuperset(word.terms) for word in asked.words if word.weight)
     tells = sum(word.weight for word, stands in zip(asked.words, found, strict=True) if stands)
-    return FoundWords(found, tells + in_runs, whole)
+    return FoundWords(found, tells + in_runs + in_kana, whole, asked.total + in_kana)
 
 
 def features(asked: WeighedQuestion, text: str, stands: FoundWords, near: float) -> dict[str, float]:
@@ -192,7 +205,7 @@ def features(asked: WeighedQuestion, text: str, stands: FoundWords, near: float)
     said = words(text)
     tells = stands.weight + _similar_weight(asked, said[:MAX_WORDS], stands.words)
     return {
-        "share": tells / asked.total,
+        "share": tells / stands.total,
         "near": min(MAX_WEIGHT, tells),
         "shared": min(MAX_WEIGHT, stands.weight),
         "length": log(max(MIN_TEXT_WORDS, min(MAX_TEXT_WORDS, len(said)))),
@@ -245,27 +258,44 @@ def _run_weight(run: Run, there: Container[str] | None) -> float:
     return sum(letters) / 2
 
 
-def _telling_words(question: Question, table: WordVectors | None) -> tuple[list[Word], list[Run]]:
-    """(the telling words of a question, its runs of Kana and Han). Words of courtesy have weight 0."""
+def _telling_words(
+    question: Question, table: WordVectors | None
+) -> tuple[list[Word], list[Run], list[tuple[str, ...]]]:
+    """(the telling words of a question, its runs of Kana and Han, the pairs of each of its runs of Hiragana without
+    grammar). Words of courtesy have weight 0."""
     weighted = [Word((term,), IDENTIFIER_WEIGHT) for term in sorted(question.exact)]
     runs: list[Run] = []
+    kana: list[tuple[str, ...]] = []
     content = dict.fromkeys(words(question.content))
     courtesy = COURTESY
     if not question.exact and all(word in COURTESY or word in GREETING or word in STOP for word in content):
         courtesy = COURTESY | GREETING
     for word in content:
-        if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
+        if word in STOP or word.startswith(korean.EXISTS) or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
             continue
         if word in courtesy:
             weighted.append(Word((word,), 0.0))
             continue
         if _is_run(word) and len(word) > 1:
             runs.append(_run(word, table))
+            if not runs[-1][0][1] and (pairs := _hiragana_pairs(word)):
+                kana.append(pairs)
             continue
         own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
         if own and not question.exact.intersection(own):
             weighted.append(Word(own, _word_weight(word, table), table.signs[word] if table is not None else 0))
-    return weighted, runs
+    return weighted, runs, kana
+
+
+def _hiragana_pairs(word: str) -> tuple[str, ...]:
+    """The pairs of a run of at least MIN_HIRAGANA letters of Hiragana without a pair of grammar; empty for any other
+    run."""
+    pairs = tuple(map(add, word, word[1:]))
+    if len(word) < MIN_HIRAGANA or not all("ぁ" <= letter <= "ゖ" or letter == "ー" for letter in word):
+        return ()
+    if any(pair in japanese.GRAMMAR_PAIRS or pair in STOP_PAIRS for pair in pairs):
+        return ()
+    return pairs
 
 
 def _is_run(word: str) -> bool:

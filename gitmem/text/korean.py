@@ -28,6 +28,8 @@ STOP_WORDS = frozenset(
     "하려면 있나 있나요 있는 있는지 없나 없나요 없는 되나 되나요 되는 된 건 걸 게 그래서 그리고 그런데 우리 우리가 내가 "
     "제가 했지 했나 했더라 인가 인가요 대한 대해 위해 위한 경우 이유 이유는 알려줘 찾아줘".split()
 )
+# Beginnings of the forms of "there is" and "there is not".
+EXISTS = ("있", "없어", "없나", "없니", "없는", "없다", "없습", "없을", "없지")
 # Words of any decision: they do not tell whether two log lines concern one matter.
 DECISION_FILLERS = frozenset("하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국".split())
 # Words of a conversation that are never its topic.

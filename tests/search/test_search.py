@@ -738,3 +738,65 @@ def test_headings_that_only_order_a_file_state_nothing(memory: Repo, text: str) 
     memory.commit("empty", {"memory/2026-02-07.md": text})
     for query in ("what happened on 2026-02-07?", "sluice key", "10:00"):
         assert all(hit["path"] != "memory/2026-02-07.md" for hit in found(memory, query))
+
+
+NOISE = {f"memory/n{at}.md": f"# Note {at}\n\n- The tram number {at} leaves depot {at} at dawn.\n" for at in range(8)}
+SCHOOL = """# School
+
+## Fees
+
+| who | sum |
+|---|---|
+| pupils | 12 |
+
+## Lost gloves
+
+| place | shelf |
+|---|---|
+| cellar | 3 |
+
+## 우산 보관
+
+| 곳 | 칸 |
+|---|---|
+| 현관 | 2 |
+
+## 햇살
+
+- 정원은 20명이다
+- 전화기가 있다
+
+## 倉庫
+
+- メロンの箱は冷暗所
+- ギターの弦は棚の上
+- りんごは木箱
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("fees", "| pupils | 12 |"),
+        ("where are lost gloves?", "| cellar | 3 |"),
+        ("우산 보관은 어디?", "| 현관 | 2 |"),
+        ("햇살에는 뭐가 있어?", "정원은 20명이다"),
+        ("햇살에 전화기가 있니?", "전화기가 있다"),
+        ("めろん", "メロンの箱"),
+        ("ぎたー 弦", "ギターの弦"),
+        ("りんご", "りんごは木箱"),
+        ("弦", "ギターの弦"),
+    ],
+)
+def test_a_section_that_is_named_in_the_question_answers_whatever_its_form(repo: Repo, query: str, wanted: str) -> None:
+    repo.commit("school", {**NOISE, "memory/school.md": SCHOOL})
+    answer = json.loads(repo.mem("search", "--json", query).stdout)
+    assert wanted in answer["hits"][0]["text"] and answer["answered"]
+
+
+@pytest.mark.parametrize(
+    "query", ["which vaccine is there?", "백신이 있어?", "있어?", "ありがとう", "どうすればいいですか", "銀"]
+)
+def test_words_without_a_subject_do_not_answer(repo: Repo, query: str) -> None:
+    repo.commit("school", {**NOISE, "memory/school.md": SCHOOL + "- どうすればいいか聞く\n- ありがとうと言う\n"})
+    assert not json.loads(repo.mem("search", "--json", query).stdout)["answered"]
