@@ -14,13 +14,17 @@ any other link to a reviewed line is a proposal. Pure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.lazy_patterns import lazy
 from gitmem.text.subject_terms import STOP
 from gitmem.text.terms import terms
 
+if TYPE_CHECKING:
+    from gitmem.memory.relation import Said
+
 MIN_MARKED = 0.85  # least probability that the older line no longer holds, for it to be marked
+MIN_TAKEN_BACK = 0.5  # least probability that a turn and a later turn that takes it back disagree
 MIN_RELATED = 0.25  # least probability that both are about one property of one thing, for the later to come first
 MIN_SCORE_SHARE = 0.3  # least share of the older line's score that the later line has in a link
 MIN_SHARED_WORDS = 0.2  # least share of the shorter line's words in the other line, for the two to be judged
@@ -179,24 +183,40 @@ def _judge(later: Line, earlier: Line) -> Link | None:
     property or do not disagree enough."""
     from gitmem.memory.relation import Kind, Said, relation
 
-    said = [Said(*line.statement(), line.day, line.type) for line in (earlier, later)]
-    if not (said[0].text and said[1].text):
+    old, new = [Said(*line.statement(), line.day, line.type) for line in (earlier, later)]
+    if not (old.text and new.text):
         return None
     beside = earlier.place[0] == later.place[0] and earlier.day[:10] == later.day[:10] and later.time == earlier.time
-    judged = relation(*said)
+    judged = relation(old, new)
     chances = judged.probabilities
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
     differs = over + chances[Kind.CONFLICTS]
     if not judged.automatic:  # not sure enough to mark the older line
         over = min(over, MIN_MARKED - STEP)
-    turns = not earlier.reviewed and _SPEAKER.match(said[0].text) and _SPEAKER.match(said[1].text)
-    if beside or turns:  # items of one list and turns of a conversation rarely replace each other
+    if beside or _are_turns(earlier, old, new, differs):  # such lines rarely replace each other
         if differs >= MIN_MARKED:
             return Link(0, 0, False, over, judged.asks, judged.reason)
         return None
     if differs + chances[Kind.SAME] < MIN_RELATED:
         return None
     return Link(0, 0, False, over, judged.asks, judged.reason)
+
+
+def _are_turns(earlier: Line, old: Said, new: Said, differs: float) -> bool:
+    """Whether two lines are turns of a conversation. They are not if the later one takes back the earlier one, and the
+    two more likely disagree than not. `differs`: the probability that they disagree."""
+    if earlier.reviewed or not (one := _SPEAKER.match(old.text)) or not (other := _SPEAKER.match(new.text)):
+        return False
+    return one[0] != other[0] or differs < MIN_TAKEN_BACK or not _takes_back(new.text, old.text)
+
+
+def _takes_back(text: str, earlier: str) -> bool:
+    """Whether a line says a change and names the value of an earlier line with the same label ("hire: 60 euro instead
+    of 40"). Then the label is a topic, or the same speaker takes back what was said."""
+    from gitmem.memory.relation.judgement import names_old_value
+    from gitmem.memory.relation.reading import read
+
+    return "change" in read(text).cues and names_old_value(earlier, text)
 
 
 def _is_later(one: Line, other: Line) -> bool:

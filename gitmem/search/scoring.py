@@ -143,13 +143,24 @@ def idf(chunks: int, frequency: int) -> float:
     return log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
 
 
-def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> list[float]:
-    """All values, scaled so that those marked in `real` span 0..1; zeros if these are all equal.
+def lowest(values: Sequence[float], few: int = SHIPPED.chance_lines) -> float:
+    """The value that becomes 0 when evidence is scaled: the least of many, but of few lines nearer to 0, because the
+    worse of two similar lines is not one that matches by chance. `few`: as `Ranking.chance_lines`."""
+    low = min(values, default=0.0)
+    if low > 0:
+        return low * len(values) / (len(values) + few)
+    return low
+
+
+def _minmax(
+    values: list[float], real: Sequence[bool], least: float = 0.0, few: int = SHIPPED.chance_lines
+) -> list[float]:
+    """All values, scaled so that 0 is the `lowest` of those marked in `real` and 1 the greatest; zeros if both are one.
 
     `least`: the smallest span that becomes 1, so that noise stays small.
     """
     known = [*compress(values, real)]
-    low = min(known, default=0.0)
+    low = lowest(known, few)
     span = max(max(known, default=0.0) - low, least)
     if span > 1e-9:
         return [(value - low) / span for value in values]
@@ -299,7 +310,7 @@ def _chunk_evidence(columns: _Columns, near: Mapping[int, float]) -> list[float]
         return [0.0] * len(columns.flags)
     chunks = (each for strip in columns.strips for each in strip.chunks)
     values = [near.get(chunk, 0.0) for chunk, _, packed, _ in chunks for _ in packed.first]
-    return _minmax(values, columns.stating)
+    return _minmax(values, columns.stating, few=0)  # a model finds any two texts near
 
 
 def _evidence(

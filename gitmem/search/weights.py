@@ -100,6 +100,9 @@ class Ranking(NamedTuple):
     enough: int = 20  # words from which a line is long enough to say something
     lengthy: int = 30  # words of a line for which `long` is 1
     least: float = 0.0  # least spread of lexical evidence; 0.2: R@1 .467 -> .484, Korean hit@5 .874 -> .854, so none
+    # Number of lines of which half the least evidence counts as chance: in a memory of two lines the worse one is not
+    # worthless; no figure of a development set moves.
+    chance_lines: int = 2
     imputed: float = 0.8  # share of its vector evidence that a line in another script gets as lexical evidence
     # Share of the question in the best line from which lexical evidence counts in full, below it in proportion: Korean
     # hit@5 .883 -> .893, R@5 .795 -> .807, paraphrase hit@5 .50 -> .55; R@5 .772 -> .775; 0.4 and 0.6 differ little

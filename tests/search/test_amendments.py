@@ -98,6 +98,37 @@ def test_turns_of_a_talk_need_more_in_common_than_statements() -> None:
     assert all(link.asks for link in find_links(told))
 
 
+def test_a_line_with_the_same_label_that_names_the_old_value_needs_no_more_than_a_statement() -> None:
+    old, new = "We decided that the deposit is 40 euro.", "We decided that the deposit is 60 euro instead of 40."
+    for label in ("boat hire", "Ann"):
+        lines = [line(f"{label}: {old}", "2026-03-01"), line(f"{label}: {new}", "2026-05-01", 0.9)]
+        (link,) = find_links(lines)
+        assert link.doubtful and reordered_scores(lines, [link])[1] > 1
+    without = new.replace(" instead of 40", "")
+    assert not find_links([line(f"Ann: {old}", "2026-03-01"), line(f"Bob: {new}", "2026-05-01")])
+    assert not find_links([line(f"Ann: {old}", "2026-03-01"), line(f"Ann: {without}", "2026-05-01")])
+
+
+@pytest.mark.parametrize(
+    ("query", "old", "new"),
+    [
+        ("where does the club meet", "The club meets in the barn.", "The club now meets in the chapel instead of the barn."),
+        ("deposit of the boat", "boat hire: We decided that the deposit is 40 euro.",
+         "boat hire: We decided that the deposit is 60 euro instead of 40."),
+        ("동아리는 어디서 모여?", "동아리는 창고에서 모인다.", "동아리는 이제 창고 대신 예배당에서 모인다."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("heading", ["", "## Club\n\n"])
+def test_in_a_memory_of_two_lines_the_change_comes_first_and_the_earlier_line_is_marked(
+    repo: Repo, query: str, old: str, new: str, heading: str
+) -> None:
+    logs = {"2026-03-01": old, "2026-05-01": new}
+    repo.commit("logs", {f"memory/{day}.md": f"# {day}\n\n{heading}- {text}\n" for day, text in logs.items()})
+    first, second = hits(repo, query)
+    assert new in first["text"] and old in second["text"]
+    assert [one["path"] for one in second.get("differs") or second["amended_by"]] == ["memory/2026-05-01.md"]
+
+
 def test_of_one_day_the_line_of_a_later_time_or_further_below_in_its_log_is_the_later() -> None:
     old, new = line(OLD, "2026-03-02", time="09:10"), line(NEW, "2026-03-02", time="16:40")
     assert linked([old, new]) == [(1, 0, False)]

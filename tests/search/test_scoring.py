@@ -136,3 +136,11 @@ def test_a_line_of_a_chunk_that_a_model_finds_near_is_raised_and_without_a_model
     assert [line.evidence[at] for line in near] == [0.0, 0.0, 1.0, 1.0]
     assert near[2].score - near[0].score == pytest.approx(SHIPPED.weights["chunk"])
     assert not any(line.evidence[at] for line in score_lines(strips, asked, [], None))
+
+
+def test_the_worse_of_two_lines_alike_keeps_most_of_its_evidence() -> None:
+    few = scored("- the club meets in the barn\n- the club now meets in the chapel and not in the barn", "club meets")
+    assert min(line.score for line in few) > 0.7 * max(line.score for line in few)
+    assert scoring.lowest([0.4, 0.5]) == 0.2 and scoring.lowest([0.4] * 300) > 0.39
+    assert scoring.lowest([-0.1, 0.5]) == -0.1 and scoring.lowest([]) == 0.0
+    assert scoring.lowest([0.4, 0.5], few=0) == 0.4

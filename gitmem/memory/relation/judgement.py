@@ -215,6 +215,12 @@ def _of_two_things(chances: dict[Kind, float]) -> dict[Kind, float]:
 _DISAGREE = (Kind.REPLACES, Kind.ENDS, Kind.CONFLICTS)
 
 
+def names_old_value(old: str, new: str) -> bool:
+    """Whether the later text says a change and names the value of the earlier one ("40 -> 60", "instead of 40")."""
+    pair = align(old, new)
+    return stated_change(pair) is not None or not _NAMING.isdisjoint(features(pair))
+
+
 def _shows_old_value(old: str, new: str) -> bool:
     """Whether the later text names the old value, or has another value of its type."""
     pair = align(old, new)
