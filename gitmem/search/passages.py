@@ -106,10 +106,13 @@ class Passages:
         if self.matcher is None or not candidates:
             return candidates
         lines = [(c.at, c.line.strip, self._with_headings(c)) for c in candidates]
-        return [
-            candidate._replace(line=with_matches(candidate.line, own, around, self.ranking))
-            for candidate, (own, around) in zip(candidates, self.matcher(lines), strict=True)
-        ]
+        made = []
+        for candidate, (own, around) in zip(candidates, self.matcher(lines), strict=True):
+            if self.lines.meaning:
+                share = self.lines.meaning[candidate.at]
+                own, around = share * own, share * around
+            made.append(candidate._replace(line=with_matches(candidate.line, own, around, self.ranking)))
+        return made
 
     def _with_headings(self, candidate: Candidate) -> str:
         """The headings, parent items and lines of a candidate as one text."""

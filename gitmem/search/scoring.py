@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, TIME, Packed
 from gitmem.models.vectors import cosines
+from gitmem.paths import log_date
 from gitmem.search.question import Question
 from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
@@ -73,13 +74,16 @@ class ScoredLines:
     """The scored units in order, as columns.
 
     A search uses a few dozen of thousands of units, so a RankedLine is made only when a unit is indexed. `scores` and
-    `parents` have one entry for each unit. `strips`: the strips whose units these are.
+    `parents` have one entry for each unit. `strips`: the strips whose units these are. `meaning`: for each unit
+    the share of its meaning that counts (`_meaning_shares`), empty if all counts.
     """
 
-    __slots__ = ("_columns", "_evidence", "parents", "scores", "strips")
+    __slots__ = ("_columns", "_evidence", "meaning", "parents", "scores", "strips")
 
-    def __init__(self, columns: _Columns, scores: list[float], evidence: list[list[float]]) -> None:
-        self._columns, self._evidence = columns, evidence
+    def __init__(
+        self, columns: _Columns, scores: list[float], evidence: list[list[float]], meaning: Sequence[float] = ()
+    ) -> None:
+        self._columns, self._evidence, self.meaning = columns, evidence, meaning
         self.strips, self.parents, self.scores = columns.strips, columns.parents, scores
 
     def __len__(self) -> int:
@@ -293,13 +297,15 @@ def score_lines(
     question by the embedder in force, empty if that is the static table.
     """
     columns = _Columns(strips)
-    evidence = _evidence(columns, question, terms, vector, ranking)
+    evidence, meaning = _evidence(columns, question, terms, vector, ranking)
     evidence["chunk"] = _chunk_evidence(columns, near)
+    if meaning:
+        evidence["chunk"] = list(map(mul, evidence["chunk"], meaning))
     scores = [0.0] * len(columns.flags)
     for name, weight in ranking.weights.items():
         if any(evidence[name]):
             scores = [score + weight * value for score, value in zip(scores, evidence[name], strict=True)]
-    return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights])
+    return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights], meaning)
 
 
 def _chunk_evidence(columns: _Columns, near: Mapping[int, float]) -> list[float]:
@@ -319,8 +325,8 @@ def _evidence(
     terms: Sequence[TermPositions],
     vector: Sequence[float] | None,
     ranking: Ranking,
-) -> dict[str, list[float]]:
-    """Name of a weight -> its evidence: one value for each unit, 0..1, for `long` 0..3."""
+) -> tuple[dict[str, list[float]], Sequence[float]]:
+    """(name of a weight -> its evidence: one value for each unit, 0..1, for `long` 0..3; `_meaning_shares`)."""
     flags = columns.flags
     real = columns.stating
     evidence = _lexical(terms, columns, ranking)
@@ -329,6 +335,10 @@ def _evidence(
     cosines_of_units = _vector(vector, columns, ranking)
     for size, column in zip(SIZES, cosines_of_units, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
+    meaning = _meaning_shares(columns, evidence["cover0"])
+    if meaning:
+        for size in SIZES:
+            evidence[f"vector{size}"] = list(map(mul, evidence[f"vector{size}"], meaning))
     _raise_other_scripts(evidence, flags, question, cosines_of_units[0], ranking)
     if vector is not None:
         _lower_lexical(evidence, ranking.half)
@@ -342,7 +352,21 @@ def _evidence(
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
     evidence["days"] = [columns.strips[number].days for number in columns.strip_numbers]
     evidence["match0"] = evidence["match1"] = [0.0] * len(flags)  # `with_matches` sets these for the best lines
-    return evidence
+    return evidence, meaning
+
+
+def _meaning_shares(columns: _Columns, cover: Sequence[float]) -> Sequence[float]:
+    """The share of its meaning that counts as evidence for each unit, 0..1; empty if all counts for all units.
+
+    If memory has a log of a day that the question names, a line of another day's log must share a word with the
+    question: a verb is guessed ("what did we repair yesterday?"), and the line nearest to the guess is not an answer. A
+    log soon after the named days counts as `Strip.days` says. `cover`: the evidence `cover0`.
+    """
+    strips = columns.strips
+    if not any(strip.days == 1.0 for strip in strips):
+        return ()
+    shares = [strip.days if log_date(strip.path) is not None else 1.0 for strip in strips]
+    return [1.0 if own else shares[number] for own, number in zip(cover, columns.strip_numbers, strict=True)]
 
 
 def _flagged(flags: Sequence[int], wanted: int) -> list[float]:

@@ -740,6 +740,38 @@ def test_headings_that_only_order_a_file_state_nothing(memory: Repo, text: str) 
         assert all(hit["path"] != "memory/2026-02-07.md" for hit in found(memory, query))
 
 
+def first_on_6_march(repo: Repo, query: str) -> dict[str, Any]:
+    env = {"GITMEM_NOW": "2026-03-06T12:00:00+00:00"}
+    hit: dict[str, Any] = json.loads(repo.mem("search", "--json", query, env=env).stdout)["hits"][0]
+    return hit
+
+
+@pytest.mark.parametrize("others", [0, 6])
+@pytest.mark.parametrize(
+    ("query", "day", "other_day"),
+    [
+        ("what did we repair yesterday?", "waxed the floor", "fixed the kiosk"),
+        ("what did we finish yesterday?", "waxed the floor", "fixed the kiosk"),
+        ("yesterday's work", "waxed the floor", "fixed the kiosk"),
+        ("어제 끝낸 일이 뭐지", "바닥에 왁스를 칠했다", "키오스크 수리를 끝냈다"),
+        ("어제 고친 것", "바닥에 왁스를 칠했다", "키오스크 수리를 끝냈다"),
+    ],
+)
+def test_a_named_day_comes_before_a_line_near_to_a_guessed_verb(
+    repo: Repo, query: str, day: str, other_day: str, others: int
+) -> None:
+    logs = {"2026-03-05": day, "2025-12-26": other_day}
+    logs |= {f"2026-02-{10 + at}": f"met the neighbours of house {at}" for at in range(others)}
+    repo.commit("logs", {f"memory/{name}.md": f"# {name}\n\n- {text}\n" for name, text in logs.items()})
+    assert first_on_6_march(repo, query)["date"] == "2026-03-05"
+
+
+def test_a_line_of_another_day_that_has_words_of_the_question_keeps_its_place(repo: Repo) -> None:
+    logs = {"2026-03-05": "waxed the floor", "2025-12-26": "Acme paid the invoice of the kiosk"}
+    repo.commit("logs", {f"memory/{name}.md": f"# {name}\n\n- {text}\n" for name, text in logs.items()})
+    assert "Acme" in first_on_6_march(repo, "did Acme pay the invoice of the kiosk yesterday?")["text"]
+
+
 NOISE = {f"memory/n{at}.md": f"# Note {at}\n\n- The tram number {at} leaves depot {at} at dawn.\n" for at in range(8)}
 SCHOOL = """# School
 
