@@ -1,6 +1,6 @@
 """Compares the topics of two statements: one topic, two topics, or unknown (`compare_topics`). Pure.
 
-The topic of a statement is the thing of its comment (ABOUT), else the thing before its first colon (`Billing: ...`),
+The topic of a statement is the thing of its comment (ABOUT) with the thing before its first colon (`Billing: ...`),
 else the last step of its trail that names a thing. So a heading, a comment and words before a colon are compared alike.
 Headings that name no thing (`Decisions`, `오늘 한 일`), dates and titles of files are no topics.
 """
@@ -44,6 +44,7 @@ _NUMBERED_STEP = lazy(
     r"|\d+\s*(?:단계|번째)(?=\W*$|\s*[-–—:：.)])|(?:단계|문제|이슈|버그)\s*\d+\b|(?:手順|ステップ|段階|問題|步骤|阶段|问题)\s*\d+|第\s*\d+\s*[步阶段]",
     re.I,
 )
+_DAY = lazy(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}")
 _MARKS = lazy(r"^(?:\[[ xX]\]\s*)?[^\w\[(「『【<`\"'“‘@#$&]+|^\d{1,3}[.)]\s+")
 _TRAILING = lazy(r"[\s:：;,.。、*_~\-–—]+$")
 _EMPHASIS = lazy(r"\*\*|__|~~|(?<!\w)\*|\*(?!\w)")
@@ -64,7 +65,8 @@ class TopicMatch(StrEnum):
 
     `SAME`: the earlier statement names the topic of the later one. `RELATED`: they have words in common, but the
     later topic may be narrower or another one (`Falcon`, then `Falcon API`). `ANOTHER`: neither statement names the
-    topic of the other. `UNKNOWN`: one of them has no topic.
+    topic of the other, or two topics with a common word have one each that the other statement lacks (`Fleet north
+    base`, `Fleet south base`). `UNKNOWN`: one of them has no topic.
     """
 
     SAME = "same"
@@ -89,7 +91,7 @@ def statement_topic(text: str, trail: tuple[str, ...] = (), about: str = "") -> 
     """
     leading = leading_topic(text)
     steps = _topic_steps(trail)
-    name = about or leading
+    name = ", ".join(filter(None, (about, leading)))
     if not name and steps:
         name = steps[-1]
     return Topic(name, "\n".join((about, leading or text, *steps)))
@@ -99,6 +101,8 @@ def compare_topics(earlier: Topic, later: Topic) -> TopicMatch:
     """Compare the topics of two statements. The order of the two matters only between SAME and RELATED."""
     if not _words(earlier.name) or not _words(later.name):
         return TopicMatch.UNKNOWN
+    if _differ_in_a_word(earlier, later):
+        return TopicMatch.ANOTHER
     if _names(earlier.context, later.name):
         return TopicMatch.SAME
     if _may_name(earlier.context, later.name) or _may_name(later.context, earlier.name):
@@ -158,6 +162,21 @@ def _may_name(context: str, topic: str) -> bool:
     own, squeezed, stems = _telling_words(topic), _squeezed(context), {_stem(word) for word in _words(context)}
     found = [word for word in own if _stem(word) in stems or (_is_wide(word) and word in squeezed)]
     return len(found) > MIN_SHARED * len(own)
+
+
+def _differ_in_a_word(one: Topic, other: Topic) -> bool:
+    """Whether two topics have a word in common, and each has a telling word that the other statement lacks in any form.
+    Days are no such words."""
+    own, others = ([*map(_stem, _telling_words(_DAY.sub(" ", topic.name)))] for topic in (one, other))
+    if set(own).isdisjoint(others):
+        return False
+    return _lacks_one(other.context, own) and _lacks_one(one.context, others)
+
+
+def _lacks_one(context: str, stems: Iterable[str]) -> bool:
+    """Whether a text lacks one of the words, given by their stems."""
+    squeezed, known = _squeezed(context), {_stem(word) for word in _words(context)}
+    return any(stem not in known and not (_is_wide(stem) and stem in squeezed) for stem in stems)
 
 
 def _words(text: str) -> list[str]:

@@ -180,6 +180,18 @@ def test_a_fact_without_a_topic_is_compared_with_any_line(line_form: str) -> Non
         assert len(between("titled", line_form, old, new)) == 1
 
 
+def test_the_same_words_about_two_topics_are_no_repetition() -> None:
+    text = "We decided to deploy on Tuesdays only"
+    rows = (
+        f"- {text} <!-- mem type=decision about=Heron%20release -->\n",
+        f"- Egret release: {text} <!-- mem type=decision -->\n",
+    )
+    known, new = (with_days("MEMORY.md", parse(f"# Memory\n\n{row}".encode()).facts, "2026-03-01") for row in rows)
+    for one, other in ((known, new), (new, known)):
+        moved = [row._replace(path="memory/2026-03-02.md") for row in other]
+        assert rivals.rivals(moved, KnownFacts(one, date(2026, 3, 2))) == []
+
+
 @pytest.mark.parametrize("texts", TWO_TOPICS)
 @pytest.mark.parametrize("fact_form", FORMS_OF_A_FACT)
 def test_a_line_without_a_topic_is_compared_with_any_fact(fact_form: str, texts: str) -> None:

@@ -22,6 +22,11 @@ SAME, RELATED, ANOTHER, UNKNOWN = TopicMatch
         ("Orders service", "Billing service", ANOTHER),
         ("Ferry Tern", "Ferry Lark", ANOTHER),
         ("Room A12", "Room A14", ANOTHER),
+        ("Project Heron release", "Project Egret release", ANOTHER),
+        ("Fleet, Kestrel, engine", "Fleet, Plover, engine", ANOTHER),
+        ("Fleet, Kestrel, engine", "Fleet, Kestrel", SAME),
+        ("Project Heron release 2026-03-01", "Project Heron release 2026-03-08", SAME),
+        ("서울 지점 난방 설비", "부산 지점 난방 설비", ANOTHER),
         ("주문", "주문 서비스", RELATED),
         ("결제 팀", "결제팀", SAME),
         ("주문 서비스", "결제 서비스", ANOTHER),
@@ -78,6 +83,16 @@ def test_a_statement_without_a_topic_may_be_about_anything(text: str, trail: tup
     for form in FORMS:
         assert compare_topics(form, statement_topic(text, trail)) is UNKNOWN
         assert may_be_one_topic(form, statement_topic(text, trail))
+
+
+def test_a_thing_in_the_comment_does_not_hide_that_before_the_colon() -> None:
+    known = statement_topic("Kestrel, engine: the oil is changed at 90 hours", about="Fleet")
+    for text, about, expected in (
+        ("Kestrel, engine: the oil is changed at 140 hours", "Fleet", SAME),
+        ("Plover, engine: the oil is changed at 140 hours", "Fleet", ANOTHER),
+        ("the engine oil of the Kestrel is changed at 140 hours", "Fleet", SAME),
+    ):
+        assert compare_topics(known, statement_topic(text, about=about)) is expected
 
 
 def test_a_property_before_a_colon_is_no_other_topic() -> None:

@@ -154,14 +154,21 @@ def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relat
     """
     bare = _compared(one, other)
     if not bare.asks:
+        if bare.kind is Kind.SAME:
+            return _as_two_things(bare)
         return bare
     named = _compared(*(_after_topic(each, topic.name) for each, topic in zip((one, other), topics, strict=True)))
     if named.kind is Kind.SAME:
-        chances = {**named.probabilities, Kind.SAME: 0.0, Kind.ADDS: 0.0, Kind.OTHER: 1 - _disagreement(named)}
-        named = named._replace(
-            kind=Kind.OTHER, probability=chances[Kind.OTHER], probabilities=chances, reason=_TWO_TOPICS
-        )
+        named = _as_two_things(named)
     return min(named, bare, key=_disagreement)._replace(automatic=False)
+
+
+def _as_two_things(found: Relation) -> Relation:
+    """A relation SAME as that of two statements with the same words about two topics: OTHER, and never automatic."""
+    chances = {**found.probabilities, Kind.SAME: 0.0, Kind.ADDS: 0.0, Kind.OTHER: 1 - _disagreement(found)}
+    return found._replace(
+        kind=Kind.OTHER, probability=chances[Kind.OTHER], probabilities=chances, reason=_TWO_TOPICS, automatic=False
+    )
 
 
 def _after_topic(statement: Said, topic: str) -> Said:
