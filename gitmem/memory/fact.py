@@ -24,7 +24,7 @@ Meta = tuple[tuple[str, str], ...]
 # Keys whose value is a span (`render_span`). Comments keep these values encoded: the `#` and `@` of a path must stay
 # different from the `#` and `@` of the span.
 SPAN_KEYS = ("src", "code", "read")
-ABOUT = "about"  # key whose value is the last step of the fact's trail: the thing that its log named in a heading
+ABOUT = "about"  # key whose value is the last step of the fact's trail: the thing that it had above it in its log
 ID_LENGTH = 12  # hex digits
 
 TYPES = (

@@ -24,7 +24,7 @@ from gitmem.memory.statements import read
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.promotion.proposal import Log
-from gitmem.promotion.topics import timed_topics
+from gitmem.promotion.topics import about_topics
 from gitmem.provenance.attribution import Attributor
 from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.cited_sources import facts_at
@@ -55,7 +55,7 @@ class Precedents:
     """The decisions of earlier promotions and of people, for `plan.Rules`."""
 
     refused: frozenset[str]  # hashes (64 hex) of texts that people refused or removed
-    covered: frozenset[tuple[str, str, str]]  # (path, normalised line, timed topic) of lines that were used or refused
+    covered: frozenset[tuple[str, str, str]]  # (path, normalised line, its topic) of lines that were used or refused
     archived: Mapping[str, Fact]  # fact id -> archived fact
 
 
@@ -250,8 +250,8 @@ def _archived(repo: Repository, head: str) -> list[Fact]:
 
 
 def _cited_lines(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -> set[tuple[str, str, str]]:
-    """(path, normalised line, timed topic) for each line of the spans in one of `logs`, as the cited blob has it. When
-    that blob is gone, the lines of the log as it is now are taken."""
+    """(path, normalised line, its topic of `about_topics`) for each line of the spans in one of `logs`, as the cited
+    blob has it. When that blob is gone, the lines of the log as it is now are taken."""
     log_of = {log.path: log for log in logs}
     in_logs = [span for span in dict.fromkeys(spans) if span.path in log_of]
     lines: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -268,7 +268,7 @@ def _cited_lines(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -
             data = next(iter(repo.read_many([oid])))[1] if oid else None
             if data is not None:
                 lines[key] = split_log(data)
-    topics = {key: timed_topics(read(rows)) for key, rows in lines.items()}
+    topics = {key: about_topics(read(rows)) for key, rows in lines.items()}
     return {
         (span.path, text, topics[span.path, span.blob].get(number, ""))
         for span in in_logs

@@ -50,7 +50,7 @@ from gitmem.memory.topics import Topic, TopicMatch, compare_topics, may_be_one_t
 from gitmem.messages import Message
 from gitmem.promotion.log_lines import machine_statements
 from gitmem.promotion.proposal import Log, Op, Operation
-from gitmem.promotion.topics import has_topic, timed_topic, timed_topics
+from gitmem.promotion.topics import about_topic, about_topics, has_topic
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import (
     date_problem,
@@ -229,7 +229,7 @@ class _Run:
         self.losses = self.losses_left = max_losses(len(memory.facts))
         # Several operations may cite one log: it is parsed once.
         self.documents = cache(lambda path, blob: read(self.logs[path, blob].lines))
-        self.topics = cache(lambda path, blob: timed_topics(self.documents(path, blob)))
+        self.topics = cache(lambda path, blob: about_topics(self.documents(path, blob)))
         self.origins = cache(lambda path, blob: line_origins(self.documents(path, blob)))
 
     def decide_all(self, operations: Sequence[Operation]) -> list[Approved | Refused]:
@@ -457,7 +457,8 @@ class _Run:
         return Approved(operation, meta, target)
 
     def _with_needed_topic(self, operation: Operation) -> Operation:
-        """The operation, with its timed topic before its text if facts with the same words are about another topic.
+        """The operation, with the topic of its comment (ABOUT) before its text if facts with the same words are about
+        another topic.
 
         The id of a fact is a hash of its text alone, so that facts of the same words about two things need two texts.
         """
@@ -478,12 +479,12 @@ class _Run:
         return replace(operation, text=text)
 
     def _placed(self, operation: Operation) -> PlacedFact:
-        """The fact of an operation, as it will be in MEMORY.md, from the day of its log. Its trail is the topic of the
-        log's heading with a time (`topics.timed_topic`)."""
+        """The fact of an operation, as it will be in MEMORY.md, from the day of its log. Its trail is the part of its
+        trail in the log that its text lacks (`topics.about_topic`)."""
         span = operation.sources[0]
         document = self.documents(span.path, span.blob)
         cited = next((each for each in document if each.first <= span.start_line <= each.last), None)
-        topic = timed_topic(cited, operation.text) if cited else ""
+        topic = about_topic(cited, operation.text) if cited else ""
         fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),))
         if topic:
             fact = fact._replace(meta=(*fact.meta, (ABOUT, topic)), trail=(topic,))
@@ -527,7 +528,8 @@ def _may_be_about(fact: Fact, topic: str) -> bool:
     trail = [above for above in fact.trail if not is_generic_heading(above)]
     if not trail and ": " not in fact.text:
         return True
-    known = Topic(fact.text, "\n".join((fact.text, *trail)))
+    own = statement_topic(fact.text, fact.trail, fact.get(ABOUT)).name
+    known = Topic(own or fact.text, "\n".join((fact.text, *trail)))
     return compare_topics(known, statement_topic("", about=topic)) in (TopicMatch.SAME, TopicMatch.UNKNOWN)
 
 

@@ -29,7 +29,7 @@ from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
-from gitmem.memory.fact import Fact, Meta, encode, fact_id, render_span, text_hash
+from gitmem.memory.fact import ABOUT, Fact, Meta, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
@@ -49,7 +49,7 @@ from gitmem.memory.rivals import (
 from gitmem.memory.statements import Statement, read
 from gitmem.messages import Message
 from gitmem.promotion.repetitions import is_preferred
-from gitmem.promotion.topics import topic_of
+from gitmem.promotion.topics import about_topic, topic_of
 from gitmem.provenance import trailers
 from gitmem.provenance.corrections import LASTING_KEYS, MessageParts, as_usage_error, gated_text, message_of
 
@@ -408,6 +408,8 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
         text = f"{topic}: {text}"
     text = gated_text(text, MEMORY, config).text
     meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
+    if about := about_topic(line, text):
+        meta = [*((key, value) for key, value in meta if key != ABOUT), (ABOUT, about)]
     links: tuple[trailers.Link, ...] = ()
     if is_committed(reading.repo, later.path, data):
         span = Span(later.path, line.first, line.last, reading.repo.hash_blob(data))

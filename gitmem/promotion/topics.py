@@ -1,7 +1,8 @@
 """The topic that a statement of a log needs as a fact of MEMORY.md: `Bakery: we decided to close on Mondays`. Pure.
 
 In its log a statement is read below its headings and parent items. As a fact it stands alone, so that their words are
-put before it unless it has them. Headings that name no thing (`Decisions`, `Notes`, `오늘 한 일`) are never a topic.
+put before it unless it has them. The steps for which the text has no room go to its comment (`about_topic`). Headings
+that name no thing (`Decisions`, `Notes`, `오늘 한 일`) are never a topic.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
 from gitmem.memory.topics import as_topic
 from gitmem.text.english import NOT_NAMES
-from gitmem.text.heading_words import GENERIC_WORDS
+from gitmem.text.heading_words import GENERIC_WORDS, leading_topic
 from gitmem.text.names import is_identifier, name_words
 
 MAX_BOTH_CHARS = 60  # characters of a heading and a parent item together; beyond them the item alone is the topic
-MAX_TIMED_WORDS = 4  # words of a heading with a time that names a thing; longer ones tell what happened
+MAX_THING_WORDS = 4  # words of a heading with a time that names a thing; longer ones tell what happened
+MAX_OUTER_WORDS = 7  # words of any other heading or item that names a thing
+MAX_ABOUT_CHARS = 60  # characters of the topic in a fact's comment, beyond the nearest step
 MIN_TOPIC_SHARE = 0.5  # share of a topic's words from which a text has the topic itself
 
 # Words of headings of reports. Of 239 judged lines of agents' logs below such headings 13 were worth keeping, of 695
@@ -30,43 +33,106 @@ _REPORTS = re.compile(
     re.I,
 )
 
+_OCCASIONS = re.compile(r"\bsessions?\b|\bhand-?over\b|세션|사항", re.I)  # and particulars (`권장사항`)
+_LETTERS = re.compile(r"[^\W_]+")
+_ASIDE = re.compile(r"[(（\[][^)）\]]*[)）\]]")  # `Orders (2)`
+_DAY_OR_HOUR = re.compile(
+    r"\d{4}[-/.]\d{1,2}|\b\d{1,2}/\d{1,2}\b|\d{1,2}:\d\d|\d\s*[년월일年月日時时시분]|\d(?:am|pm)\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d",
+    re.I,
+)
+
 
 def topic_of(statement: Statement, text: str) -> str:
     """The topic to put before `text`, a text of the statement; "" for none.
 
     It is the nearest heading and the nearest parent item that name a thing, without those whose words `text` has. A
-    heading with a time is an occasion; it counts only when there is no parent item and `text` has no name.
+    heading with a time is an occasion; it counts only when there is no parent item and `text` has no name. Outer steps
+    that name a thing (`things`) come before it, the nearest first, while the whole is still read as a topic
+    (`leading_topic`); the others are part of `about_topic`.
     """
     parent = next((topic for item in reversed(statement.parents) if (topic := as_topic(item))), "")
     headings = [topic for heading in statement.above if (topic := as_topic(heading))]
     heading = ""
     if headings:
         heading = headings[-1]
-    if statement.time and (parent or _has_name(text)):
+    is_occasion = bool(statement.time and (parent or _has_name(text)))
+    if is_occasion:
         heading = ""
     if heading and parent and (has_topic(parent, heading) or len(heading) + len(parent) > MAX_BOTH_CHARS):
         heading = ""
-    return ", ".join(topic for topic in (heading, parent) if topic and not has_topic(text, topic))
-
-
-def timed_topic(statement: Statement, text: str) -> str:
-    """The nearest heading with a topic, at most MAX_TIMED_WORDS words, of a statement below a heading with a time; ""
-    for any other statement, and if `text` has the topic's words."""
-    topics = [topic for heading in statement.above if (topic := as_topic(heading))]
-    if not statement.time or not topics:
+    near = [topic for topic in (heading, parent) if topic and not has_topic(text, topic)]
+    if not near:
         return ""
-    topic = topics[-1]
-    if len(topic.split()) > MAX_TIMED_WORDS or has_topic(text, topic):
-        return ""
-    return topic
+    steps = things(statement)
+    if is_occasion:
+        steps = things(statement._replace(above=()))
+    return _with_outer_steps(near, steps, text)
 
 
-def timed_topics(document: Iterable[Statement]) -> dict[int, str]:
-    """Line number -> the `timed_topic` of the statement in that line, whatever its text; lines without one are left
+def _with_outer_steps(near: list[str], steps: tuple[str, ...], text: str) -> str:
+    """The topic of the steps `near`, with those of `steps` before it that it and `text` lack, while they fit."""
+    order = {step: place for place, step in enumerate(steps)}
+    chosen = near
+    for step in reversed(steps):
+        if has_topic("\n".join((text, *chosen)), step):
+            continue
+        # A step of `near` that is no thing is one of the two nearest, which come last.
+        longer = sorted((*chosen, step), key=lambda each: order.get(each, len(order)))
+        if leading_topic(f"{', '.join(longer)}: {text}") != ", ".join(longer):
+            break
+        chosen = longer
+    return ", ".join(chosen)
+
+
+def things(statement: Statement) -> tuple[str, ...]:
+    """The steps of a statement's trail that name a thing, from the outermost in. Left out are steps of more than
+    MAX_OUTER_WORDS words (below a heading with a time: headings of more than MAX_THING_WORDS), with a date or a time,
+    and kinds of lines and occasions (`Morning session`, `배포 완료`)."""
+    words = MAX_OUTER_WORDS
+    if statement.time:
+        words = MAX_THING_WORDS
+    headings = [topic for step in statement.above if len((topic := as_topic(step)).split()) <= words]
+    topics = (*headings, *map(as_topic, statement.parents))
+    return tuple(dict.fromkeys(topic for topic in topics if topic and _names_thing(topic)))
+
+
+def _names_thing(topic: str) -> bool:
+    words = _LETTERS.findall(_ASIDE.sub(" ", topic).casefold())
+    if not words or len(topic.split()) > MAX_OUTER_WORDS:
+        return False
+    if any(pattern.search(topic) for pattern in (_DAY_OR_HOUR, _REPORTS, _OCCASIONS)):
+        return False
+    return words[-1] not in GENERIC_WORDS
+
+
+def about_topic(statement: Statement, text: str) -> str:
+    """The value of ABOUT for a fact with `text`, which rests on the statement: the `things` that `text` lacks, and
+    below a heading with a time its nearest heading of at most MAX_THING_WORDS words; "" for none. Outer steps that
+    make it longer than MAX_ABOUT_CHARS are left out."""
+    steps = things(statement)
+    headings = [topic for heading in statement.above if (topic := as_topic(heading))]
+    if statement.time and headings and len(headings[-1].split()) <= MAX_THING_WORDS:
+        parents = things(statement._replace(above=()))
+        outer = things(statement._replace(parents=()))
+        steps = tuple(dict.fromkeys((*outer, headings[-1], *parents)))
+    about = ""
+    for step in reversed(steps):
+        if has_topic(f"{text}\n{about}", step):
+            continue
+        longer = ", ".join(filter(None, (step, about)))
+        if about and len(longer) > MAX_ABOUT_CHARS:
+            break
+        about = longer
+    return about
+
+
+def about_topics(document: Iterable[Statement]) -> dict[int, str]:
+    """Line number -> the `about_topic` of the statement in that line, whatever its text; lines without one are left
     out."""
     found: dict[int, str] = {}
     for statement in document:
-        if statement.has_content and (topic := timed_topic(statement, "")):
+        if statement.has_content and (topic := about_topic(statement, "")):
             found |= dict.fromkeys(range(statement.first, statement.last + 1), topic)
     return found
 
