@@ -22,7 +22,7 @@ from gitmem.paths import ISO_DAY
 from gitmem.promotion.cues import DECIDING_WEIGHT
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.proposal import Log
-from gitmem.promotion.topics import reports_work, topic_of
+from gitmem.promotion.topics import reports_work, things, topic_of
 from gitmem.provenance.line_origins import statement_origins
 from gitmem.text.heading_words import is_generic_heading
 from gitmem.text.sentences import sentences
@@ -108,6 +108,7 @@ class Candidate:
     near: tuple[str, ...] = ()  # the nearest heading and parent item
     outer: tuple[str, ...] = ()  # the headings and items above these
     file: str = ""  # name of the log's file, without the date
+    things: tuple[str, ...] = ()  # the steps of its trail that name a thing (`topics.things`)
 
     @property
     def end(self) -> int:
@@ -308,6 +309,7 @@ def _candidates(
             topic_of(statement, text), under, under_kind,
             0, part.text != passage.text, statement.get("type"), reports_work(statement),
             statement.above[-1:] + statement.parents[-1:], statement.above[:-1] + statement.parents[:-1],
+            things=things(statement),
         )  # fmt: skip
 
 

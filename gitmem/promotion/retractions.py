@@ -1,7 +1,7 @@
 """Finds lines and facts that a later line retracts ("scratch that", "we use X instead"). Part of the `rules` model.
 
 Pure. A line retracts an earlier one, in its own log or in an earlier log, when it has words of retraction and shares
-enough content words with it.
+enough content words with it, unless the two are about two topics (`memory/topics`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gitmem.memory.deciding_words import without_deciding_words
-from gitmem.memory.fact import Fact
+from gitmem.memory.fact import ABOUT, Fact
+from gitmem.memory.topics import Topic, may_be_one_topic, statement_topic
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log
+from gitmem.text.heading_words import leading_topic
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.terms import without_particle
 
@@ -97,6 +99,8 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
             old = scored[earlier]
             if result[earlier].retracted or not old.is_retractable:
                 continue
+            if not may_be_one_topic(_line_topic(old.line), _line_topic(item.line)):
+                continue
             own = content_words(old.line.text)
             shared = own & topic
             # A bare "scratch that" is about the line before it; any other line says what it is about.
@@ -109,6 +113,12 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
                 result[earlier] = replace(old, retracted=_on_line(item))
                 retracted_by[_claim_key(old)] = later
     return result
+
+
+def _line_topic(line: Candidate) -> Topic:
+    """The topic of a line: all things of its trail, or the thing before its own first colon."""
+    leading = leading_topic(line.text)
+    return Topic(", ".join(line.things) or leading, "\n".join((leading or line.text, *line.things)))
 
 
 def _on_line(item: ScoredLine) -> str:
@@ -187,6 +197,7 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
                 if (
                     old.keep
                     and is_same
+                    and may_be_one_topic(_line_topic(old.line), _line_topic(item.line))
                     and covers_matter(item.line, topic, content_words(without_deciding_words(old.line.text)), strength)
                 ):
                     result[then][index] = replace(old, retracted=where)
@@ -226,7 +237,13 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
         own = content_words(fact.text)
         shared = len(topic & own)
         is_enough = shared >= MIN_FACT_SHARE * len(topic | own)
-        if shared > best and is_enough and same_topic(shared, topic, own, strength):
+        known = statement_topic(fact.text, fact.trail, fact.get(ABOUT))
+        if (
+            shared > best
+            and is_enough
+            and same_topic(shared, topic, own, strength)
+            and may_be_one_topic(known, _line_topic(item.line))
+        ):
             best, best_fact = shared, fact.id
     return best_fact
 

@@ -137,6 +137,48 @@ def test_an_outer_step_that_names_no_thing_is_left_out(form: Form, outer: str, e
     assert found.text == f"{expected}the oil is changed at 90 hours"
 
 
+BLUE = ("we decided to paint it blue", "we decided to paint it green instead of blue")
+COPIES = ("we decided to print 300 copies", "we decided to print 500 copies instead of 300")
+KOREAN_COPIES = ("300부 인쇄하기로 결정했다", "300부 대신 500부 인쇄하기로 결정했다")
+
+
+@pytest.mark.parametrize(
+    ("form", "things_", "texts"),
+    [
+        (nested, ("Kestrel", "Plover"), BLUE),
+        (below, ("Kestrel", "Plover"), BLUE),
+        (below, ("09:00 - annual report", "10:00 - newsletter"), COPIES),
+        (nested, ("연보", "소식지"), KOREAN_COPIES),
+        (nested, ("annual report north", "annual report south"), COPIES),
+    ],
+)
+def test_a_decision_about_another_thing_takes_nothing_back(
+    form: Form, things_: tuple[str, str], texts: tuple[str, str]
+) -> None:
+    logs = [form(thing, text) for thing, text in zip(things_, texts, strict=True)]
+    expected = [
+        f"{thing.removeprefix('09:00 - ').removeprefix('10:00 - ')}: {text}"
+        for thing, text in zip(things_, texts, strict=True)
+    ]
+    assert [each.text for each in proposed(log_of("\n\n".join(logs)))] == expected
+    assert [each.text for each in proposed(*map(log_of, logs, DAYS))] == expected
+
+
+def test_a_fact_of_another_thing_is_not_taken_back() -> None:
+    known = parse(b"- Kestrel: we decided to paint it blue <!-- mem type=decision -->\n").facts
+    for thing, op in (("Kestrel", Op.SUPERSEDE), ("Plover", Op.ADD)):
+        assert RulesModel().propose([log_of(nested(thing, BLUE[1]))], known).operations[-1].op is op
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("Kestrel", "Kestrel"), ("Kestrel", "Kestrel hull"), ("Kestrel", "evening review"), ("standup", "Kestrel")],
+)
+def test_a_decision_about_the_same_thing_takes_the_earlier_back(first: str, second: str) -> None:
+    (found,) = proposed(log_of(f"{below(first, BLUE[0])}\n\n{below(second, BLUE[1])}"))
+    assert found.text.endswith(BLUE[1])
+
+
 def test_a_thing_is_named_once() -> None:
     (statement,) = [each for each in read(["## Kestrel", "- Kestrel", "  - x"]) if each.text == "x"]
     assert things(statement) == ("Kestrel",)
