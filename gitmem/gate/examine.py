@@ -19,6 +19,7 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.gate.exceptions import fingerprint
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.lazy_patterns import lazy
 from gitmem.paths import kind
 
 MAX_FINDINGS = 60  # findings reported one by one for a file
@@ -416,12 +417,29 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
                 start = b
         if a < end < b:
             end = b
-    shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(registry.GUESSABLE)).strip("\r\n")
+    unnamed = [span for span in _random_values(raw, start, end, match) if not _touching(secrets, *span)]
+    nothing = match.rule.startswith(registry.GUESSABLE) or bool(unnamed)
+    shown = masked_excerpt(raw, start, end, merge_spans([*secrets, *unnamed]), nothing=nothing).strip("\r\n")
     if start > first:
         shown = f"…{shown}"
     if end < last:
         shown = f"{shown}…"
     return shown
+
+
+def _random_values(raw: str, start: int, end: int, match: Match) -> list[tuple[int, int]]:
+    """The values of raw[start:end] that look made by a machine, but for one that is the match itself. They may be
+    secrets that no rule names: an excerpt is read by many."""
+    from gitmem.gate.detectors.secrets.decision import is_random  # only a finding needs it
+
+    values = [
+        value.span() for value in _VALUE.finditer(raw, start, end) if is_random(value.group(), _RANDOM_CHARACTERS)
+    ]
+    return [(a, b) for a, b in values if not a <= match.start < match.end <= b]
+
+
+_VALUE = lazy(r"[0-9A-Za-z_+=~%-]{10,}")
+_RANDOM_CHARACTERS = 12  # characters from which a random value is masked in an excerpt
 
 
 def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:

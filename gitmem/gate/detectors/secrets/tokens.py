@@ -329,8 +329,8 @@ _OF_A_PIECE = 4  # characters behind a token's beginning from which it is a piec
 
 
 def _in_cells(text: str) -> Iterator[Found]:
-    """Tokens whose pieces stand in one column of the rows of a table, in neighbouring cells of a row, or in lines whose
-    labels only count."""
+    """Tokens whose pieces stand in one column of the rows of a table, in neighbouring cells of a row, one behind the
+    other on a line, or in lines whose labels only count."""
     digits = plain(text).translate(DIGIT)
     hot = [span for span in runs(text, UNBROKEN, _SHORTEST_PIECE) if digits.find(b"1", *span) >= 0]
     for start, places_of in _beginnings_in(text, hot):
@@ -354,6 +354,7 @@ def _pieces_after(text: str, at: int, end: int) -> Iterator[list[Piece]]:
         last = min(len(text), end + 500)
     rest = text[end:last].lstrip(" \t`\"'*")
     rows = _lines_after(text, last)
+    yield from _growing([(at, text[at:end])], list(_inline(text, end)))
     if rest.startswith("|"):
         row = text[begin:last]
         yield from _growing([(at, text[at:end])], _cells(row, begin, before.count("|") + 1))
@@ -365,6 +366,20 @@ def _pieces_after(text: str, at: int, end: int) -> Iterator[list[Piece]]:
         counted = patterns.counting_word.sub("#", label["label"].lower())
         if "#" in counted:
             yield from _growing([(at, text[at:end])], list(_labelled(rows, counted)))
+
+
+def _inline(text: str, end: int) -> Iterator[Piece]:
+    """(offset, piece) of what goes on with a piece that ends at `end` on its line: groups with blanks between them,
+    `first half ... second half ...`."""
+    for _ in range(_PIECES):
+        follow = patterns.inline_piece.match(text, end)
+        if follow is None:
+            return
+        piece = follow["tail"].rstrip(".")
+        if piece.isdigit() or (patterns.digit.search(piece) is None and (piece[1:].islower() or is_words(piece))):
+            return
+        end = follow.start("tail") + len(piece)
+        yield follow.start("tail"), piece
 
 
 def _lines_after(text: str, end: int) -> list[Piece]:
