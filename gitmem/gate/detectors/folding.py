@@ -28,6 +28,8 @@ _ZERO_WIDTH = (
 _CSI = "\x1b\\[[0-9;:?]{0,32}[@-~]|\x1b[@-Z\\\\^_]"
 _DROP = lazy(f"(?:{_CSI})|[{_ZERO_WIDTH}\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]+")
 _JAMO = lazy("[\u1100-\u11ff\u3131-\u3163\ua960-\ua97c\ud7b0-\ud7fb]{2,4096}")
+# A kana and the voicing mark behind it, as macOS writes the names of files.
+_VOICED = lazy("[ぁ-ゖァ-ヺ][\u3099\u309a]")
 _MIXED = lazy(
     "[A-Za-z]{0,64}[ɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]"
     "[A-Za-zɑɡɩɾʐꜱ\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\u2c80-\u2cff]{0,64}"
@@ -288,6 +290,10 @@ def _recompose(match: re.Match[str]) -> str:
     return composed
 
 
+def _compose_kana(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFC", match.group())
+
+
 def compose_letters(run: str) -> str:
     """Compatibility letters (`ㅁㅜㅅㅣ`) as syllables (`무시`), greedily; a character that begins no syllable stays."""
     out: list[str] = []
@@ -334,4 +340,5 @@ _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (_DROP, _drop),
     (_MULTI, _expand),
     (_JAMO, _recompose),
+    (_VOICED, _compose_kana),
 )

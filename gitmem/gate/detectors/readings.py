@@ -21,13 +21,17 @@ from gitmem.lazy_patterns import lazy
 _Find = TypeVar("_Find")
 Found = tuple[str, int, int]  # a rule, and the half-open range of its find
 # What normalisation takes out of, or turns into, plain ASCII inside a word: invisible characters, fullwidth and
-# mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes.
+# mathematical letters and digits, circled, raised and lowered ones, ligatures, Greek and Cyrillic look-alikes. And the
+# letters of Hangul and the voicing marks of kana that a decomposed text (NFD) has: the words of the rules are composed.
 _DISGUISE = lazy(
     "["
     "\u00a0\u00ad\u2010\u2011\u2212\u0300-\u052f\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\u1100-\u11ff\u3099\u309a\ua960-\ua97c\ud7b0-\ud7fb"
     "\u017f\u1d2c-\u1d6a\u2070-\u209c\u212a\u2160-\u217f\u24b6-\u24ea\ufb00-\ufb06\uff10-\uff19\uff21-\uff3a"
     "\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149\U0001fbf0-\U0001fbf9\U000e0000-\U000e0fff]"
 )
+
+_DECOMPOSED = lazy("[\u1100-\u11ff\u3099\u309a]")
 
 
 @lru_cache(maxsize=4)
@@ -85,11 +89,14 @@ def of_passwords(text: Text) -> list[Reading]:
 
 
 def of_personal_data(text: Text) -> list[Reading]:
-    """Lines as rendered."""
+    """The normalised text if the raw one is decomposed, and lines as rendered."""
+    found: list[Reading] = []
+    if not text.raw.isascii() and _DECOMPOSED.search(text.raw) is not None:
+        found = [Reading(text.norm, text, None, True)]
     lines = as_rendered(text.raw)
-    if lines is None:
-        return []
-    return [Reading(lines.text, text, lines, False)]
+    if lines is not None:
+        found.append(Reading(lines.text, text, lines, False))
+    return found
 
 
 def _range(find: Found) -> tuple[int, int]:

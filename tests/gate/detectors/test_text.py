@@ -28,6 +28,7 @@ def test_every_character_that_counts_as_invisible_is_folded_away() -> None:
     ("raw", "norm"),
     [
         ("ig\u200bno\u200dre", "ignore"),
+        (unicodedata.normalize("NFD", "パスワード가"), "パスワード가"),
         ("ig\u00adnore", "ignore"),
         ("іgnоrе", "ignore"),
         ("ｉｇｎｏｒｅ", "ignore"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 
 from gitmem.gate.detectors.finding import Severity
@@ -44,6 +46,7 @@ def test_a_resident_number_without_a_check_digit_is_found_by_its_name(text: str)
     assert not check_digits.resident_number(UNDIGITED.replace("-", ""))
     assert found(text.format(UNDIGITED)) == {"resident-number": UNDIGITED}
     assert "resident-number" in found(text.format(UNDIGITED.replace("-", "")))
+    assert "resident-number" in found(normalize("NFD", text.format(UNDIGITED)))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 
 from gitmem.gate.detectors.registry import Text, load
@@ -335,6 +337,13 @@ def test_a_password_in_a_note_is_found_and_nothing_of_it_shown(form: str) -> Non
         assert matches, text
         assert any(password.rstrip("!") in text[m.start : m.end] for m in matches), text
         assert all(m.mask == MASK and m.secret and password not in m.message for m in matches)
+
+
+@pytest.mark.parametrize("form", [form for form in FLAG if normalize("NFD", form) != form])
+def test_a_password_in_a_decomposed_text_is_found_as_in_a_composed_one(form: str) -> None:
+    """macOS writes NFD: the words of the rules are composed."""
+    text = normalize("NFD", form.replace("{P}", CHOSEN[0]))
+    assert any(CHOSEN[0] in value for value in found(text)), text
 
 
 @pytest.mark.parametrize("text", PINS)
