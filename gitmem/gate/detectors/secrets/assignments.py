@@ -212,6 +212,9 @@ def _handled(
     if match is None or not taken.is_free(*match.span()):
         return
     value, at = match.group(), match.start()
+    named = patterns.leading_name.match(value)  # `tx=0x...`
+    if named is not None and is_named_id(low, at + named.end(), match.end()):
+        return
     if patterns.vault_item_before.search(low, max(0, at - 60), at) or is_named_id(low, *match.span()):
         return
     if patterns.query_parameter.match(value) and patterns.in_query_before.search(text, max(0, at - 400), at):

@@ -185,12 +185,36 @@ def is_named_id(low: str, start: int, end: int) -> bool:
     """Whether the label before `low[start:end]` (text in lower case) says that the value is public, or the label before
     or behind a hexadecimal value says that it is an id."""
     value, before = low[start:end], low[max(0, start - 32) : start]
-    if patterns.public_label_before.search(before):
+    if patterns.public_label_before.search(before) or patterns.commit_range.fullmatch(value):
+        return True
+    if patterns.base58_signature.fullmatch(value) and patterns.signature_before.search(before):
         return True
     if patterns.hex_id.fullmatch(value) is None:
         return False
-    label = patterns.hex_label_before.search(before) or patterns.hex_label_behind.match(low, end, end + 40)
-    return label is not None
+    if patterns.hex_label_before.search(before) or patterns.hex_label_behind.match(low, end, end + 40):
+        return True
+    return patterns.hex_label_before.search(_column_name(low, start)) is not None
+
+
+_MAX_TABLE_CHARACTERS = 4_000  # characters of a table above a cell in which its head is searched
+
+
+def _column_name(low: str, at: int) -> str:
+    """The name of the column of a table in whose cell the offset `at` stands, with a blank behind it; "" outside
+    tables."""
+    first = low.rfind("\n", 0, at) + 1
+    column = low.count("|", first, at)
+    if not column:
+        return ""
+    head = ""
+    for row in reversed(low[max(0, first - _MAX_TABLE_CHARACTERS) : max(0, first - 1)].split("\n")):
+        if row.count("|") < 2:
+            break
+        head = row
+    cells = head.split("|")
+    if len(cells) <= column:
+        return ""
+    return cells[column].strip(" \t*`") + " "
 
 
 def is_of_other_words(low: str, first: int, start: int, end: int) -> bool:

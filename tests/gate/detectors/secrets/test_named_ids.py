@@ -14,6 +14,8 @@ from gitmem.gate.scan import scan_text
 from tests.harness import Repo
 
 HEX = "0123456789abcdef"
+MIXED_LETTERS = string.ascii_letters + string.digits
+BASE58 = "".join(sorted(set(MIXED_LETTERS) - set("0OIl")))
 
 
 def made(size: int, letters: str = HEX, seed: int = 1) -> str:
@@ -48,6 +50,17 @@ IDS = (
     f"nodekey:{made(64)} of the node was rotated",
     f"Token mint: {made(44, string.ascii_letters + string.digits)}",
     f"the key album is spotify:album:{made(22, string.ascii_letters + string.digits)}",
+    f"| step | tx |\n|---|---|\n| rotate key | {TX} |",
+    f"| step | note | transaction |\n|:--|---|---|\n| mint | ok | {TX} |\n| rotate key | ok | `{TX}` |",
+    f"| 작업 | 커밋 |\n|---|---|\n| 토큰 교체 | {COMMIT} |",
+    f"| 作業 | コミット |\n|---|---|\n| トークン更新 | {COMMIT} |",
+    f"키 교체 범위: {COMMIT}..{made(40, seed=2)}",
+    f"key rotation range: {COMMIT}...{made(40, seed=2)}",
+    f"API key registry deployed, tx={TX}",
+    f"Token transfer signature: {made(88, BASE58)}",
+    f"토큰 전송 서명: {made(88, BASE58)}",
+    f"Auth0 client id {made(32, MIXED_LETTERS)} (public); secret rotation is monthly",
+    f"client_id={made(32, MIXED_LETTERS)} (public), rotate the secret monthly",
     "token budget of DeepSeek-R1-Distill-Qwen-32B-Q4_K_M-GGUF",
     "jdbc:oracle:thin:@//db.example:1521/ORCL",
     "PWD={0};Server=x",
@@ -58,6 +71,10 @@ IDS = (
 SECRETS = (
     f"API token: {COMMIT}",
     f"API 토큰은 {COMMIT} 이다",
+    f"| name | token |\n|---|---|\n| commit bot key | {COMMIT} |",
+    f"| commit | note |\n|---|---|\n| first | API token: {made(40, seed=3)} |",
+    f"private key: {made(88, BASE58)}",
+    f"client_secret={made(32, MIXED_LETTERS)} rotate it monthly",
     f"トークンは {COMMIT}",
     f"github token {COMMIT}",
     f"데이터독 키를 새로 발급: {made(32)}",
