@@ -37,10 +37,59 @@ _BESIDE_SECRET = frozenset(  # with one of these, sending a key is not ordinary 
         C.PROMPT,
     }
 )
-_PUBLIC_OR_KEPT = lazy(
-    r"\bpublic (?:ssh |pgp |gpg )?keys?\b|\b(?:to|in|into|with) (?:the |our |a |your )?(?:\w+ )?(?:vault|secret manager|password manager"
-    r"|keychain|1password|bitwarden|hsm|key store|kms)\b|공개 ?키|볼트에|금고에|公開鍵|公钥|保管庫"
+_PUBLIC = lazy(r"\bpublic (?:ssh |pgp |gpg )?keys?\b|공개 ?키|公開鍵|公钥")
+_KEPT = lazy(
+    r"\b(?:to|in|into|with) (?:the |our |a |your )?(?:[a-z']{1,20} ){0,3}(?:vault|secret manager|password manager"
+    r"|keychain|1password|bitwarden|hsm|key store|kms)\b|볼트에|금고에|保管庫"
 )
+_BESIDE_KEPT = _BESIDE_SECRET - {C.REVEAL, C.TRIGGER, C.PERSIST}
+# What a form says of an account is for the people who wrote it: whether a name or a password was right is not told.
+_OF_AN_ACCOUNT = lazy(
+    r"\b(?:do not|don't|never|must not|should not) (?:tell|inform|show) (?:the |your |any )?users? (?:that|whether|which|if|why) "
+    r"(?:[a-z]{1,10} ){0,3}(?:password|account|e-?mail|user ?name|login|code|number|card|name|address|credentials?) "
+    r"(?:(?:is|was|are|were) (?:wrong|incorrect|invalid|unknown|not|already|missing|right|correct|too|weak|expired|locked|disabled"
+    r"|registered|taken|in use)|(?:does not|doesn't) exist|exists)\b"
+)
+_BESIDE_ACCOUNT = frozenset(
+    {C.SEND, C.PLACE, C.NO_ASKING, C.DESTROY, C.OVERRIDE, C.ROLE, C.SPREAD, C.PERSIST, C.AGENT, C.EXECUTE}
+)
+# A sentence that names what it says a fault: nobody is told to do it.
+_FAULT = lazy(
+    r"\b(?:can|could|is able to|are able to)\b[^.\n]{4,80}\b(?:without|unreviewed|unasked)\b[^.\n]{0,60}?(?:"
+    r"\b(?:we|somebody|someone|they|ops|infra) (?:should|must|need to|have to|will) (?:fix|restrict|close|change|stop|prevent|lock)"
+    r"|\b(?:is|that's|which is) a (?:bug|risk|hole|gap|problem|fault|vulnerability|finding)\b|\b(?:must|should|to) be (?:fixed|restricted|closed)\b)"
+)
+_BESIDE_FAULT = frozenset(
+    {C.ORDER, C.AGENT, C.PERSIST, C.PRECEDENCE, C.TASK, C.AUTHORITY, C.CONCEAL, C.SEND, C.PLACE, C.OVERRIDE, C.ROLE, C.SPREAD}
+)  # fmt: skip
+# Who looks it up need not ask: `다시 묻지 말고 티켓을 확인할 것`, of a thing that is approved by somebody.
+_LOOKED_UP = lazy(
+    r"(?:묻|물어보)지 ?말고 [^.\n]{0,24}(?:확인|참고|참조|검색|읽|찾아)"
+    r"|\b(?:do not|don't|instead of) ask(?:ing)?(?: again| me| us)?,? (?:but )?(?:check|look (?:at|up)|see|read)\b"
+    r"|(?:聞|尋|問)(?:か|ね|わ)ずに[^。\n]{0,20}(?:確認|参照)|不要再?[问問][^。\n]{0,10}(?:查看|确认|參考|参考)"
+)
+_APPROVED = lazy(
+    r"승인 ?절차|(?:승인|허가)(?:을|를|이|가)? ?(?:받|거|필요)|\b(?:needs?|requires?|goes through|after) (?:an? |the )?(?:approval|review)\b"
+    r"|承認(?:手続|が必要|を(?:経|得|受け))|(?:需要?|经过|經過)(?:审批|批准|審批)"
+)
+# A wish of the user in a log: to save what was said.
+_SAVED = lazy(
+    r"(?:대화|내용|회의|세션|작업)[^.\n]{0,24}(?:저장|기록|정리|백업|남겨|적어) ?(?:해 ?)?(?:주세요|줘|주십시오|주시|바랍니다)"
+    r"|\bplease (?:save|store|record|keep|log|write down) (?:all |every |everything|the |our |this |that )[^.\n]{0,40}(?:conversations?|chats?|discussions?|sessions?|history|said)\b"
+    r"|(?:会話|内容|やり取り|話)[^。\n]{0,20}(?:保存|記録)して(?:ください|下さい|ほしい)|请[^。\n]{0,12}(?:保存|记录)[^。\n]{0,12}(?:对话|内容|会话)"
+)
+_BESIDE_SAVED = frozenset(C) - {
+    C.RULES,
+    C.PROMPT,
+    C.PERSIST,
+    C.MEMORY,
+    C.ORDER,
+    C.ALL,
+    C.USER,
+    C.TALK,
+    C.PLAN,
+    C.NEGATED,
+}
 _REASON = lazy(
     r"without (?:asking|questioning|needing|giving)(?: \w+)? (?:for )?(?:a |the |any )?(?:reasons?|why|explanations?|justifications?)"
     r"|no questions asked|(?:이유|사유)[를을]? ?(?:묻지|따지지|확인하지)|理由を(?:聞|問|尋)かずに|理由を(?:聞か|問わ|尋ね)ず|不(?:问|需要?)(?:理由|原因)"
@@ -64,11 +113,39 @@ def is_ordinary(unit: str, parts: Collection[C]) -> bool:
     found = set(parts)
     if C.OVERRIDE in found and not found & _BESIDE_OVERRIDE and _THING.search(unit):
         return True
-    if found & {C.SECRET, C.SEND} and not found & _BESIDE_SECRET and _PUBLIC_OR_KEPT.search(unit):
+    if found & {C.SECRET, C.SEND} and (
+        (not found & _BESIDE_SECRET and _PUBLIC.search(unit)) or (not found & _BESIDE_KEPT and _KEPT.search(unit))
+    ):
+        return True
+    if C.CONCEAL in found and not found & _BESIDE_ACCOUNT and _OF_AN_ACCOUNT.search(unit):
+        return True
+    if C.NO_ASKING in found and not found & _BESIDE_FAULT and _FAULT.search(unit):
+        return True
+    if C.NO_ASKING in found and not found & _HIDES_OR_SENDS and _LOOKED_UP.search(unit) and _APPROVED.search(unit):
+        return True
+    if C.PERSIST in found and not found & _BESIDE_SAVED and _SAVED.search(unit):
         return True
     if found & _DESTRUCTIVE and not found & _HIDES_OR_SENDS and (_REASON.search(unit) or _ALLOWED.search(unit)):
         return True
     return _QUOTATIONS.fullmatch(unit) is not None
+
+
+def sends_what_is_public(step: str) -> bool:
+    """Whether a step of a list sends a public key."""
+    return _PUBLIC.search(step) is not None
+
+
+# `with the bearer token from the environment`: what signs a request in, and is not what it sends.
+_SIGNS_IN = lazy(
+    r",? ?\b(?:with|using|and|via) (?:the |a |an |our |its )(?:[a-z-]{1,14} ){0,2}(?:tokens?|keys?|credentials?|secrets?|passwords?) "
+    r"(?:from|in|of|stored in|kept in|set in) (?:the |our |an? |its )?(?:[a-z-]{1,14} )?(?:env(?:ironment)?(?: variables?)?|vault|keychain"
+    r"|secrets?(?: (?:manager|store))?|settings|runner)\b"
+)
+
+
+def without_sign_in(unit: str) -> str:
+    """A sentence of folded text without what signs a request in; the sentence itself when it has none."""
+    return _SIGNS_IN.sub("", unit)
 
 
 def has_cost(parts: Collection[C]) -> bool:

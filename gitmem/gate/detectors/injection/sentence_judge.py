@@ -13,7 +13,7 @@ from functools import lru_cache
 from gitmem.gate.detectors.injection import parted_orders, scorer, weights
 from gitmem.gate.detectors.injection.features import NEIGHBOUR_CHARACTERS
 from gitmem.gate.detectors.injection.lexicon import Concept as C
-from gitmem.gate.detectors.injection.ordinary_orders import has_cost, is_ordinary
+from gitmem.gate.detectors.injection.ordinary_orders import has_cost, is_ordinary, sends_what_is_public, without_sign_in
 from gitmem.gate.detectors.injection.structure import (
     Line,
     Reading,
@@ -101,6 +101,8 @@ def _parted(folded: str) -> Iterator[Verdict]:
             {C.SECRET, C.PLACE} <= reading.concepts.keys() and C.SEND in read(last).concepts
         ):
             continue
+        if sends_what_is_public(last) and C.SECRET not in read(last).concepts:
+            continue
         score = score_of(says, "", "")
         if score >= learned.block and not is_ordinary(says, reading.concepts):
             yield Verdict(line.start, line.end, score, reading)
@@ -140,11 +142,17 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
                 continue
             says = without_markup(unit.text)
             reading = read(says)
-            if score >= learned.block and is_ordinary(says, reading.concepts):
+            if score >= learned.block and (is_ordinary(says, reading.concepts) or _only_signs_in(says, learned.block)):
                 score = learned.block - _BELOW_BLOCK
             if score + boost < min(_WARN_WITHOUT_COST, learned.block) and not has_cost(reading.concepts):
                 continue
             yield Verdict(unit.start, unit.end, score + boost, reading)
+
+
+def _only_signs_in(says: str, block: float) -> bool:
+    """Whether a sentence would not block without the words that name what signs its request in."""
+    rest = without_sign_in(says)
+    return rest != says and C.SECRET not in read(rest).concepts and score_of(rest, "", "") < block
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
