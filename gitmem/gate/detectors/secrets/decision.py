@@ -39,6 +39,7 @@ from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 MAX_PASSWORD_CHARACTERS = 80
 _WEAK = frozenset(word_list("weak password"))
 _SHIPPED = frozenset(word_list("shipped password"))
+_SAMPLE_LOGINS = frozenset(word_list("sample login"))
 _NO_OPTION_VALUE = frozenset(word_list("no option value"))
 # Passwords of public archives, and what stands before them in an address of CVS.
 _FOR_ALL = frozenset(["anonymous", "anoncvs", "anonsvn", "anon", "guest", "pserver", "ext", ""])
@@ -60,6 +61,7 @@ class Place(Enum):
     LOGIN = auto()  # beside a user, on a line about logging in
     ADDRESS = auto()  # `scheme://user:value@host`
     COMMAND = auto()
+    OPTION = auto()  # an option behind that for the user, or beside the user of a setting
     CONNECTION = auto()  # a connection string
     PASSWORD_FILE = auto()  # a row of .pgpass
     CELL = auto()  # in a column or beside a label for passwords
@@ -224,7 +226,7 @@ def _on_command_line(candidate: Candidate, value: str) -> bool:
     words."""
     if len(value) < 3 or kind_of(value, "placeholder", "option_or_port", "password_variable"):
         return False
-    if value.lower() in _NO_OPTION_VALUE or is_place(value):
+    if value.lower() in _NO_OPTION_VALUE or is_place(value) or _is_sample_login(candidate, value):
         return False
     if not candidate.closed and is_code(value) and not is_coined(value):
         return False
@@ -232,6 +234,21 @@ def _on_command_line(candidate: Candidate, value: str) -> bool:
     if bare and value.isalpha() and value.islower():
         return False
     return " " not in value or (candidate.quote != "`" and not is_told(value))
+
+
+def _beside_user(candidate: Candidate, value: str) -> bool:
+    """Place.OPTION: a value that looks chosen or is joined words and a number: such options are also ports and names."""
+    if looks_chosen(value, True) or is_joined(value, 2) or is_numbered(value):
+        return True
+    return patterns.camel_password.fullmatch(value) is not None
+
+
+def _is_sample_login(candidate: Candidate, value: str) -> bool:
+    """Whether `user/value` is the login of a sample schema, as manuals have it."""
+    if candidate.text[candidate.start - 1] != "/":
+        return False
+    user = patterns.word_end.search(candidate.text[max(0, candidate.start - 32) : candidate.start - 1])
+    return user is not None and f"{user.group()}/{value.partition('@')[0]}".lower() in _SAMPLE_LOGINS
 
 
 def _in_connection(candidate: Candidate, value: str) -> bool:
@@ -553,6 +570,7 @@ _TESTS: dict[Place, Callable[[Candidate, str], bool]] = {
     Place.LOGIN: _in_login,
     Place.ADDRESS: _in_address,
     Place.COMMAND: _on_command_line,
+    Place.OPTION: _beside_user,
     Place.CONNECTION: _in_connection,
     Place.PASSWORD_FILE: _in_password_file,
     Place.CELL: _in_cell,

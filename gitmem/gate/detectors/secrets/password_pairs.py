@@ -157,10 +157,51 @@ def addresses(text: str, low: str) -> Finds:
             for match in form.finditer(text):
                 if is_secret(Candidate(Place.CONNECTION, text, *match.span("value"))):
                     yield "password-on-command-line", *match.span("value")
+    yield from _oracle_logins(text)
+    yield from _behind_users(text, low)
+    if present(low, _LOGIN_SETTINGS):
+        for match in patterns.login_setting.finditer(text):
+            candidate = _in_match(Place.OPTION, text, match)
+            if is_secret(candidate):
+                yield "password-on-command-line", candidate.start, candidate.end
     if patterns.port_field.search(text):
         for match in patterns.pgpass_row.finditer(text):
             if is_secret(Candidate(Place.PASSWORD_FILE, text, *match.span("value"), match.group())):
                 yield "credentials-in-address", *match.span("value")
+
+
+def _oracle_logins(text: str) -> Finds:
+    """`app/...@//db:1521/ORCL`, in any tool, setting or sentence."""
+    at = text.find("@")
+    while at >= 0:
+        before = None
+        if text.find("/", max(0, at - 66), at) >= 0:
+            before = patterns.oracle_login_before.search(text, max(0, at - 96), at)
+        if before is not None:
+            place = None
+            if patterns.oracle_address_behind.match(text, at):
+                place = Place.CONNECTION
+            elif patterns.oracle_tool_before.search(text, max(0, before.start() - 200), before.start()):
+                place = Place.OPTION
+            if place is not None and is_secret(Candidate(place, text, *before.span("value"))):
+                yield "password-on-command-line", *before.span("value")
+        at = text.find("@", at + 1)
+
+
+def _behind_users(text: str, low: str) -> Finds:
+    """`-u bot -p ...` on any command line; `low`: the text in lower case."""
+    for at in places(low, _PASSWORD_OPTIONS):
+        if patterns.user_option_before.search(text, max(0, at - 160), at) is None:
+            continue
+        match = patterns.option_value.match(text, at + len(_PASSWORD_OPTIONS[0]))
+        if match is not None:
+            end, _ = end_of_password(text, *match.span("value"), match["quote"])
+            if is_secret(Candidate(Place.OPTION, text, match.start("value"), end)):
+                yield "password-on-command-line", match.start("value"), end
+
+
+_PASSWORD_OPTIONS = (" -p ", " -p=")
+_LOGIN_SETTINGS = ("bundle_", "userpwd", 'user = "', 'user="', 'user: "', "user = '", "user='", "user: '", "-user=")
 
 
 def _urls(text: str) -> Iterator[re.Match[str]]:

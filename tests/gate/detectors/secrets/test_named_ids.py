@@ -74,6 +74,7 @@ SECRETS = (
     f"| name | token |\n|---|---|\n| commit bot key | {COMMIT} |",
     f"| commit | note |\n|---|---|\n| first | API token: {made(40, seed=3)} |",
     f"private key: {made(88, BASE58)}",
+    f"npm config set _auth {login('bot:Maple' + '-4471x')}",
     f"client_secret={made(32, MIXED_LETTERS)} rotate it monthly",
     f"トークンは {COMMIT}",
     f"github token {COMMIT}",
