@@ -19,6 +19,7 @@ from gitmem.gate.detectors.text import Scope, Text
 from gitmem.gate.examine import (
     MAX_MATCHES,
     Blob,
+    DetectorRun,
     finding_of_blob,
     masked_excerpt,
     merge_spans,
@@ -47,20 +48,18 @@ def scan_file_names(commits: Mapping[str, str], policy: Policy) -> NameScan:
     """
     result = NameScan([], {})
     for name in _suspect_names(list(commits), policy):
-        runs = [run_detectors(Text(form, "", Scope.MESSAGE, most=MAX_MATCHES), policy) for form in _forms(name)]
-        places = {(match.rule, match.start, match.end): match for run in runs for match in run.matches}
-        matches = sorted(places.values(), key=lambda match: (match.start, match.end))
-        secrets = merge_spans([(match.start, match.end) for match in matches if match.secret])
+        run = _run(name, policy=policy)
+        secrets = merge_spans([(match.start, match.end) for match in run.matches if match.secret])
         if secrets:
             result.masked[name] = masked_excerpt(name, 0, len(name), secrets, nothing=False)
-        for match in matches:
+        for match in run.matches:
             if match.severity is not Severity.BLOCK:
                 continue
             message = Message("in the file's name: {}", match.message)
             finding = Finding(match.rule, match.severity, name, 1, 1, 1, 1, message, commit=commits[name])
             finding = replace(finding, secret=is_secret(match), in_file_name=True)
             result.findings.append(with_fingerprint(finding, name[match.start : match.end], policy))
-        for detector, error in dict.fromkeys(failure for run in runs for failure in run.failures):
+        for detector, error in run.failures:
             words = f"the detector '{detector}' failed ({error}) on the file's name, so nothing is let through"
             blob = Blob(name, b"", commit=commits[name])
             result.findings.append(finding_of_blob("scanner-failed", blob, words, policy))
@@ -82,12 +81,23 @@ def masked_name(path: str) -> str:
     return scan_file_names({path: ""}, Policy()).masked.get(path, path)
 
 
-def _forms(name: str) -> tuple[str, ...]:
-    """The texts that are scanned for one name, all of its length, so that a match has one place: the name, and its
-    parts on lines of their own."""
-    if "/" in name:
-        return name, name.replace("/", "\n")
-    return (name,)
+def _run(*names: str, policy: Policy) -> DetectorRun:
+    """The result of running all detectors on names, each followed by an empty line: as they are, and as text, each
+    part of a path on a line of its own without the ending. The offsets are the same in both."""
+    whole = "\n\n".join(name.replace("\n", " ") for name in names)
+    parts = "\n\n".join(_as_text(name) for name in names)
+    runs = [run_detectors(Text(text, "", Scope.MESSAGE, most=MAX_MATCHES), policy) for text in {whole: 0, parts: 0}]
+    matches = sorted({match for run in runs for match in run.matches}, key=lambda m: (m.start, m.end, m.rule))
+    failures = list({failure: 0 for run in runs for failure in run.failures})
+    return DetectorRun(matches, failures, any([run.limit_reached for run in runs]))
+
+
+def _as_text(name: str) -> str:
+    """A path with a line end for each `/` and for the dot before its ending: as many characters as the path."""
+    stem, dot, ending = name.rpartition(".")
+    if dot and ending.isalnum():
+        name = f"{stem}\n{ending}"
+    return name.replace("/", "\n")
 
 
 def _suspect_names(names: list[str], policy: Policy) -> list[str]:
@@ -95,11 +105,9 @@ def _suspect_names(names: list[str], policy: Policy) -> list[str]:
     reached the match limit."""
     if not names:
         return []
-    texts = [(name, form) for name in names for form in _forms(name.replace("\n", " "))]
-    starts = [0, *accumulate(len(form) + 2 for _, form in texts)]
-    joined = "\n\n".join(form for _, form in texts)
-    run = run_detectors(Text(joined, "", Scope.MESSAGE, most=MAX_MATCHES), policy)
+    starts = [0, *accumulate(len(name) + 2 for name in names)]
+    run = _run(*names, policy=policy)
     if run.failures or run.limit_reached:
         return names
-    numbers = {min(bisect_right(starts, match.start), len(texts)) - 1 for match in run.matches}
-    return list(dict.fromkeys(texts[number][0] for number in sorted(numbers)))
+    numbers = {min(bisect_right(starts, match.start), len(names)) - 1 for match in run.matches}
+    return [names[number] for number in sorted(numbers)]

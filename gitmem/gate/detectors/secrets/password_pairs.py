@@ -73,7 +73,7 @@ def _slash_pairs(text: str, low: str, digits: bytes) -> Finds:
         if host:
             end = host.start()
             value = text[start:end]
-        join = text[start - 1]
+        join = text[match.start("marks") - 1]
         starred = join == " " and value[-1:] == "*" and _line(text, start).count("*") == 1
         candidate = candidate._replace(end=end, join=join, starred=starred)
         if join == " " and _is_mixed(value) and _is_mail(text, match.start()):

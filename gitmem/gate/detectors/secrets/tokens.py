@@ -19,6 +19,7 @@ from gitmem.gate.detectors.secrets.candidates import Candidates, Found
 from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
 from gitmem.gate.detectors.secrets.features import CHECKSUMS, PRINTED_RULES, SHORT_START, entropy, is_varied, is_words
 from gitmem.gate.detectors.secrets.rule_tables import literals_in_prose, literals_in_runs, patterns, shapes, tokens
+from gitmem.lazy_patterns import lazy
 
 _SHORT = {
     "<a>": "[0-9a-z]", "<A>": "[0-9A-Za-z]", "<w>": "[0-9A-Za-z_-]", "<h>": "[0-9A-Fa-f]", "<H>": "[0-9A-Fa-f]",
@@ -56,10 +57,25 @@ def _is_distinct(start: str) -> bool:
     return len(start) > SHORT_START or (len(start) >= 4 and start[-1] in "_-.")
 
 
+_LENGTH = lazy(r"(?<=>)\{(\d\d)(?:,(\d{2,3}))?\}\Z")
+_SURE_CHARACTERS = 30  # characters behind a beginning from which one more or less may be a slip
+
+
+def _nearly(length: re.Match[str]) -> str:
+    """The length of a token's rest with one character more or less, for a long rest."""
+    least, most = int(length[1]), int(length[2] or length[1])
+    if least < _SURE_CHARACTERS:
+        return length.group()
+    return f"{{{least - 1},{most + 1}}}"
+
+
 @cache
 def _token_pattern(row: int, start: str) -> re.Pattern[str]:
     """The pattern of a row's token with this beginning; no character that a token can have may stand behind it."""
-    rest = expand(tokens()[row].rest, _is_distinct(start))
+    rest = tokens()[row].rest
+    if _is_distinct(start):
+        rest = _LENGTH.sub(_nearly, rest)  # a token that lost a character is known but for that one
+    rest = expand(rest, _is_distinct(start))
     wide = rest.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
     return re.compile(re.escape(start) + rest + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
 

@@ -14,6 +14,7 @@ CHOSEN = ["Gro" + "Vbq#19", "kimchi" + "2024!", "Tr0ub4" + "dor&3"]  # split: no
 FLAG = [
     "login: admin pw: {P}",
     "Admin creds: admin / {P}",
+    "- **Account:** `milo@agents.example.org` / `{P}`",
     "Password → {P}",
     "pass = {P}",
     "pw is {P}",

@@ -88,6 +88,11 @@ def test_a_token_in_two_halves_is_one_find_and_no_half_is_shown(form: str) -> No
     assert not any(half[6:] in finding.excerpt for finding in findings for half in (a, b))
 
 
+def test_a_token_that_lost_a_character_is_found() -> None:
+    assert found(f"PAT 2: {TOKEN[:-1]}") == [TOKEN[:-1]]
+    assert not found(f"PAT 2: {TOKEN[:24]}")
+
+
 def test_a_token_in_groups_of_any_size_is_found() -> None:
     for size in (9, 12, 14):
         groups = " ".join(TOKEN[at : at + size] for at in range(0, len(TOKEN), size))
