@@ -1,7 +1,7 @@
 """Finds plain orders by patterns: hide this from the user, act without asking, drop the rules.
 
 The learned score has too few examples of them.
-For English, eleven other European languages and Vietnamese; the score covers Korean, Japanese and Chinese. Each pattern
+For English, eleven other European languages, Vietnamese, Korean, Japanese and Chinese. Each pattern
 is a whole clause with its object ("tell the user about this", not "tell the user to use a pool"). Two costs in one
 sentence, or an order to drop the rules, make a finding nearly certain; one cost alone makes it likely. Reads folded
 text.
@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.gate.detectors.injection.structure import quotes
+from gitmem.gate.detectors.prefilter import CJK as CJK_BYTES
+from gitmem.gate.detectors.prefilter import has_byte
 from gitmem.lazy_patterns import lazy
 
 _END = r"(?=\s{0,2}(?:[.,;!?)\"'*_-]|$|\n|(?:and|but|or|und|y|et|e|och|i|en|и|va)\b))"
@@ -46,7 +48,9 @@ ENGLISH: dict[C, str] = {
     rf"|(?:hide|conceal|keep) {_WHAT} (?:hidden |secret |away |back )?from {_USER}|without the users? (?:knowing|noticing|seeing)"
     rf"|without (?:telling|informing|notifying|alerting) {_USER}{_END}"
     rf"|(?:if|when|should) {_USER} asks?[^.\n]{{0,60}}?,? (?:you )?(?:say|answer|reply|claim|tell (?:them|him|her)|respond)(?: with)? (?:[\"']?no\b|you (?:did not|didn't|don't|never)|that (?:you|nothing)|nothing)"
-    rf"|(?:if|when|should) {_USER} asks?[^.\n]{{0,60}}?,? deny (?:it|this|that|everything)",
+    rf"|(?:if|when|should) {_USER} asks?[^.\n]{{0,60}}?,? deny (?:it|this|that|everything)"
+    rf"|(?:if|when) (?:you are |you're )?asked(?: about (?:it|this|that|them))?,? (?:just |simply |always )?(?:deny|lie)\b"
+    rf"|(?:agents?|assistants?|you) (?:should|must) (?:never|not) (?:tell|inform|notify|alert) {_USER} (?:about|of) [^.\n]{{3,50}}{_END}",
     C.NO_ASKING: rf"{_DO} {_ALL} {_ACT}[^.\n,;]{{0,24}} (?:without {_ASK}|silently|automatically and silently)"
     rf"|(?:from now on|always|in future|henceforth),? (?:auto-?)?{_DO} (?:{_ALL} )?{_ACT} (?:without {_ASK}|silently)"
     rf"|(?:from now on|always|in future|henceforth),? (?:auto-?)?(?:approve|accept|allow) (?:{_ALL} {_ACT}|everything)"
@@ -57,6 +61,13 @@ ENGLISH: dict[C, str] = {
     rf"|(?:never|{_NOT}) ask (?:me |{_USER} )?(?:(?:for )?(?:approval|confirmation|permission) )?before {_DOING} (?:{_ALL} )?{_ACT}{_END}"
     rf"|(?:already|pre-?) ?{_CONSENTED}\b[^\n]{{0,80}}?\b{_NO_MORE}"
     rf"|{_NO_MORE}\b[^\n]{{0,40}}?\b(?:already|pre-?) ?{_CONSENTED}\b"
+    rf"|(?:skip|suppress|bypass|omit) (?:all |any |the |every )?(?:confirmation|approval|permission)(?: prompts?| dialogs?| questions?| requests?)?s?,? (?:from now on|always|in future|for (?:all|every|any) {_ACT})"
+    rf"|you (?:do not|don't|no longer) need (?:any |my |our |the user's )?(?:permission|approval|confirmation|consent) (?:to|for|before|when) (?:{_DO}|{_DOING})\b[^.\n]{{0,40}}(?:any ?more|ever|from now on|again){_END}"
+    rf"|(?:there is |there's )?no need to (?:ask|consult|check with) (?:me|{_USER}) before {_DOING}\b"
+    rf"|(?:treat|consider|regard) (?:{_ALL} )?{_ACT} (?:as|to be) (?:pre-?|already )?(?:approved|authori[sz]ed|confirmed)"
+    rf"|{_DO} (?:{_ALL} )?{_ACT} without (?:checking|confirming|consulting) with {_USER}(?: first)?{_END}"
+    rf"|(?:stop|quit) asking for (?:approval|confirmation|permission)"
+    rf"|assume (?:consent|approval|permission|authori[sz]ation) for (?:{_ALL} )(?:[a-z]{{1,10}} )?{_ACT}"
     rf"|{_NOT} (?:ask|wait) for (?:approval|confirmation|permission)(?: (?:for|before|of|when {_DOING}) (?:{_ALL} )?{_ACT})?(?: (?:any ?more|again|ever)|,? from now on)",
 }  # fmt: skip
 
@@ -202,11 +213,41 @@ _DROPS = (
     r"(?:покажи\w*|раскрой\w*|выведи\w*|zeig\w*|verrate\w*|gib|muestra\w*|revela\w*|imprime|montre[zr]?|revele[zr]?|affiche[zr]?|mostra\w*|rivela\w*|mostre|revele|visa|avsloja|pokaz\w*|ujawnij|toon|onthul)\b[^.\n]{0,30}?\b(?:системн\w+ (?:npomnt|промпт|сообщени\w+|подсказк\w+|инструкци\w+)|system-?prompt\w*|systemprompt\w*|system ?nachricht|(?:prompt|mensaje|mensagem|message|instruc\w+|prompt) (?:del |de |du |do |di )?(?:sistema|systeme)|prompt di sistema|invite systeme|systemprompten|systeemprompt|prompt systemow\w*)",
 )  # fmt: skip
 
+# Korean, Japanese and Chinese, by grammar: who must not know or is not asked, and an ending that orders. Folded text has no
+# accents; Chinese is in both scripts.
+_KO_USER = r"(?:사용자|유저|이용자|주인|고객|운영자|담당자|관리자)"
+_KO_ORDER = (
+    r"(?:하라|해라|해줘|해 줘|하십시오|하세요|하시오|할 것|끝내라|끝내|하도록|하자|해둬|처리해|실행해|진행해|배포해|푸시해|삭제해|머지해|병합해|답해|말해|해)"
+    r"(?:라|줘|요|서)?(?=[\s.!]|$)"
+)
+_JA_ORDER = r"(?:しろ|せよ|すること|してください|して下さい|しなさい|しておけ|しておいて|送れ|行え|進めて|実行して|プッシュして|進めること)"
+CJK: dict[C, str] = {
+    C.CONCEAL: rf"{_KO_USER}(?:가|이|도|는)? ?(?:모르게|눈치채지 ?못하게|알지 ?못하게)[^.\n]{{0,40}}?{_KO_ORDER}"
+    rf"|{_KO_USER}(?:에게|한테|께)(?:는|도)? ?(?:숨기고|감추고|비밀로 ?하고|알리지 ?(?:말고|않고))[^.\n]{{0,40}}?{_KO_ORDER}"
+    rf"|{_KO_USER}(?:가|이)? ?(?:물어보면|물으면|묻거든|물어봐도|확인하면)[^.\n]{{0,16}}?(?:안 ?했다고|하지 ?않았다고|모른다고|없다고|아니라고)[^.\n]{{0,8}}?{_KO_ORDER}"
+    rf"|(?:ユーザー|利用者|使用者|オーナー|管理者)(?:に|には|が|から)[^。\n]{{0,8}}?(?:気[づず]かれ(?:ない|ず)|知られ(?:ない|ず)|ばれない|バレない|見つからない|隠して|内緒で|黙って)[^。\n]{{0,30}}?{_JA_ORDER}"
+    r"|(?:瞒着|瞞著|瞞着|背着|背著)(?:用户|用戶|使用者|主人|客户)[^。\n]{0,10}?(?:推送|执行|執行|提交|删除|刪除|上传|上傳|发送|發送|部署|合并|合併|运行|修改)"
+    r"|(?:不要|别|別|勿|不得|切勿)(?:告诉|告訴|通知|告知|提醒)(?:用户|用戶|使用者|主人|任何人)[^。\n]{0,2}?[，,；;。！!]",
+    C.NO_ASKING: r"(?:앞으로|이제부터|지금부터|항상|언제나|이후로|모든|매번)[^.\n]{0,16}?(?:허락|승인|확인|동의)(?:을|를)? ?(?:구하지|받지|묻지|요청하지|기다리지) ?(?:말고|않고|말 ?것)"
+    rf"[^.\n]{{0,24}}?(?:명령|실행|삭제|배포|푸시|머지|커밋|처리)[^.\n]{{0,12}}?{_KO_ORDER}"
+    rf"|(?:묻지|물어보지|확인하지) ?(?:말고|않고) ?(?:모든|전부|항상|앞으로|바로)[^.\n]{{0,24}}?(?:명령|작업|변경|요청|도구)[^.\n]{{0,16}}?(?:승인|실행|처리|허용|진행)[^.\n]{{0,8}}?{_KO_ORDER}"
+    r"|(?:삭제|배포|푸시|실행|변경|이체|병합)[^.\n]{0,12}?이미 ?(?:승인|허락|동의|확인)(?:했|됐|되었|받았)[^.\n]{0,10}?(?:다시 ?)?(?:묻지|물어보지|확인하지) ?(?:마|말)"
+    rf"|(?:今後|以後|これから|以降|常に|いつも)は?[^。\n]{{0,12}}?(?:許可|承認|確認|同意)(?:を|なし)?(?:求めず|取らず|得ず|せず|待たず|なし)に?[^。\n]{{0,24}}?(?:コマンド|命令|実行|削除|プッシュ|デプロイ|マージ)[^。\n]{{0,12}}?{_JA_ORDER}"
+    r"|(?:从现在起|從現在起|从今以后|從今以後|今后|今後|以后|以後)[^。\n]{0,14}?(?:指令|命令|操作|删除|刪除|工具)[^。\n]{0,14}?(?:无需|無需|不用|不必|无须|無須|不需要?)(?:再)?(?:确认|確認|询问|詢問|批准|许可|許可)",
+    C.OVERRIDE: r"(?:これまで|以前|今まで|上記|前)の(?:指示|命令|ルール|規則)[^。\n]{0,6}?(?:すべて|全て|全部)?(?:を)?(?:すべて|全て|全部)?(?:無視|忘れ|破棄)し?て?[^。\n]{0,20}?(?:秘密鍵|鍵|パスワード|トークン|認証情報|資格情報|シークレット)[^。\n]{0,8}?(?:送れ|送って|送信し|渡せ|教えろ|出力し|アップロードし)",
+}  # fmt: skip
+_CJK_HINTS = (
+    "모르게", "못하게", "숨기고", "감추고", "비밀로", "알리지", "다고 ", "허락", "승인", "묻지", "물어보지", "확인하지", "気", "知られ", "ばれ", "バレ", "見つから",
+    "隠し", "内緒", "黙って", "許可", "承認", "確認", "同意", "無視", "忘れ", "瞒", "瞞", "背着", "背著", "告诉", "告訴", "告知", "通知", "提醒", "无需", "無需",
+    "不用", "不必", "无须", "無須", "不需",
+)  # fmt: skip
+
 # Each English clause above contains one of these; a text without any is not searched.
 _HINTS = (
     "without", "silently", "before", "approv", "ask for", "wait for", "tell ", "inform", "notif", "alert ", "warn ", "mention", " let ",
     "hide", "conceal", "keep ", "asks", "deny", "find out", "make sure", "ensure", "bother", "must not",
-    "no need to", "further", "authori",
+    "no need to", "further", "authori", "deny", "skip ", "suppress", "bypass", "omit ", "permission", "treat ", "consider ", "regard ", "assume ",
+    "stop asking", "quit asking",
 )  # fmt: skip
 _EUROPEAN_HINTS = lazy(
     r"benutzer|nutzer|anwender|usuari|utilisat|utente|utilizador|anvandar|uzytkownik|gebruiker|пользовател|nguoi dung|brugeren|brukeren|kayttaja|nadie|nikomu|никому"
@@ -239,17 +280,18 @@ def find(folded: str) -> Iterator[Order]:
     attacks are left out."""
     english = any([hint in folded for hint in _HINTS])
     european = _EUROPEAN_HINTS.search(folded) is not None
-    if not english and not european:
+    cjk = not folded.isascii() and has_byte(folded, CJK_BYTES) and any([hint in folded for hint in _CJK_HINTS])
+    if not english and not european and not cjk:
         return
     for start, end in _sentences(folded):
         sentence = folded[start:end]
         costs: list[C] = []
         spans = quotes(sentence)
-        if english:
-            for cost, form in _english():
-                match = form.search(sentence)
-                if match is not None and not any([a <= match.start() < b for a, b in spans]):
-                    costs.append(cost)
+        forms = [*(_english() if english else ()), *(_cjk() if cjk and not sentence.isascii() else ())]
+        for cost, form in forms:
+            match = form.search(sentence)
+            if match is not None and cost not in costs and not any([a <= match.start() < b for a, b in spans]):
+                costs.append(cost)
         if european and _EUROPEAN_HINTS.search(sentence):
             unquoted = sentence
             if spans:
@@ -283,6 +325,11 @@ _MAX_ORDER_CHARACTERS = 400
 @cache
 def _english() -> tuple[tuple[C, re.Pattern[str]], ...]:
     return tuple((cost, re.compile(rf"(?<![a-z])(?:{form})")) for cost, form in ENGLISH.items())
+
+
+@cache
+def _cjk() -> tuple[tuple[C, re.Pattern[str]], ...]:
+    return tuple((cost, re.compile(form)) for cost, form in CJK.items())
 
 
 def _european_costs(sentence: str) -> Iterator[C]:
