@@ -348,7 +348,7 @@ def _reads_so(value: str, strength: int, quoted: bool) -> bool:
         )
     if kinds == 2 and has_digit and value.isalnum() and 16 <= len(value) < 40 and not is_words(value):
         return True  # made by a machine
-    if strength == 2 and (is_uuid(value) or is_diceware(value, 4)):
+    if (strength == 2 and is_uuid(value)) or (strength > 0 and is_diceware(value, 4)):
         return True
     mixed = kinds == 2 and len(value) >= 12 and len(patterns.cases_meet.findall(value)) >= 4
     if strength == 2 and mixed and not is_words(value):

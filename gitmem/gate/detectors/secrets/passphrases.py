@@ -84,6 +84,24 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     return _loose(text, low, start, end)
 
 
+def of_access_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of a passphrase behind a short word for a password (`pass:`) on the line of a network, or None; the word
+    is at start..end, `low` is the text in lower case."""
+    bare = patterns.phrase_to_end.match(text, end)
+    if (
+        bare is None
+        or bare["op"] not in (":", "=")
+        or not patterns.network_before.search(low, max(0, start - 80), start)
+    ):
+        return None
+    words = bare["value"].split()
+    if patterns.verdict_before.search(low, max(0, start - 16), start):
+        return None  # what a test did
+    if not _is_random_words(bare["value"]) or _is_inflected(words) or not names_nothing(words):
+        return None
+    return bare.span("value")
+
+
 _POINTING = frozenset(word_list("pointing"))
 
 

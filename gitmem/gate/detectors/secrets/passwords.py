@@ -119,6 +119,8 @@ def _beside_word(text: str, low: str, digits: bytes, word: re.Match[str]) -> tup
         words = None
         if word.group() == "pw":
             words = passphrases.answer_at(text, low, start, name_end)
+        if words is None and word.group() != "pin":
+            words = passphrases.of_access_at(text, low, start, name_end)
     if words is not None:
         return [words], words[1]
     join = patterns.password_join.match(text, name_end)

@@ -99,3 +99,32 @@ def test_words_behind_a_password_in_a_line_that_tells_an_access_are_one(text: st
 )
 def test_things_named_with_the_word_password_are_none(text: str) -> None:
     assert not list(load("passwords")(Text(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wifi: Alba / pass: correct horse battery staple",
+        "wifi pass: correct horse battery staple",
+        "와이파이 Alba pw: correct horse battery staple",
+        "The guest network password is velvet-otter-mango-drum",
+        "Wi-Fi 'Alba', key 'staple battery horse correct'",
+    ],
+)
+def test_a_passphrase_of_a_network_is_found_behind_a_short_word(text: str) -> None:
+    assert list(load("passwords")(Text(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "network tests pass: retry timeout latency jitter",
+        "wifi pass: ask the front desk for it",
+        "router checks: all pass: latency was fine today",
+        "the password is read-from-secret-store",
+        "the password is not-known-to-anyone",
+        "Wi-Fi 'Alba', key 'see the front desk'",
+    ],
+)
+def test_words_about_a_network_are_no_passphrase(text: str) -> None:
+    assert not list(load("passwords")(Text(text)))
