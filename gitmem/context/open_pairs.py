@@ -151,7 +151,7 @@ class _Pairs:
             new, old = self._dated(new), self._dated(old)
         if new.day == old.day and new.path == old.path and new.fact.line > old.fact.line:
             new, old = old, new  # new facts are added above old ones
-        later = not old.day or new.day >= old.day
+        later = new.may_follow(old)
         if self._is_open(new, old):
             return Rival(new, old, "conflicts", "", later)
         return None

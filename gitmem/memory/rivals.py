@@ -52,11 +52,19 @@ MAX_NAMED_RIVALS = 3  # rivals that are reported for one statement
 
 @json_keys("path line=fact.line id=fact.id text=fact.text")
 class PlacedFact(NamedTuple):
-    """A fact with the path of its file. `day`: the ISO day on which it was written, "" if unknown."""
+    """A fact with the path of its file. `day`: the ISO day on which it was written, "" if unknown. `seconds`: when it
+    was written, since 1970, 0 if unknown; they order facts of one day."""
 
     path: str
     fact: Fact
     day: str = ""
+    seconds: int = 0
+
+    def may_follow(self, other: PlacedFact) -> bool:
+        """Whether this fact is the later of the two, or nothing tells."""
+        if self.day == other.day and self.seconds and other.seconds:
+            return self.seconds >= other.seconds
+        return not other.day or self.day >= other.day
 
 
 @json_keys("relation=kind reason later new fact=old")
@@ -225,7 +233,7 @@ def rivals(
 def rival_of(new: PlacedFact, old: PlacedFact) -> Rival | None:
     """The rival that two facts make; None if both hold and neither repeats the other. Equal words below headings of two
     subjects are no repetition."""
-    later = not old.day or new.day >= old.day
+    later = new.may_follow(old)
     if is_near_duplicate(
         new.fact.text, old.fact.text
     ):  # the same words below two different headings are about two things

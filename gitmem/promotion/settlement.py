@@ -123,7 +123,7 @@ def dated_facts(repo: Repository, path: str, found: Iterable[Fact], today: date)
     for fact in found:
         seconds, day = times.get(fact.line, (_UNCOMMITTED, today.isoformat()))
         day = fact_date(fact) or day
-        rows.append((day, seconds, -fact.line, PlacedFact(path, fact, day)))
+        rows.append((day, seconds, -fact.line, PlacedFact(path, fact, day, seconds)))
     return [row for *_, row in sorted(rows, key=lambda row: row[:3], reverse=True)]
 
 
@@ -453,5 +453,5 @@ class ShownPair(NamedTuple):
 def shown_pair(pair: Rival) -> ShownPair:
     """The JSON of a pair; a text that holds a secret is hidden."""
     shown = without_secrets(pair)
-    earlier, later = (Side(*row) for row in shown.earlier_first)
+    earlier, later = (Side(row.path, row.fact, row.day) for row in shown.earlier_first)
     return ShownPair(pair_id(pair), shown.kind, shown.reason, earlier, later)

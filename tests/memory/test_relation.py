@@ -330,6 +330,43 @@ def test_two_rows_or_entries_with_different_keys_are_about_two_things(earlier: S
     assert judged.kind in (Kind.OTHER, Kind.ADDS) and not judged.asks
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("여객선 예약: 민수는 견과류 알레르기가 있다", "여객선 예약: 예약 알림은 출항 3시간 전에 보내는 것으로 바꿨다"),
+        ("여객선 예약: 담당자는 박민수", "여객선 예약: 결제는 토스 대신 포트원을 쓰기로 했다"),
+        ("Never deploy billing on Fridays.", "billing: Daily standup moved to 10:30."),
+        ("Project Eagle: The retention is 90 days.", "Project Eagle: the API port is now 9191."),
+    ],
+)
+def test_a_topic_in_common_is_no_property_in_common(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.OTHER and not judged.asks
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Project Eagle: the API port is 8080.", "Project Eagle: the API port is now 9191."),
+        ("Eagle: port 8080", "The Eagle port is now 9191"),
+    ],
+)
+def test_a_property_behind_a_topic_is_compared(old: str, new: str) -> None:
+    assert relation(old, new).asks
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The search API now listens on port 9191", "The search API listens on port 7070"),
+        ("정산 배치는 이제 매일 02:00에 돈다", "정산 배치는 매일 03:00에 돈다"),
+    ],
+)
+def test_now_in_the_earlier_statement_alone_says_nothing(old: str, new: str) -> None:
+    judged = relation(Said(old, day="2026-11-24"), Said(new, day="2026-11-25"))
+    assert judged.kind is Kind.REPLACES and judged.asks
+
+
 def test_rows_with_one_key_are_compared() -> None:
     changed = relation(Said("Ferry North | crew of four", ROW), Said("Ferry North | crew of six", ROW))
     assert changed.asks and (changed.old, changed.new) == ("four", "six")

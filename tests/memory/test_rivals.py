@@ -197,3 +197,16 @@ def test_the_same_words_about_two_topics_are_no_repetition() -> None:
 def test_a_line_without_a_topic_is_compared_with_any_fact(fact_form: str, texts: str) -> None:
     topic, _, old, new = TWO_TOPICS[texts]
     assert len(between(fact_form, "timed heading", (topic, old), ("standup", new))) == 1
+
+
+def test_of_two_facts_of_one_day_the_one_that_was_written_later_is_the_later() -> None:
+    old = PlacedFact(
+        "MEMORY.md", parse(b"- The search API now listens on port 9191\n").facts[0]._replace(line=5), "2026-11-30", 100
+    )
+    new = PlacedFact(
+        "MEMORY.md", parse(b"- The search API listens on port 7070\n").facts[0]._replace(line=4), "2026-11-30", 200
+    )
+    for rows in ([new, old], [old, new]):
+        (rival,) = rivals.rivals(rows, KnownFacts(rows, date(2026, 11, 30)))
+        assert rival.earlier_first == (old, new)
+    assert new.may_follow(old) and not old.may_follow(new) and old.may_follow(new._replace(seconds=0))

@@ -7,6 +7,7 @@ one time) is never acted on without a person, whatever its probability. The modu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from gitmem.memory.sections import subject_steps
 from gitmem.memory.topics import Topic, TopicMatch, compare_topics, statement_topic
 from gitmem.text.heading_words import split_topic
 
+MIN_OWN_WORDS = 2  # words behind a topic from which a text has a subject of its own
 SAME_WORDS = 0.5  # least shared part of the earlier text for a denial to contradict it
 SUBJECT_SHARED = 0.4  # least shared part of the earlier text for an automatic replacement
 UNSHOWN = 0.11  # subtracted from the probability if the later text neither names the old value nor states a change
@@ -139,6 +141,8 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
             return _REPEATED
         return _TOO_LONG
     one, other = _claims(one, other)
+    if not _NOW_WORD.search(other.text):  # a "now" of the earlier text alone says nothing of the two
+        one = one._replace(text=_NOW_WORD.sub("", one.text))
     topics = statement_topic(one.text, one.trail), statement_topic(other.text, other.trail)
     if compare_topics(*topics) is TopicMatch.ANOTHER:
         return _of_two_topics(one, other, topics)
@@ -187,6 +191,8 @@ def _compared(one: Said, other: Said) -> Relation:
     old, new = _with_trails(one, other)
     if nothing_shared(read(old), read(new)) or _only_trails_share(one.text, other.text):
         return _UNRELATED
+    if _only_topics_share(one.text, other.text):
+        return _UNRELATED
     found = _judged(one, other, old, new)
     main_old, main_new = main_clauses(old), main_clauses(new)
     if found.automatic or (main_old == old and main_new == new):
@@ -200,6 +206,9 @@ def _compared(one: Said, other: Said) -> Relation:
     if aside:
         return _never_same(found, bare)
     return found
+
+
+_NOW_WORD = lazy(r"(?<!\w)(?:now|currently|이제는?|지금은?|현재)\s+(?=\S)|(?:今は|現在は?|现在|目前)", re.I)
 
 
 def _as_said(statement: Said | str) -> Said:
@@ -303,6 +312,35 @@ def _only_trails_share(text: str, other: str) -> bool:
     own, others = read(text), read(other)
     worded = all(any(token.kind not in VALUES for token in each.content) for each in (own, others))
     return worded and nothing_shared(own, others)
+
+
+def _only_topics_share(text: str, other: str) -> bool:
+    """Whether two texts have only the topic before a colon in common, as "ferry: the crew is four" and "ferry: tickets
+    are sold on board" have, and each has words of its own behind it.
+
+    The words before a colon are the subject or the property of a short text ("Author: Mia Rolle") and of a text that
+    begins with them ("the author is Jon Abara"). These are compared whole.
+    """
+    (topic, own), (topic_other, own_other) = split_topic(text), split_topic(other)
+    if not topic and not topic_other:
+        return False
+    bare, bare_other = read(own), read(own_other)
+    if not _has_own_subject(bare) or not _has_own_subject(bare_other):
+        return False
+    if topic.casefold() != topic_other.casefold():
+        if topic and topic_other:
+            return False
+        words = [token.norm for token in read(topic or topic_other).content]
+        others = [token.norm for token in (bare_other if topic else bare).content]
+        if not set(words) <= set(others) or others[: len(words)] == words:
+            return False
+    return nothing_shared(bare, bare_other)
+
+
+def _has_own_subject(reading: Reading) -> bool:
+    """Whether a text has MIN_OWN_WORDS words, or a word before its verb ("the retention is 90 days")."""
+    words = [token for token in reading.content if token.kind == WORD]
+    return len(words) >= MIN_OWN_WORDS or any(token.start < reading.split for token in words)
 
 
 def _no_shared_subject(pair: Alignment) -> bool:
