@@ -101,7 +101,7 @@ def compare_topics(earlier: Topic, later: Topic) -> TopicMatch:
     """Compare the topics of two statements. The order of the two matters only between SAME and RELATED."""
     if not _words(earlier.name) or not _words(later.name):
         return TopicMatch.UNKNOWN
-    if _differ_in_a_word(earlier, later):
+    if are_siblings(earlier, later):
         return TopicMatch.ANOTHER
     if _names(earlier.context, later.name):
         return TopicMatch.SAME
@@ -164,9 +164,9 @@ def _may_name(context: str, topic: str) -> bool:
     return len(found) > MIN_SHARED * len(own)
 
 
-def _differ_in_a_word(one: Topic, other: Topic) -> bool:
-    """Whether two topics have a word in common, and each has a telling word that the other statement lacks in any form.
-    Days are no such words."""
+def are_siblings(one: Topic, other: Topic) -> bool:
+    """Whether two topics have a word in common, and each has a telling word that the other statement lacks in any form,
+    as `project falcon` and `project eagle`. Days are no such words."""
     own, others = ([*map(_stem, _telling_words(_DAY.sub(" ", topic.name)))] for topic in (one, other))
     if set(own).isdisjoint(others):
         return False

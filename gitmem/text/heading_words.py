@@ -53,9 +53,14 @@ _WORD = re.compile(r"[^\W\d_]+")
 _BEFORE_COLON = re.compile(r"([^:：\n]{1,40})(?::[*_]*\s|：)")
 
 
+_LETTER_AT_END = re.compile(r"[^\W\d_]\s[A-Z]$")
+
+
 def is_generic_heading(text: str) -> bool:
     """Whether every word of a heading, an item or a label names a kind of line, an occasion or a part of the day. True
-    for a text without words."""
+    for a text without words, False for a text that ends with a letter of its own ("Team A")."""
+    if _LETTER_AT_END.search(text):
+        return False
     words = _WORD.findall(text.casefold())
     return not any(GENERIC_WORDS.isdisjoint((word, without_particle(word))) for word in words)
 

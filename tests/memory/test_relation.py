@@ -337,9 +337,11 @@ def test_two_rows_or_entries_with_different_keys_are_about_two_things(earlier: S
         ("여객선 예약: 담당자는 박민수", "여객선 예약: 결제는 토스 대신 포트원을 쓰기로 했다"),
         ("Never deploy billing on Fridays.", "billing: Daily standup moved to 10:30."),
         ("Project Eagle: The retention is 90 days.", "Project Eagle: the API port is now 9191."),
+        ("프로젝트 참새: 응답 제한 시간은 3초로 한다.", "프로젝트 독수리: 응답 제한 시간은 이제 8초로 한다."),
+        ("Team A: the standup is at 10:00", "Team B: the standup is now at 10:30"),
     ],
 )
-def test_a_topic_in_common_is_no_property_in_common(old: str, new: str) -> None:
+def test_a_topic_or_its_kind_in_common_is_no_property_in_common(old: str, new: str) -> None:
     judged = relation(old, new)
     assert judged.kind is Kind.OTHER and not judged.asks
 

@@ -125,7 +125,7 @@ def test_the_outer_steps_that_do_not_fit_are_in_the_comment(repo: Repo) -> None:
         ("Deployment status", "engine: "),
         ("배포 완료", "engine: "),
         ("Kestrel 2026-11-10", "engine: "),
-        ("Kestrel (Mar 16 evening)", "engine: "),
+        ("Kestrel (Mar 16 evening)", "Kestrel, engine: "),
         ("Kestrel log", "engine: "),
         ("engine room", "engine room, engine: "),
         ("an engine", "engine: "),

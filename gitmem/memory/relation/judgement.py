@@ -22,7 +22,7 @@ from gitmem.memory.relation.features import Features, features, gives_replaced_v
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
-from gitmem.memory.topics import Topic, TopicMatch, compare_topics, statement_topic
+from gitmem.memory.topics import Topic, TopicMatch, are_siblings, compare_topics, statement_topic
 from gitmem.text.heading_words import split_topic
 
 MIN_OWN_WORDS = 2  # words behind a topic from which a text has a subject of its own
@@ -154,9 +154,13 @@ def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relat
 
     If a person should be asked about the statements as they are, they are compared once more with the topics before
     their texts, so that a heading and words before a colon are compared alike. The result with less disagreement
-    counts: the topics only tell things apart.
+    counts: the topics only tell things apart. Nobody is asked about two topics of one kind (`project falcon`,
+    `project eagle`).
     """
     bare = _compared(one, other)
+    cues = read(one.text).cues | read(other.text).cues
+    if are_siblings(*topics) and _TELLS_OF_VALUE.isdisjoint(cues):  # such a topic may name a source
+        return _as_two_things(bare)
     if not bare.asks:
         if bare.kind is Kind.SAME:
             return _as_two_things(bare)
@@ -168,10 +172,10 @@ def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relat
 
 
 def _as_two_things(found: Relation) -> Relation:
-    """A relation SAME as that of two statements with the same words about two topics: OTHER, and never automatic."""
-    chances = {**found.probabilities, Kind.SAME: 0.0, Kind.ADDS: 0.0, Kind.OTHER: 1 - _disagreement(found)}
+    """A relation of two statements about two topics as that of two things: OTHER, neither automatic nor asked about."""
+    chances = {kind: float(kind is Kind.OTHER) for kind in Kind}
     return found._replace(
-        kind=Kind.OTHER, probability=chances[Kind.OTHER], probabilities=chances, reason=_TWO_TOPICS, automatic=False
+        kind=Kind.OTHER, probability=1.0, probabilities=chances, reason=_TWO_TOPICS, automatic=False, asks=False
     )
 
 
