@@ -276,13 +276,13 @@ def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
     what = f'{UNDO}{plan.subject}"'
     lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
     rewrite = ""
-    if any(_rewrites(file, config) for file in plan.files):
+    if any(rewrites(file, config) for file in plan.files):
         rewrite = f"undo of {plan.commits[0][:12]}"
     recorded = trailers.CommitRecord(agent=config.agent, rewrite=rewrite)
     return CommitDraft(_contents(plan), None, trailers.with_record("\n".join(lines), recorded))
 
 
-def _rewrites(file: FileChange, config: Config) -> bool:
+def rewrites(file: FileChange, config: Config) -> bool:
     """Whether the gate asks for a `Memory-Rewrite`: a daily log loses a line, or another file BULK_LINES lines."""
     old, new = (decode(data or b"")[0] for data in (file.now, file.then))
     lost = len(lost_lines([old], new))

@@ -278,6 +278,20 @@ def test_what_somebody_committed_since_is_said_and_goes_from_the_work_tree_alone
     assert memory.git("status", "--porcelain") == "" and "webhooks" not in memory.git("show", "HEAD:MEMORY.md")
 
 
+def test_the_command_that_takes_a_committed_line_of_a_log_out_of_head_passes_the_hook(memory: Repo) -> None:
+    memory.mem("install")
+    memory.mem("add", "회의는 10시")
+    memory.mem("add", "the office moved")
+    memory.commit("mine")
+    for _ in range(2):  # a line goes, then the file
+        said = memory.mem("undo", "--yes").stderr
+        command = said.partition("HEAD still has it: ")[2].partition(" takes it out there")[0]
+        assert "--trailer" in command
+        memory.run("sh", "-c", command, env={"GIT_EDITOR": "sed -i '1s/^/out/'"})
+        assert memory.git("status", "--porcelain") == ""
+    assert "Memory-Rewrite: undone" in memory.git("log", "-1", "--format=%B")
+
+
 def test_the_write_before_one_that_was_taken_back_is_committed_still(memory: Repo) -> None:
     memory.mem("add", "--type", "decision", "PoC uses webhooks")
     memory.mem("add", "--type", "decision", "웹훅은 세 번까지 다시 보낸다")

@@ -11,11 +11,12 @@ import click
 from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import NotKept
+from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.ledger import PROMOTES
-from gitmem.provenance.undo import Undo, drop_last_record, last_write, undo, without_forgotten
+from gitmem.provenance.undo import Undo, drop_last_record, last_write, rewrites, undo, without_forgotten
 
 MAX_LINES = 20  # lines shown of a file
 MAX_LINES_OF_NEW_FILE = 4  # lines shown of a new file, where the write made more than MANY_FILES
@@ -68,7 +69,9 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         say(f"taken back in commit {done.commit[:12]}{where}" if done.commit else "taken back in the work tree")
         say_if_detached(repo, done.commit if not done.branch else "")
         if done.committed_since:
-            say(f"HEAD still has it: {_commit_of(done.committed_since)} takes it out there")
+            committed = [file for file in done.files if file.path in done.committed_since]
+            command = _commit_of(done.committed_since, rewrite=any(rewrites(file, config) for file in committed))
+            say(f"HEAD still has it: {command} takes it out there")
         if done.merge:
             say(f"the branch counts as merged: git revert {done.commit[:12]} brings it back")
         if done.subject.startswith(PROMOTES):
@@ -86,11 +89,15 @@ def _since(plan: Undo) -> str:
     return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.committed_in)}"
 
 
-def _commit_of(paths: Sequence[str]) -> str:
-    """The command that commits these files as they are now; for many files, one that commits all changed files."""
+def _commit_of(paths: Sequence[str], *, rewrite: bool) -> str:
+    """The command that commits these files as they are now; for many files, one that commits all changed files.
+    `rewrite`: the gate asks for a reason."""
+    command = "git commit"
+    if rewrite:
+        command += f" --trailer '{REWRITE_TRAILER}: undone'"
     if len(paths) <= MAX_NAMED_PATHS:
-        return f"git commit -- {shlex.join(paths)}"
-    return "git commit -a"
+        return f"{command} -- {shlex.join(paths)}"
+    return f"{command} -a"
 
 
 def _show(plan: Undo) -> None:
