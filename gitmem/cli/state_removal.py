@@ -34,7 +34,8 @@ class Part:
 
     `name`: the part in JSON. `words`: the part for a person, in a question and in the report. `remove`: removes it;
     raises GitMemError. `default`: the answer to the question if the person types Enter. `all_projects`: other
-    repositories use the part too, so --purge keeps it.
+    repositories use the part too, so --purge keeps it. `removed`: the words in the report once the part is gone; "" for
+    the same.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Part:
     remove: Callable[[], None] = field(repr=False)
     default: bool = False
     all_projects: bool = False
+    removed: str = ""
 
 
 def state_folder(repo: Repository) -> Path | None:
@@ -97,10 +99,12 @@ def undo_part(repo: Repository) -> Part | None:
     files = sorted(folder.glob(f"{UNDO_PREFIX}*"))
     if not files:
         return None
-    use = "of other work trees"
+    use = lost = "of other work trees"
     if last_write(repo):
-        use = f"it can still take back {counted(len(load(repo)), 'write')}"
-    return Part("undo", f"the record of git mem undo ({use})", lambda: _remove(files))
+        writes = counted(len(load(repo)), "write")
+        use, lost = f"it can still take back {writes}", f"{writes} can no longer be taken back"
+    record = "the record of git mem undo"
+    return Part("undo", f"{record} ({use})", lambda: _remove(files), removed=f"{record} ({lost})")
 
 
 def remove_folder(repo: Repository) -> bool:

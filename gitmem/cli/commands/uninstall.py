@@ -162,7 +162,7 @@ def _remove(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: boo
         return WOULD_REMOVE
     part.remove()
     if not as_json:
-        write(escape(f"removed {part.words}\n"))
+        write(escape(f"removed {part.removed or part.words}\n"))
     return REMOVED
 
 

@@ -73,7 +73,9 @@ def test_yes_leaves_what_was_there_before_and_no_more(lived_in: Repo, isolated: 
 
 
 def test_purge_leaves_what_serves_other_projects(lived_in: Repo, isolated: Path) -> None:
-    lived_in.mem("uninstall", "--purge")
+    assert "(it can still take back 1 write)" in lived_in.mem("uninstall", "--purge", "--dry-run").stdout
+    removed = lived_in.mem("uninstall", "--purge").stdout
+    assert "removed the record of git mem undo (1 write can no longer be taken back)" in removed
     assert not (lived_in.path / ".git/gitmem").exists()
     assert "git-mem" in (isolated / ".claude/settings.json").read_text()
     assert "mem.autoindex" in lived_in.git("config", "--global", "--list")
