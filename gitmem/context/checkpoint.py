@@ -171,7 +171,7 @@ def _last_episode(
     if repo.root is None or not limits_of_layers(config.context_layer)[Layer.EPISODE].on:
         return Section("")
     from gitmem.gate.quoting import fence
-    from gitmem.git.worktree import read_bytes
+    from gitmem.git.unmerged import WorkTreeReader
     from gitmem.memory.document import parse
     from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
     from gitmem.sessions.written_ids import stored_names
@@ -186,9 +186,10 @@ def _last_episode(
     except OSError:
         return Section("")
     dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
+    reader = WorkTreeReader(repo)
     for _, name in dated[: -MAX_EPISODES_READ - 1 : -1]:
         try:
-            document = parse(read_bytes(repo.root, name, MAX_MEMORY_FILE_BYTES), name)
+            document = parse(reader.read(name, MAX_MEMORY_FILE_BYTES), name)
         except (OSError, GitMemError):
             continue
         agent = document.front_matter.get("agent", "")

@@ -24,12 +24,17 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of
-from gitmem.git.worktree import read_bytes
+from gitmem.git.unmerged import WorkTreeReader, our_versions
 from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.memory.snapshot import sparse_memory_paths, words_on_sparse_checkout
+from gitmem.memory.snapshot import (
+    joined_notes,
+    sparse_memory_paths,
+    words_on_conflicts,
+    words_on_sparse_checkout,
+)
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
@@ -54,10 +59,12 @@ def project_scope(
         if head:
             return _commit_scope(repo, config, now, name, head, history=history)
         return Scope(name)
-    root = repo.root
+    ours = our_versions(repo)
+    reader = WorkTreeReader(repo, ours)
     known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
     layout = layout_of(known, config.memory_paths)
     paths = tuple(sorted(path for path in known if is_memory(path, layout)))
+    conflicts = [path for path in ours if is_memory(path, layout)]
     outside = sparse_memory_paths(repo, config.memory_paths)
     if head and outside and set(outside) == set(paths):
         at_head = _commit_scope(repo, config, now, name, head, history=history)
@@ -68,14 +75,14 @@ def project_scope(
     def read(path: str) -> Document | None:
         if path not in cache:
             try:
-                cache[path] = parse(shown(read_bytes(root, path, MAX_MEMORY_FILE_BYTES + 1), path), path)
+                cache[path] = parse(shown(reader.read(path, MAX_MEMORY_FILE_BYTES + 1), path), path)
             except (OSError, OutsideRepository):
                 cache[path] = None
         return cache[path]
 
     def lines(path: str) -> Sequence[str]:
         try:
-            return read_bytes(root, path, MAX_MEMORY_FILE_BYTES + 1).decode("utf-8", "surrogateescape").split("\n")
+            return reader.read(path, MAX_MEMORY_FILE_BYTES + 1).decode("utf-8", "surrogateescape").split("\n")
         except (OSError, OutsideRepository):
             return ()
 
@@ -94,13 +101,14 @@ def project_scope(
                 texts[path] = frozenset(line.strip() for line in text.split("\n"))
         return texts
 
+    note = joined_notes(words_on_sparse_checkout(len(outside)), words_on_conflicts(conflicts))
     query = _recall_query("", history and (bool(config.history_repos) or more_than_memory(known)))
     return Scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
         commit=head, committed_lines=changed, log_patterns=config.memory_daily,
         forgotten_ids=lambda: forgotten_ids(repo, head),
         cited_code=lambda values: changed_code(repo, values), own_folders=_own_folders(config),
-        pairs=_pair_source(repo, config, now, name, ""), note=words_on_sparse_checkout(len(outside)),
+        pairs=_pair_source(repo, config, now, name, ""), note=note,
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.ranges import shallow
 from gitmem.git.revision import CommitRange
 from gitmem.git.signing import run_commit
+from gitmem.git.unmerged import unmerged_stages
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.git.write import run_git, stage_entries
 from gitmem.json_values import json_keys
@@ -172,7 +173,7 @@ def sync(
     was rewritten, if a conflict is not settled or if neither end has a commit, GitFailed if Git fails otherwise.
     """
     ensure_can_commit(repo)
-    unsettled = _unmerged(repo)
+    unsettled = unmerged_stages(repo)
     if unsettled:
         raise GitMemError(
             f"{_file_names(unsettled)}: a conflict that is not settled", "settle it, then git add the file"
@@ -489,7 +490,7 @@ def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: s
             run_commit(temporary, ["merge", "--quiet", "--no-edit", "--no-ff", *PLAIN, "-m", subject, theirs], env=env)
             return Merge(temporary.resolve("HEAD"))
         except GitFailed:
-            stages = _unmerged(temporary)
+            stages = unmerged_stages(temporary)
             if not stages:
                 raise
         foreign = [path for path in stages if not is_memory(path, layout)]
@@ -513,17 +514,6 @@ def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: s
 def _file_names(paths: Iterable[str]) -> str:
     """File names for a message; a name with a line break or another odd character is not written out."""
     return ", ".join(f"'{path}'" if path.isprintable() else "a file with an odd name" for path in paths)
-
-
-def _unmerged(repo: Repository) -> dict[str, dict[int, Entry]]:
-    """path -> stage (1 base, 2 ours, 3 theirs) -> entry, for the files that Git could not merge."""
-    stages: dict[str, dict[int, Entry]] = {}
-    for row in run_git(repo, ["ls-files", "--unmerged", "-z"]).split("\0"):
-        if row:
-            fields, path = row.split("\t", 1)
-            mode, oid, stage = fields.split()
-            stages.setdefault(path, {})[int(stage)] = Entry(path, int(mode, 8), oid)
-    return stages
 
 
 def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[Entry | None, Entry | None]:

@@ -16,7 +16,7 @@ from operator import ne
 from gitmem.errors import GitFailed
 from gitmem.git.objects import BlameLine, is_encrypted
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import read_bytes
+from gitmem.git.unmerged import WorkTreeReader
 from gitmem.messages import Message
 
 COMPARED = 1 << 14  # pairs of lines in a block up to which all lines are compared with each other
@@ -165,7 +165,7 @@ def _work_tree_lines(repo: Repository, path: str) -> list[str]:
     if repo.root is None:
         raise GitFailed("a bare repository has no work tree to look at", "name a revision")
     try:
-        return _lines(read_bytes(repo.root, path))
+        return _lines(WorkTreeReader(repo).read(path))
     except FileNotFoundError:
         raise GitFailed(Message("there is no file '{}' here", path)) from None
 

@@ -18,6 +18,7 @@ from gitmem.memory.snapshot import (
     read_work_tree,
     sparse_memory_paths,
     tree_key,
+    words_on_conflicts,
     words_on_sparse_checkout,
     work_tree_key,
 )
@@ -57,6 +58,8 @@ def ready(
         notes = (words_on_sparse_checkout(len(outside), whole=bool(head)),)
         if head:
             commit, seen = head, None
+    if seen is not None and seen.conflicts:
+        notes += (words_on_conflicts(seen.conflicts),)
     tree, key = "", ""
     if commit:
         tree = repo.tree(commit)

@@ -117,6 +117,7 @@ def status(repo: Repository, config: Config) -> Status:
         seen = read_work_tree(repo, config.memory_paths)
         total = len(seen.files)
         more += _other_endings(repo, seen)
+        more += [Odd(path, "is in conflict, and is read as HEAD has it", "git status") for path in seen.conflicts]
     elif commit:
         total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0])
     more += _outside_checkout(sparse_memory_paths(repo, config.memory_paths))
@@ -244,13 +245,13 @@ def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]
 
 def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
     """(what is wrong, hint) of each problem of a file of the work tree; empty if it cannot be read."""
-    from gitmem.git.worktree import read_bytes
+    from gitmem.git.unmerged import WorkTreeReader
     from gitmem.memory.document import parse
 
     if repo.root is None:
         return []
     try:
-        data = read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
+        data = WorkTreeReader(repo).read(path, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, GitMemError):
         return []
     problems = decode(data, path)[1] if b"\0" in data else parse(data, path).problems

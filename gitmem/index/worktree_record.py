@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gitmem.git.worktree import read_files
+from gitmem.git.unmerged import WorkTreeReader
 from gitmem.index.blob_indexer import BlobIndexer
 from gitmem.index.db import snapshots
 from gitmem.index.db.values import IGNORED, LARGE, UNREADABLE, EntryRow, SnapshotRow, corpus_of
@@ -128,7 +128,7 @@ class _Files:
                 yield EntryRow(path, "", LARGE, stat), None
             else:
                 readable[path] = stat
-        for path, data in read_files(repo.root, readable, MAX_MEMORY_FILE_BYTES + 1):
+        for path, data in WorkTreeReader(repo, seen.ours).read_all(readable, MAX_MEMORY_FILE_BYTES + 1):
             if isinstance(data, FileNotFoundError):
                 self.changed_again = True
             elif isinstance(data, bytes):

@@ -17,7 +17,8 @@ from pathlib import PurePosixPath
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import read_bytes, resolve
+from gitmem.git.unmerged import WorkTreeReader
+from gitmem.git.worktree import resolve
 from gitmem.memory.snapshot import read_work_tree, sparse_memory_paths, tree_files
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory
@@ -27,7 +28,8 @@ HINT = "git mem search finds lines"
 
 
 def read_memory_file(repo: Repository, config: Config, path: str, commit: str = "") -> bytes:
-    """The bytes of the memory file `path` (from the top of the repository) at `commit`; "" means the work tree.
+    """The bytes of the memory file `path` (from the top of the repository) at `commit`; "" means the work tree,
+    where a file in conflict is read as HEAD has it.
 
     In a bare repository "" means HEAD. Raises MissingFile if there is no such file or it is not memory (the message
     does not say which of the two), OutsideRepository for a path that leaves the repository or goes through a link, and
@@ -80,7 +82,7 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
     assert repo.root is not None
     if in_work_tree(repo, config, path):
         with suppress(OSError):
-            return read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
+            return WorkTreeReader(repo).read(path, MAX_MEMORY_FILE_BYTES + 1)
     if path in sparse_memory_paths(repo, config.memory_paths):
         hint = f"git mem show {shlex.quote(path)} --at HEAD"
         raise MissingFile(Message("'{}' is left out of this sparse checkout", path), hint)

@@ -13,7 +13,7 @@ from datetime import date
 from gitmem.daily_logs import log_day
 from gitmem.errors import OutsideRepository
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import read_bytes
+from gitmem.git.unmerged import WorkTreeReader
 from gitmem.memory.fact import fact_id
 from gitmem.memory.facts import parse
 from gitmem.memory.rivals import MEMORY, PlacedFact, Rival, added_facts, rivals_in_memory, with_days, without_secrets
@@ -90,7 +90,7 @@ def file_bytes(repo: Repository, path: str) -> bytes:
     if repo.root is None:
         return b""
     try:
-        data = read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
+        data = WorkTreeReader(repo).read(path, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
         return b""
     if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data:

@@ -11,7 +11,7 @@ import hashlib
 import marshal
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from gitmem.config import Config
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.sparse_checkout import left_out
-from gitmem.git.worktree import read_files
-from gitmem.messages import Message
+from gitmem.git.unmerged import Ours, WorkTreeReader, our_versions
+from gitmem.messages import Message, joined
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
 from gitmem.plural import counted
 
@@ -38,19 +38,29 @@ class WorkTree:
     `file_stats`: path -> FileStat. `scan`: a hash of the paths, their stat data, the layout and the ignore files; equal
     hashes mean that nothing changed. `scan_of_ignored`: a hash of the same and the stat data of Git's index, for a
     snapshot with ignored files, since Git no longer ignores a file that `git add --force` tracks. `ignores`: the stat
-    data of the files with ignore rules, as text.
+    data of the files with ignore rules, as text. `ours`: path -> the file in HEAD, for the files in conflict
+    (`unmerged`): it is read in their place, and `file_stats` has numbers made of it. `conflicts`: the memory files
+    among them.
     """
 
-    __slots__ = ("_files", "file_stats", "ignores", "layout", "scan", "scan_of_ignored")
+    __slots__ = ("_files", "conflicts", "file_stats", "ignores", "layout", "ours", "scan", "scan_of_ignored")
 
     def __init__(
-        self, file_stats: dict[str, FileStat], layout: Layout, scan: bytes, scan_of_ignored: bytes, ignores: str
+        self,
+        file_stats: dict[str, FileStat],
+        layout: Layout,
+        scan: bytes,
+        scan_of_ignored: bytes,
+        ignores: str,
+        ours: Ours,
     ) -> None:
         self.file_stats = file_stats
         self.layout = layout
         self.scan = scan
         self.scan_of_ignored = scan_of_ignored
         self.ignores = ignores
+        self.ours = ours
+        self.conflicts = [path for path in ours if is_memory(path, layout)]
         self._files: dict[str, str] | None = None
 
     def is_recorded_as(self, scan: bytes | None) -> bool:
@@ -130,6 +140,15 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     for glob in extra:
         for path, status in _matching(top, glob):
             files[path] = _file_stat(status)
+    ours = our_versions(repo)
+    # Numbers of the version of HEAD, so that it is indexed again when the conflict is settled.
+    sizes: dict[str, int] = {}
+    if ours:
+        sizes = repo.sizes([entry.oid for entry in ours.values() if entry is not None])
+    for path, our in ours.items():
+        files.pop(path, None)
+        if our is not None and is_memory(path, layout):
+            files[path] = sizes.get(our.oid, 0), 0, 0, int(our.oid[:15], 16)
     rules = [*(f"{top}/{name}" for name in IGNORES), os.fspath(repo.common_dir / "info" / "exclude")]
     ignores = "\n".join(_text(_file_stat(status)) if (status := _lstat(path)) else "" for path in rules)
     # Not sorted: if a folder lists the same files in another order, the index only compares them one by one. Format 2
@@ -140,7 +159,7 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     scan = digest.digest()
     if (status := _lstat(os.fspath(repo.git_dir / "index"))) is not None:
         digest.update(marshal.dumps(_file_stat(status), 2))
-    return WorkTree(files, layout, scan, digest.digest(), ignores)
+    return WorkTree(files, layout, scan, digest.digest(), ignores, ours)
 
 
 def sparse_memory_paths(repo: Repository, extra: tuple[str, ...]) -> list[str]:
@@ -162,6 +181,21 @@ def words_on_sparse_checkout(files: int, *, whole: bool = False) -> str:
     return Message(
         "left out of this sparse checkout, and not searched: {}; --at HEAD has them", counted(files, "memory file")
     )
+
+
+def words_on_conflicts(paths: Sequence[str]) -> str:
+    """The note for the reader if these memory files are in conflict; "" for none."""
+    if not paths:
+        return ""
+    if len(paths) == 1:
+        return Message("{} is in conflict, and is read as HEAD has it: git status shows it", paths[0])
+    more = counted(len(paths) - 1, "other memory file")
+    return Message("{} and {} are in conflict, and are read as HEAD has them: git status shows them", paths[0], more)
+
+
+def joined_notes(*notes: str) -> str:
+    """The notes that are not empty, as one."""
+    return joined("; ", filter(None, notes))
 
 
 def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -290,7 +324,7 @@ def read_hits(repo: Repository, files: Iterable[tuple[str, str]], commit: str = 
     by_path: dict[str, list[str]] = {}
     for path, oid in sorted(wanted):
         by_path.setdefault(path, []).append(oid)
-    for path, text in read_files(repo.root, by_path, MAX_MEMORY_FILE_BYTES + 1):
+    for path, text in WorkTreeReader(repo).read_all(by_path, MAX_MEMORY_FILE_BYTES + 1):
         if isinstance(text, bytes) and (oid := repo.hash_blob(text)) in by_path[path]:
             texts[path, oid] = text
     return texts

@@ -17,7 +17,7 @@ from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import read_bytes
+from gitmem.git.unmerged import WorkTreeReader
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
@@ -190,8 +190,9 @@ def _files(
         for (path, _), (_, data) in zip(listed, repo.read_many([oid for _, oid in listed]), strict=True):
             yield path, data or b""
         return
+    reader = WorkTreeReader(repo)
     for path, _ in listed:
         try:
-            yield path, read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES)
+            yield path, reader.read(path, MAX_MEMORY_FILE_BYTES)
         except (OSError, OutsideRepository):
             continue

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import read_files
+from gitmem.git.unmerged import WorkTreeReader
 from gitmem.memory.fact import Fact, names_fact
 from gitmem.memory.facts import SUPERSEDES, expired, fact_date, importance, parse, pinned
 from gitmem.memory.files import memory_paths, read_memory_file
@@ -350,6 +350,6 @@ def _work_tree_files(repo: Repository, config: Config) -> Iterator[FactFile]:
     if repo.root is None:
         return
     paths = [path for path in memory_paths(repo, config) if kind(path) in KINDS]
-    for path, data in read_files(repo.root, paths, MAX_MEMORY_FILE_BYTES + 1):
+    for path, data in WorkTreeReader(repo).read_all(paths, MAX_MEMORY_FILE_BYTES + 1):
         if isinstance(data, bytes) and len(data) <= MAX_MEMORY_FILE_BYTES:
             yield FactFile(path, repo.hash_blob(data), data)

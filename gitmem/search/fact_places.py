@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import read_files
+from gitmem.git.unmerged import WorkTreeReader
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, cited_spans
@@ -88,6 +88,6 @@ class FactPlaces:
         paths = [path for path in memory_paths(repo, self._config) if wanted(path)]
         return [
             (path, found)
-            for path, found in read_files(repo.root, paths, MAX_MEMORY_FILE_BYTES)
+            for path, found in WorkTreeReader(repo).read_all(paths, MAX_MEMORY_FILE_BYTES)
             if isinstance(found, bytes)
         ]
