@@ -31,7 +31,7 @@ from gitmem.memory.fact import (
     text_hash,
     worst_origin,
 )  # fmt: skip
-from gitmem.memory.facts import SUPERSEDES, Memory
+from gitmem.memory.facts import SUPERSEDES, Memory, fact_date
 from gitmem.memory.retention import with_until
 from gitmem.memory.rivals import (
     MEMORY,
@@ -41,7 +41,6 @@ from gitmem.memory.rivals import (
     judge,
     share_enough_words,
     surely_supersedes,
-    with_days,
 )
 from gitmem.memory.similarity import ALIKE, is_near_duplicate, likeness, terms
 from gitmem.memory.statements import read
@@ -179,6 +178,7 @@ class Rules:
     refused: frozenset[str] = frozenset()  # hashes (64 hex) of texts that a person removed
     accepted: frozenset[str] = frozenset()  # ids of facts of origin web or tool that a person accepts
     archived: Mapping[str, Fact] = field(default_factory=dict)  # fact id -> fact in the archive
+    days: Mapping[str, str] = field(default_factory=dict)  # fact id -> ISO day of its commit, for facts without a day
     retention: tuple[str, ...] = ()  # how long facts of a type last (`Config.retention`)
 
 
@@ -222,7 +222,9 @@ class _Run:
         self.logs = {(log.path, log.blob): log for log in logs}
         self.facts = {fact.id: fact for fact in reversed(memory.facts)}
         self.claims = {ident: without_deciding_words(fact.text) for ident, fact in self.facts.items()}
-        self.standing = KnownFacts(with_days(MEMORY, self.facts.values()), rules.today)
+        self.days = {ident: fact_date(fact) or rules.days.get(ident, "") for ident, fact in self.facts.items()}
+        rows = [PlacedFact(MEMORY, fact, self.days[ident]) for ident, fact in self.facts.items()]
+        self.standing = KnownFacts(rows, rules.today)
         self.approved: dict[str, str] = {}  # fact id -> text
         self.additions: list[PlacedFact] = []  # approved facts, as they will be in MEMORY.md
         self.replaced: set[str] = set()  # ids of facts that approved operations replace
@@ -434,6 +436,8 @@ class _Run:
             return Refused(operation, Check.DUPLICATE, problem)
         proposes = ""
         corrects = operation.op is Op.UPDATE
+        if target is not None and not cited_target and self.days[target.id] > new.day:
+            operation, target = replace(operation, op=Op.ADD, target=""), None  # the fact is newer than the log
         if target is not None and why_only_proposed(target, new, corrects=corrects, named=bool(cited_target)):
             if share_enough_words(text, target.text):
                 proposes = target.id

@@ -257,7 +257,9 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
         raise ModelUnavailable(
             Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
         )
-    rules = _rules(run, memory, logs.read_precedents(repo, ledger, tip, memory.facts, reading.logs))
+    today = run.now.date()
+    days = _commit_days(place, memory, today) if reading.logs else {}
+    rules = _rules(run, logs.read_precedents(repo, ledger, tip, memory.facts, reading.logs), days)
     plan = decide(proposal.operations, reading.logs, memory, rules)
     _ensure_known(request.accept, plan)
     _ensure_shown(request.shown, plan)
@@ -270,10 +272,6 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
     plan_only = request.plan_only and request.mode is Mode.NOTHING
     if plan_only and plan.approved:
         return PromotionPlan((), outcome)
-    today = run.now.date()
-    days: dict[str, str] = {}
-    if reading.logs and not plan_only:
-        days = _commit_days(place, memory, today)
     if not plan.approved:
         left = _rivals_left_in_logs(reading.logs, plan, memory.data(), today, days)
         return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan), differs=left))
@@ -347,8 +345,8 @@ def _ensure_shown(shown: Mapping[str, str] | None, plan: Plan) -> None:
         raise Changed("memory or its logs changed since this was shown; nothing was written", "look at it as it is now")
 
 
-def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
-    """The state and the limits for `plan.decide`."""
+def _rules(run: Run, past: logs.Precedents, days: Mapping[str, str]) -> Rules:
+    """The state and the limits for `plan.decide`. `days`: the result of `_commit_days`."""
     max_facts = run.config.max_facts
     return Rules(
         today=run.now.date(),
@@ -358,6 +356,7 @@ def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
         refused=past.refused,
         accepted=frozenset(run.request.accept),
         archived=past.archived,
+        days=days,
         retention=run.config.retention,
     )
 

@@ -221,6 +221,19 @@ def test_a_merge_that_a_hook_refuses_is_no_conflict_and_no_reason_to_delete_the_
     assert "conflicts" not in done.stderr and "branch -D" not in done.stderr
 
 
+@pytest.mark.parametrize(("day", "proposes"), [("2026-02-04", True), ("2026-02-06", False)])
+def test_a_log_proposes_to_replace_no_fact_that_was_written_later(repo: Repo, day: str, proposes: bool) -> None:
+    date = f"{day}T10:00:00+00:00"
+    rule = "- PoC phase 1 uses REST webhooks: easier to debug <!-- mem type=decision -->\n"
+    repo.write("MEMORY.md", f"# Memory\n\n## Decisions\n\n{rule}")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "memory", env={"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date})
+    line = "- REST webhooks are dropped; PoC phase 1 uses polling instead.\n"
+    repo.commit("log", {"memory/2026-02-05.md": f"# 2026-02-05\n\n## billing\n\n{line}"})
+    repo.mem("promote", env=NOW)
+    assert "polling" in repo.read("MEMORY.md") and ("proposes=" in repo.read("MEMORY.md")) is proposes
+
+
 def test_on_a_branch_the_work_tree_is_left_alone(logs: Repo) -> None:
     head = logs.git("rev-parse", "HEAD")
     answer = promote(logs, "--branch", "memory/review")

@@ -15,7 +15,11 @@ _MASK = lazy(
     r"(?!\(|[\"'`*)]{0,4}[ \t]{0,4}(?:[?+.!|]{0,3}[:=]|->|[→>：＝]|(?:is|was|are|to|now|set|changed)\b|[^\x00-\x7f]))"
 )
 
-_ANY = lazy(r"\[(?:password|forgotten|redacted(?::[a-z0-9-]{2,60})?)\](?!\()")
+_PERSONAL = (  # what `personal/pii.py` writes in place of personal data
+    "account|address|answer|birth date|business number|card|document number|email|health|iban|national id|phone"
+    "|resident number"
+)
+_ANY = lazy(rf"\[(?:password|forgotten|redacted(?::[a-z0-9-]{{2,60}})?|{_PERSONAL})\](?!\()")
 _SIGNS = " \t`\"'*_(["
 
 
