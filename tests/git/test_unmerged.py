@@ -46,8 +46,9 @@ def test_search_and_context_read_the_version_of_head_and_say_so_once(torn: Repo)
         done = torn.mem(*args)
         assert not marked(done.stdout) and "20 tons" in done.stdout, done.stdout
         assert done.stderr.count("in conflict") == 1 and NOTE in done.stderr, done.stderr
-    shown = torn.mem("show", "MEMORY.md").stdout
-    assert "20 tons" in shown and not marked(shown)
+    done = torn.mem("show", "MEMORY.md")
+    assert "20 tons" in done.stdout and not marked(done.stdout)
+    assert "note: MEMORY.md is in conflict" in done.stderr
 
 
 def test_status_names_the_files(torn: Repo) -> None:

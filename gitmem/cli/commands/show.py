@@ -8,9 +8,11 @@ from gitmem.cli import completions
 from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
 from gitmem.cli.places import parse_lines
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, write_json
+from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
+from gitmem.git.unmerged import our_versions
 from gitmem.memory.show import lines_of, read, statement_at
+from gitmem.memory.snapshot import words_on_conflicts
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
 
@@ -32,7 +34,10 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """
     repo, config = open_here()
     path, first, last = parse_lines(repo, place)
-    memory_file = read(repo, config, path, commit_at(repo, at, now()), forgotten_texts(repo))
+    commit = commit_at(repo, at, now())
+    memory_file = read(repo, config, path, commit, forgotten_texts(repo))
+    if not commit and path in our_versions(repo):
+        say(f"note: {words_on_conflicts([path])}")
     if first and first == last:
         first, last = statement_at(memory_file, first)
     value = lines_of(memory_file, first, last)
