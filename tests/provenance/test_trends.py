@@ -21,5 +21,5 @@ def test_periods_beyond_the_limit_are_not_counted_as_clean(repo: Repo) -> None:
     assert len(among) == 3
     found = count_findings(opened, head, among, date(2026, 2, 18))
     assert all(isinstance(one, Findings) and one.blocking for one in found)
-    assert count_findings(opened, head, among, date(2026, 2, 18), max_bytes=100) == [None, None, found[2]]
+    assert count_findings(opened, head, among, date(2026, 2, 18), max_bytes=140) == [None, None, found[2]]
     assert count_findings(opened, head, among, date(2026, 2, 18), max_bytes=1) == [None] * 3
