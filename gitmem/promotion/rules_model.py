@@ -374,9 +374,9 @@ def last_day_of(text: str, kind: str, day: date) -> str:
     """The last day, as an ISO date, on which a text of a log of `day` is true; "" when it names none.
 
     It is the day of a deadline, the day before words such as `까지` or `まで` or after words such as `until`, `by` or
-    `before`, the end of a week, month or year that is named so, the day of an appointment (`_is_appointment`), or `day`
-    for what cannot be done in the session of the log. A text that is true from now on does not end on a weekday. A
-    lesson never ends.
+    `before`, the end of a week, month or year that is named so, the day of an appointment (`_is_appointment`), the end
+    of a pause whose length is said, or `day` for what cannot be done in the session of the log. A text that is true
+    from now on does not end on a weekday. A lesson never ends.
     """
     if kind == "lesson":
         return ""
@@ -396,6 +396,8 @@ def last_day_of(text: str, kind: str, day: date) -> str:
         )
         if names_an_end and (not is_standing or mention.states_day or _is_until(text, mention)):
             return mention.day.isoformat()
+    if pause := last_days.end_of_pause(text, day):
+        return pause.isoformat()
     ends = [ending.day for ending in last_days.find_endings(text, day)]
     if not ends and not is_standing:
         nearest = dates.find_days(text, day, future=False)
