@@ -33,7 +33,7 @@ END_WORDS = 4  # most tokens that a later text may have alone to say that the th
 SAME_HEAD = 0.6  # least degree to which the first token of the earlier text is shared, for the same
 PROVED = 0.95  # probability of a replacement whose text names the old value
 SHOWN_WORDS = 4  # most words of a subject or a value in a reason
-NOW = frozenset(("now", "currently", "이제", "이제는", "지금", "현재", "今", "今は", "現在", "现在", "目前"))
+NOW = frozenset(("now", "currently", "이제", "이제는", "지금", "지금은", "현재", "今", "今は", "現在", "现在", "目前"))
 SAME_VALUE = 0.7  # least degree for two values to be the same
 BEGUN_ALIKE = 0.6  # degree of two words with the same beginning, which may be two things (grandpa, grandma)
 
@@ -157,26 +157,17 @@ def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relat
     counts: the topics only tell things apart. Nobody is asked about two topics of one kind (`project falcon`,
     `project eagle`).
     """
+    if are_siblings(*topics) and not _names_source(one, other):
+        return _TWO_TOPICS
     bare = _compared(one, other)
-    cues = read(one.text).cues | read(other.text).cues
-    if are_siblings(*topics) and _TELLS_OF_VALUE.isdisjoint(cues):  # such a topic may name a source
-        return _as_two_things(bare)
     if not bare.asks:
         if bare.kind is Kind.SAME:
-            return _as_two_things(bare)
+            return _TWO_TOPICS
         return bare
     named = _compared(*(_after_topic(each, topic.name) for each, topic in zip((one, other), topics, strict=True)))
     if named.kind is Kind.SAME:
-        named = _as_two_things(named)
+        return _TWO_TOPICS
     return min(named, bare, key=_disagreement)._replace(automatic=False)
-
-
-def _as_two_things(found: Relation) -> Relation:
-    """A relation of two statements about two topics as that of two things: OTHER, neither automatic nor asked about."""
-    chances = {kind: float(kind is Kind.OTHER) for kind in Kind}
-    return found._replace(
-        kind=Kind.OTHER, probability=1.0, probabilities=chances, reason=_TWO_TOPICS, automatic=False, asks=False
-    )
 
 
 def _after_topic(statement: Said, topic: str) -> Said:
@@ -185,9 +176,6 @@ def _after_topic(statement: Said, topic: str) -> Said:
     if leading != topic:
         rest = statement.text
     return statement._replace(text=f"{topic}: {without_deciding_words(rest)}", trail=())
-
-
-_TWO_TOPICS = "they are about two topics"
 
 
 def _compared(one: Said, other: Said) -> Relation:
@@ -212,7 +200,10 @@ def _compared(one: Said, other: Said) -> Relation:
     return found
 
 
-_NOW_WORD = lazy(r"(?<!\w)(?:now|currently|이제는?|지금은?|현재)\s+(?=\S)|(?:今は|現在は?|现在|目前)", re.I)
+_SPACED_NOW = "|".join(
+    sorted((word for word in NOW if word.isascii() or "가" <= word[0] <= "힣"), key=len, reverse=True)
+)
+_NOW_WORD = lazy(rf"(?<!\w)(?:{_SPACED_NOW})\s+(?=\S)|今は|現在は?|现在|目前", re.I)
 
 
 def _as_said(statement: Said | str) -> Said:
@@ -372,10 +363,15 @@ def _keys_differ(one: Said, other: Said) -> bool:
     code, code_other = _CODE_KEY.match(one.text), _CODE_KEY.match(other.text)
     if code and code_other:
         return _stems(code[1]) != _stems(code_other[1])
-    label, label_other = _LABEL.match(one.text), _LABEL.match(other.text)
-    if not label or not label_other or not _TELLS_OF_VALUE.isdisjoint(read(one.text).cues | read(other.text).cues):
-        return False  # a label may name a source, or an end: "Fixed: ..."
-    return _stems(label[1]).isdisjoint(_stems(label_other[1]))
+    label, label_other = split_topic(one.text)[0], split_topic(other.text)[0]
+    if not label or not label_other or _names_source(one, other):
+        return False
+    return _stems(label).isdisjoint(_stems(label_other))
+
+
+def _names_source(one: Said, other: Said) -> bool:
+    """Whether a statement names a source or an end; the words before its colon may do so then, as in "Fixed: ..."."""
+    return not _TELLS_OF_VALUE.isdisjoint(read(one.text).cues | read(other.text).cues)
 
 
 def _stems(text: str) -> set[str]:
@@ -384,7 +380,6 @@ def _stems(text: str) -> set[str]:
 
 _CELL = " | "  # between the cells of a row and of a table's header
 _CODE_KEY = lazy(r"[\W_]*`([^`\n]+)`[*_]*\s*(?:[-:=|]|[–—→：])")
-_LABEL = lazy(r"[\W_]*((?:[^\W_][\w'’/-]*[ ]?){1,4})[*_]*\s?[:：][*_]*\s+\S")
 
 
 def _ends_nothing(pair: Alignment) -> bool:
@@ -406,6 +401,7 @@ _UNRELATED = Relation(
     Kind.OTHER, 1.0, {kind: float(kind is Kind.OTHER) for kind in Kind}, "they have nothing in common",
     automatic=False, asks=False,
 )  # fmt: skip
+_TWO_TOPICS = _UNRELATED._replace(reason="they are about two topics")
 _TOO_LONG = _UNRELATED._replace(reason="one of them is too long to be compared")
 _REPEATED = _UNRELATED._replace(
     kind=Kind.SAME, probabilities={kind: float(kind is Kind.SAME) for kind in Kind}, reason="both say the same"
