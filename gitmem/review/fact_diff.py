@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from gitmem.daily_logs import records_events
 from gitmem.json_values import json_keys
-from gitmem.memory.fact import Fact, cited_spans
-from gitmem.memory.facts import expired
+from gitmem.memory.fact import Fact, cited_spans, names_fact
+from gitmem.memory.facts import SUPERSEDES, expired
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import Kind, kind
 
@@ -272,7 +272,7 @@ class _Candidates:
         scores: list[tuple[float, _Placed]] = []
         for number in numbers:
             old, old_sources, score = self.removed[number], self.sources[number], likeness_of[number]
-            if old.fact.id == fact.id or _supersedes(fact, old.fact):
+            if old.fact.id == fact.id or names_fact(fact.meta, (SUPERSEDES,), old.fact.id):
                 scores.append((SURE_SCORE, old))
             elif sources & old_sources:
                 scores.append((SOURCE_SCORE + score, old))
@@ -296,7 +296,7 @@ class _Candidates:
             found.update(self.numbers.get((path, key), ()))
         if added.fact.get("supersedes"):
             for number, old in enumerate(self.removed):
-                if old.path == path and _supersedes(added.fact, old.fact):
+                if old.path == path and names_fact(added.fact.meta, (SUPERSEDES,), old.fact.id):
                     found.add(number)
         return sorted(found)
 
@@ -335,12 +335,6 @@ def longest_rising(numbers: Sequence[int]) -> set[int]:
         kept.add(index)
         index = previous[index]
     return kept
-
-
-def _supersedes(fact: Fact, predecessor: Fact) -> bool:
-    """Whether a `supersedes` key of `fact` names `predecessor`."""
-    idents = (value for key, value in fact.meta if key == "supersedes")
-    return any(ident and predecessor.id.startswith(ident) for ident in idents)
 
 
 def _is_spelled_alike(a: str, b: str) -> bool:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
+from gitmem.text import english, korean
 from gitmem.text.dates import AFTER_YEAR, MONTH, MONTH_NAME
 from gitmem.text.languages import LANGUAGES
 
@@ -106,18 +107,16 @@ def find_endings(text: str, written: date) -> list[Ending]:
     return sorted(found)
 
 
-_NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "한": 1, "두": 2, "세": 3, "네": 4,
-}  # fmt: skip
+_NUMBERS = {"a": 1, "an": 1, **english.NUMBERS, **korean.COUNTS}
 _DAYS_OF = {
     "hour": 0, "day": 1, "week": 7, "month": 31,
-    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "일주일": 7, "일": 1, "주": 7, "주일": 7, "개월": 31, "달": 31,
+    "일": 1, "주": 7, "주일": 7, "일주일": 7, "개월": 31, "달": 31, **korean.DAYS,
 }  # fmt: skip
 _PAUSED_FOR = lazy(
     r"(?<!was )(?<!were )(?<!had been )\b(?:paused|suspended|on hold|on pause|frozen|closed)\b[^.;,]{0,30}?\bfor\s+"
     rf"(?:the\s+next\s+)?(?P<count>{'|'.join(word for word in _NUMBERS if word.isascii())}|\d{{1,2}})\s+"
     r"(?P<unit>hour|day|week|month)s?\b"
-    r"|(?:(?P<ko_count>\d{1,2}|[한두세네])\s?)?(?P<ko_unit>하루|이틀|사흘|나흘|일주일|일|주일?|개월|달)\s?(?:간|동안)\s?"
+    rf"|(?:(?P<ko_count>\d{{1,2}}|[한두세네])\s?)?(?P<ko_unit>{'|'.join(korean.DAYS)}|일주일|일|주일?|개월|달)\s?(?:간|동안)\s?"
     r"(?:일시\s?|잠시\s?)?(?:중단|중지|정지|휴무|보류)(?:한다|된다|합니다|됩니다|하기로|할\b|이다|\s*[.,;)]|\s*$)",
     re.IGNORECASE,
 )
