@@ -155,7 +155,7 @@ class JudgedRules:
         if operation.op is Op.SKIP and odds >= 0 and evidence > 0:
             span = operation.sources[0]
             return replace(
-                operation, op=Op.ADD, importance=round(importance_of(operation.type, odds), 3),
+                operation, op=Op.ADD, importance=round(importance_of(operation.type, odds), 3), odds=odds,
                 until=last_day_of(operation.text, operation.type, days[span.path, span.blob]),
                 reason=f"judged by a model: {evidence:+.1f} beside {operation.odds:+.1f} of the rules",
             )  # fmt: skip

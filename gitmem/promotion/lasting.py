@@ -2,10 +2,10 @@
 
 Two logistic regressions, whose weights `tools/train.py lasting` writes. `people_logs.tsv` scores the lines of a short
 plain list, as people write a day down: by the sum of a line's cues, which cues match, its length and its vector
-(`static_embedder`). `agent_logs.tsv` scores the lines of any other log: by the cues, the line's form, its words, and
-the words of the headings, list items and file name above it. In the long log of an agent most lines report work, and
-the headings say which. The first was learned from log days by people who did not know the cues, the second from lines
-of 42 public repositories that readers judged.
+(`static_embedder`). `agent_logs.tsv` scores the lines of any other log: by the cues, the line's form, its words, the
+words of the headings, list items and file name above it, and the vector of the nearest of these. In the long log of an
+agent most lines report work, and the headings say which. The first was learned from log days by people who did not know
+the cues, the second from lines of 60 public repositories that readers judged.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ SETTLING_CUE_SUM = 2.0
 LESSON_CUE_SUM = 1.0  # the same for a lesson ("it turned out that cron runs in local time"), which log days seldom have
 MAX_LINE_CHARS = 300  # characters at the start of a line whose words are features
 MAX_HEADING_CHARS = 200  # characters of the headings and items above a line whose words are features
+NEAR_MEANING = "near meaning"  # how the names of the features of the nearest heading's vector begin
+# Least log-odds of a line that a label names a kind of fact (`Decision:`): of 73 such lines in agents' logs .49 were
+# worth keeping and .86 that or harmless, as of the lines of these log-odds.
+NAMED_ODDS = 0.75
 COLONS = frozenset(":：;；")
 _WORD = re.compile(r"[a-zäöüßåéà]+|[가-힣]+|[\u4e00-\u9fff]|[ぁ-ん]+|[ァ-ヶー]+|[0-9]+|[^\w\s]")
 _EMOJI = "[\U0001f300-\U0001faff\u2600-\u27bf]"
@@ -70,7 +74,9 @@ _OPENINGS = {  # feature name -> pattern of the whole line, its label included
     "all bold": re.compile(r"^\*\*[^*]+\*\*\W*$"),
     "an opening emoji": re.compile(rf"^[*_ \[]*{_EMOJI}"),
 }
-_MEANING = [f"meaning {at}" for at in range(256)]  # feature names of the numbers of a line's vector
+# Feature names of the numbers of a vector: of the line, and of the nearest heading and list item together.
+_MEANING = [f"meaning {at}" for at in range(256)]
+_NEAR_MEANING = [f"{NEAR_MEANING} {at}" for at in range(256)]
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _NAMES = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 
@@ -91,7 +97,8 @@ def person_log_features(text: str, result: CueResult) -> dict[str, float]:
 
 def agent_log_features(line: Candidate, result: CueResult) -> dict[str, float]:
     """The features of a line in an agent's log, by name: its cues and its form (about 0..1), its words and the words of
-    the headings, items and file name above it (1 each)."""
+    the headings, items and file name above it (1 each), and the numbers of the vector of the nearest heading and item
+    (none without the static embedder's table)."""
     text, size = line.text, len(line.text)
     found = {
         "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
@@ -124,7 +131,14 @@ def agent_log_features(line: Candidate, result: CueResult) -> dict[str, float]:
         ("file", _words(line.file[:MAX_HEADING_CHARS])),
     ):
         found.update((f"{place} {word}", 1.0) for word in words)
+    found.update(_near_meaning(line.near))
     return found
+
+
+@cache
+def _near_meaning(headings: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    """The numbers of the vector of headings, each with the name of its feature."""
+    return tuple(zip(_NEAR_MEANING, vector_of(" ".join(headings), word_table()) or (), strict=False))
 
 
 @cache
@@ -145,16 +159,18 @@ def _words(text: str) -> Iterator[str]:
 
 
 def line_score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
-    """The line's score: `cues.THRESHOLD` at log-odds 0, SCORE_PER_LOG_ODDS more for each unit of log-odds. At least
-    `cues.THRESHOLD` for a line that is `named` by a label of a kind of fact (`Decision:`), and for a line of a person's
-    log whose cues come to SETTLING_CUE_SUM (a lesson's to LESSON_CUE_SUM)."""
+    """The line's score: `cues.THRESHOLD` at log-odds 0, SCORE_PER_LOG_ODDS more for each unit of log-odds. The log-odds
+    are at least NAMED_ODDS for a line that is `named` by a label of a kind of fact (`Decision:`), and at least 0 for a
+    line of a person's log whose cues come to SETTLING_CUE_SUM (a lesson's to LESSON_CUE_SUM)."""
     peoples = is_from_person(line)
     if peoples and not (line.topic or line.prose):
         odds = linear_model.load(__file__, "people_logs.tsv").odds(person_log_features(line.text, result))
     else:
         odds = linear_model.load(__file__, "agent_logs.tsv").odds(agent_log_features(line, result))
     enough = LESSON_CUE_SUM if result.kind == "lesson" else SETTLING_CUE_SUM
-    if named or (peoples and result.score >= enough):
+    if named:
+        odds = max(odds, NAMED_ODDS)
+    elif peoples and result.score >= enough:
         odds = max(odds, 0.0)
     return THRESHOLD + SCORE_PER_LOG_ODDS * odds
 

@@ -83,6 +83,8 @@ _MACHINE_SECTION = re.compile(
     r"|promot(?:ion|ed(?:\s+from\s+short-term\s+memory)?)|recalled)\b|자동\s*생성(?:됨|된)?|승격|회상",
     re.I,
 )
+_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
+_ASIDE = re.compile(r"[(（][^()（）]*[)）]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +154,16 @@ def languages_of(text: str) -> tuple[str, ...]:
 
 def machine_section(statement: Statement) -> str:
     """The heading that a statement stands below and that a program writes; "" for none. Such a heading has the name of
-    a section of a machine and besides it nothing but times and words for a kind of line: `Heartbeat — 22:26 ET`."""
-    return next((above for above in statement.above if _is_machine_heading(above)), "")
+    a section of a machine and besides it nothing but times and words for a kind of line: `Heartbeat — 22:26 ET`. With
+    a time of day, what is in parentheses is about that run: `Heartbeat Session - 4:35 AM (Europe/Berlin)`."""
+    timed = bool(statement.time)
+    return next((above for above in statement.above if _is_machine_heading(above, timed)), "")
 
 
 @cache
-def _is_machine_heading(heading: str) -> bool:
+def _is_machine_heading(heading: str, timed: bool) -> bool:
+    if timed or _CLOCK.search(heading):
+        heading = _ASIDE.sub(" ", heading)
     rest, count = _MACHINE_SECTION.subn(" ", heading)
     return count > 0 and is_generic_heading(rest)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, TypedDict
 
 from gitmem.gate.detectors.masks import has_mask
@@ -156,8 +157,8 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The operations to apply and the refused ones, both in the order of importance. The lines that a machine wrote
-    (`Check.MACHINE`) are the last of the refused."""
+    """The operations to apply and the refused ones, both with the most likely worth keeping first. The lines that a
+    machine wrote (`Check.MACHINE`) are the last of the refused."""
 
     approved: tuple[Approved, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -188,14 +189,16 @@ def max_losses(count: int) -> int:
 
 
 def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory, rules: Rules) -> Plan:
-    """Approve or refuse every operation; changes nothing. The most important come first, and of equal ones the newest,
-    because the limit refuses the rest. Never raises, whatever a model proposed."""
+    """Approve or refuse every operation; changes nothing. Those most likely worth keeping come first, because the limit
+    refuses the rest: the ones without log-odds, which a comment, a label of health or a model proposes, then by their
+    log-odds; of equal ones the most important, then the newest. Never raises, whatever a model proposed."""
     run = _Run(logs, memory, rules)
     days = {(log.path, log.blob): log.day.toordinal() for log in logs}
 
-    def sort_key(operation: Operation) -> tuple[float, int]:
+    def sort_key(operation: Operation) -> tuple[float, float, int]:
         newest = max((days.get((span.path, span.blob), 0) for span in operation.sources), default=0)
-        return -_clamped(operation.importance), -newest
+        odds = inf if operation.odds is None else operation.odds
+        return -odds, -_clamped(operation.importance), -newest
 
     verdicts = run.decide_all(sorted(operations, key=sort_key))
     approved = tuple(verdict for verdict in verdicts if isinstance(verdict, Approved))

@@ -70,6 +70,28 @@ def test_the_headings_above_a_line_tell_what_lasts_from_what_was_done() -> None:
     assert under_learnings > under_today
 
 
+def test_a_heading_of_other_words_with_the_same_meaning_counts() -> None:
+    text = "The importer reads `data/` first."
+    place = Candidate(1, text, text, languages=("en",), log_candidates=80, topic="Importer")
+    found = lasting.agent_log_features(replace(place, near=("Learnings",)), cues_of_line(line(text)))
+    assert sum(value**2 for name, value in found.items() if name.startswith(lasting.NEAR_MEANING)) == pytest.approx(1)
+
+
+def test_a_heading_counts_by_its_words_without_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasting, "word_table", lambda: None)
+    place = Candidate(1, "a", "a", near=("A heading that no other test has",))
+    found = lasting.agent_log_features(place, cues_of_line(line("a")))
+    assert "near heading" in found and not [name for name in found if name.startswith(lasting.NEAR_MEANING)]
+
+
+def test_a_label_of_a_decision_is_worth_as_much_as_such_labels_were_in_real_logs() -> None:
+    text = "Decision: the script in `tools/` was run by hand at 14:02 (done)"
+    odds = (
+        score_line(replace(line(text), label="decision", reported=True)).score - THRESHOLD
+    ) / lasting.SCORE_PER_LOG_ODDS
+    assert odds >= lasting.NAMED_ODDS - 0.01
+
+
 def test_each_feature_that_was_learned_of_agents_logs_is_one_that_a_line_can_have() -> None:
     (learned,) = linear_model.load(lasting.__file__, "agent_logs.tsv").weights
     text = "**Rule:** never deploy on Fridays → see `docs/deploy.md` (the build is slow, 14:00)"

@@ -400,6 +400,19 @@ def test_the_limit_keeps_the_most_important() -> None:
     assert [item.why for item in found.refused] == [Check.LIMIT]
 
 
+def test_the_limit_keeps_what_is_most_likely_worth_keeping_whatever_its_kind() -> None:
+    likely = replace(op("Rate limit is 600 requests per minute", 3, importance=0.2), odds=1.5)
+    unlikely = replace(GOOD, odds=0.1)
+    found = plan(unlikely, likely, rules=replace(RULES, limit=1))
+    assert [item.operation.text for item in found.approved] == [likely.text]
+
+
+def test_what_has_no_log_odds_comes_before_what_has() -> None:
+    said_by_a_comment = op("Rate limit is 600 requests per minute", 3, importance=0.2)
+    found = plan(replace(GOOD, odds=3.0), said_by_a_comment, rules=replace(RULES, limit=1))
+    assert [item.operation.text for item in found.approved] == [said_by_a_comment.text]
+
+
 def test_a_run_replaces_a_quarter_of_what_is_there_at_most() -> None:
     subjects = ("billing", "search", "import", "login", "export")
     old = "".join(f"- The timeout of {name} is 45 seconds <!-- mem {CITED_OLD} -->\n" for name in subjects).encode()

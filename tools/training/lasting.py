@@ -2,10 +2,11 @@
 
 Two logistic regressions with an L2 penalty. The first reads what a line says (`lasting.person_log_features`) and is
 learned from bench/log_days, without the hands of `bench/promote.HELD_OUT`. The second reads a line of an agent's log
-(`lasting.agent_log_features`) and is learned from real logs that readers judged; without --real it stays as it is. A
-row of LABELS.jsonl is one log: `{"repository", "path", "lines": [...], "judged": [{"line": 12, "text": "...", "value":
-2}]}`, value 2 for a line worth keeping, 1 for a harmless one, 0 for any other. Such files hold what others wrote and
-stay out of this repository. It prints how well each hand and each repository is judged by what the others taught.
+(`lasting.agent_log_features`) and is learned from real logs that readers judged; without --real it stays as it is, and
+with --further it starts from what is shipped: the penalty is that of a change. A row of LABELS.jsonl is one log:
+`{"repository", "path", "lines": [...], "judged": [{"line": 12, "text": "...", "value": 2}]}`, value 2 for a line worth
+keeping, 1 for a harmless one, 0 for any other. Such files hold what others wrote and stay out of this repository. It
+prints how well each hand and each repository is judged by what the others taught.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.promote import DAYS, HELD_OUT
+from gitmem import linear_model
+from gitmem.linear_model import LinearModel
 from gitmem.promotion import lasting
 from gitmem.promotion.log_lines import Candidate, candidates_of
 from gitmem.promotion.proposal import Log
@@ -30,12 +33,14 @@ from tools.training.regression import Array
 
 FOLDER = Path(lasting.__file__).parent
 NEARNESS = 2.0  # times which a vector counts beside the other features of the first regression
+NEAR_HEADING = 4.0  # times which the vector of the nearest heading counts beside the other features of the second
 LEAN_FIRST = 0.4  # log-odds for keeping: a person leaves out what is offered in vain; what is not offered is lost
-LEAN_SECOND = 0.75  # ... of an agent's log: from there on about .48 of what is offered is worth keeping
+LEAN_SECOND = 0.5  # ... of an agent's log: from there on about .4 of what is offered is worth keeping
 SELDOM = 4  # lines in which a cue must stand to be a feature of the first regression
 REPOSITORIES = 4  # in which a feature of the second must stand: no name of one owner's things is one
 HARMLESS = 0.4  # how far a line that a reader found harmless counts as one to keep
 FIRST_PENALTY, SECOND_PENALTY = 1.0, 1 / 0.06
+FURTHER_PENALTY = 64.0  # of changes of the second: of penalties from 4 on the best of whole repositories held out
 SMALL = 0.01  # weights below say nothing and are left out
 FOLDS = 4
 LANGUAGES = ("en", "ko", "ja", "zh")
@@ -84,21 +89,37 @@ def real(files: Iterable[Path]) -> list[Line]:
     return found
 
 
-class Lines:
-    """Judged lines as a table over the features of these names."""
+def scale_of(name: str) -> float:
+    """Times which a feature counts beside the others while weights are learned."""
+    if name.startswith("meaning "):
+        return NEARNESS
+    if name.startswith(lasting.NEAR_MEANING):
+        return NEAR_HEADING
+    return 1.0
 
-    def __init__(self, known: Sequence[Line], names: Iterable[str], penalty: float) -> None:
+
+class Lines:
+    """Judged lines as a table over the features of these names. With `shipped` its weights are changed, not learned
+    anew."""
+
+    def __init__(
+        self, known: Sequence[Line], names: Iterable[str], penalty: float, shipped: LinearModel | None = None
+    ) -> None:
         self.known = known
         self.names = sorted(names)
         self.penalty = penalty
-        self.scale = np.array([NEARNESS if name.startswith("meaning ") else 1.0 for name in self.names])
+        self.scale = np.array([scale_of(name) for name in self.names])
         self.table = regression.matrix([each.features for each in known], self.names) * self.scale
         self.kept = np.array([each.kept for each in known])
+        self.start: Array | None = None
+        if shipped is not None:
+            weights = np.array([shipped.weights[0].get(name, 0.0) for name in self.names])
+            self.start = np.concatenate([[shipped.biases[0]], weights / self.scale])
 
     def held_out(self, groups: Iterable[Sequence[str]]) -> Array:
         """The log-odds of each line by what the lines of other groups of sources taught."""
         splits = self._splits(groups)
-        return regression.held_out(self.table, self.kept, splits, penalty=self.penalty)[:, 0]
+        return regression.held_out(self.table, self.kept, splits, penalty=self.penalty, known=self.start)[:, 0]
 
     def _splits(self, groups: Iterable[Sequence[str]]) -> Iterator[tuple[Array, Array]]:
         for group in groups:
@@ -107,7 +128,7 @@ class Lines:
 
     def write(self, file: str, lean: float) -> None:
         """Learn from all lines, and write what was learned."""
-        weights = regression.fit(self.table, self.kept, penalty=self.penalty)
+        weights = regression.fit(self.table, self.kept, penalty=self.penalty, known=self.start)
         weights[0] += lean
         weights[1:] *= self.scale[:, None]
         regression.write(regression.model(self.names, weights, ["lasting"], least=SMALL), FOLDER / file, "lasting")
@@ -153,6 +174,7 @@ def report_second(known: Sequence[Line], odds: Array) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--real", nargs="*", type=Path, default=[], metavar="LABELS.jsonl")
+    parser.add_argument("--further", action="store_true", help="change the shipped weights of agents' logs")
     parser.add_argument("--write", action="store_true")
 
 
@@ -166,7 +188,12 @@ def run(options: argparse.Namespace) -> None:
         lines.write("people_logs.tsv", LEAN_FIRST)
     if options.real:
         judged = real(options.real)
-        lines = Lines(judged, names_of_second(judged), SECOND_PENALTY)
+        if options.further:
+            shipped = linear_model.load(lasting.__file__, "agent_logs.tsv")
+            names = {*names_of_second(judged), *shipped.weights[0]}
+            lines = Lines(judged, names, FURTHER_PENALTY, shipped)
+        else:
+            lines = Lines(judged, names_of_second(judged), SECOND_PENALTY)
         repositories = sorted({each.source for each in judged})
         report_second(judged, lines.held_out([[each] for each in repositories]) + LEAN_SECOND)
         if options.write:

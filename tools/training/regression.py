@@ -46,17 +46,20 @@ def probabilities(values: Array) -> Array:
     return powers / powers.sum(1, keepdims=True)
 
 
-def fit(table: Array, wanted: Array, worth: Array | float = 1.0, penalty: float = 1.0) -> Array:
+def fit(
+    table: Array, wanted: Array, worth: Array | float = 1.0, penalty: float = 1.0, known: Array | None = None
+) -> Array:
     """The weights with the least log loss, by L-BFGS with halved steps.
 
     `wanted`: how far each example is of each class, 0..1 (a vector for one class). `worth`: how much each example
-    counts. `penalty`: that of half the square of each weight.
+    counts. `penalty`: that of half the square of how far each weight is from that of `known` (default: from 0).
     """
     wanted = wanted.reshape(len(table), -1)
     counts = np.broadcast_to(np.asarray(worth, float), len(table))[:, None]
     shape = (1 + table.shape[1], wanted.shape[1])
     held = np.full(shape, penalty)
     held[0] = 0.0
+    start = np.zeros(shape) if known is None else known.reshape(shape)
 
     def loss(flat: Array) -> tuple[float, Array]:
         weights = flat.reshape(shape)
@@ -65,10 +68,11 @@ def fit(table: Array, wanted: Array, worth: Array | float = 1.0, penalty: float 
         if shape[1] == 1:
             missed = missed + (1 - wanted) * np.log(1 - chances + 1e-12)
         off = counts * (chances - wanted)
-        slope = np.vstack([off.sum(0), table.T @ off]) + held * weights
-        return float(0.5 * (held * weights**2).sum() - (counts * missed).sum()), slope.ravel()
+        moved = weights - start
+        slope = np.vstack([off.sum(0), table.T @ off]) + held * moved
+        return float(0.5 * (held * moved**2).sum() - (counts * missed).sum()), slope.ravel()
 
-    return _minimum(loss, np.zeros(shape).ravel()).reshape(shape)
+    return _minimum(loss, start.ravel()).reshape(shape)
 
 
 def _minimum(loss: Any, at: Array) -> Array:
@@ -101,16 +105,21 @@ def _minimum(loss: Any, at: Array) -> Array:
 
 
 def held_out(
-    table: Array, wanted: Array, splits: Iterable[tuple[Array, Array]], worth: Array | float = 1.0, penalty: float = 1.0
+    table: Array,
+    wanted: Array,
+    splits: Iterable[tuple[Array, Array]],
+    worth: Array | float = 1.0,
+    penalty: float = 1.0,
+    known: Array | None = None,
 ) -> Array:
-    """The scores of examples by what others taught. Each split says which examples are learned from and which are
-    scored; one that no split scores has 0."""
+    """The scores of examples by what others taught, and by the weights `known` that these change (`fit`). Each split
+    says which examples are learned from and which are scored; one that no split scores has 0."""
     wanted = wanted.reshape(len(table), -1)
     counts = np.broadcast_to(np.asarray(worth, float), len(table))
     found = np.zeros(wanted.shape)
     for learned, scored in splits:
         if scored.any():
-            weights = fit(table[learned], wanted[learned], counts[learned], penalty)
+            weights = fit(table[learned], wanted[learned], counts[learned], penalty, known)
             found[scored] = scores(table[scored], weights)
     return found
 
