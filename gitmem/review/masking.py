@@ -1,4 +1,4 @@
-"""Masks the secrets and personal data in every string of a review.
+"""Masks the secrets and personal data in every string of a review, and hides lines with secrets in other answers.
 
 Text that gives orders to agents is not masked: the reviewer has to see what an agent would read. Only the fields of
 UNMASKED_FIELDS are never masked.
@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from itertools import islice
 from typing import Any, TypeVar
 
 from gitmem.gate.policy import Policy
+from gitmem.gate.quoting import without_secrets
 from gitmem.gate.redaction import LINE, redaction
 from gitmem.gate.scan import Report
 from gitmem.gate.withholding import NAME_RULES
@@ -28,8 +30,8 @@ Change = Callable[[str, str], str]  # (text, name of its field) -> the text that
 
 
 def mask_strings(value: Value, policy: Policy) -> Value:
-    """A copy of `value` (dataclasses, tuples, frozensets, mappings whose keys are (commit, path, line)) with every
-    string masked that holds a secret or personal data.
+    """A copy of `value` (dataclasses, tuples, lists, frozensets, mappings whose keys are (commit, path, line)) in which
+    every string that holds a secret or personal data is masked.
 
     A gate `Report` in it is masked already and is not changed, nor are fields of UNMASKED_FIELDS. Fields of
     NAME_FIELDS keep the personal data that `withholding.NAME_RULES` names.
@@ -46,6 +48,20 @@ def mask_strings(value: Value, policy: Policy) -> Value:
     people.mask(policy, NAME_RULES)
     masked: Value = _mapped(value, lambda text, name: group(name).masked(text))
     return masked
+
+
+def hide_secrets(value: Value) -> Value:
+    """A copy of `value` (as for `mask_strings`) with each line that has a secret replaced by `quoting.HIDDEN` in every
+    string of it. Secrets may be in memory because somebody committed them without the gate."""
+    texts: dict[str, str] = {}
+    _mapped(value, lambda text, _: texts.setdefault(text, text))
+    lines = [line for text in texts for line in (*text.split("\n"), "")]  # an empty line parts each text from the next
+    shown = iter(without_secrets(lines))
+    for text in texts:
+        texts[text] = "\n".join(islice(shown, text.count("\n") + 1))
+        next(shown)
+    hidden: Value = _mapped(value, lambda text, _: texts[text])
+    return hidden
 
 
 class Texts:
@@ -104,7 +120,11 @@ def _mapped(value: Any, change: Change, name: str = "") -> Any:
             return type(value)(*(_mapped(part, change, field) for field, part in parts))
         if name == "meta":
             return tuple((key, _mapped_meta_value(key, text, change)) for key, text in value)
+        if name == "lines" and value and all(isinstance(line, str) for line in value):
+            return tuple(change("\n".join(value), name).split("\n"))  # a secret may go over several lines
         return tuple(_mapped(part, change, name) for part in value)
+    if isinstance(value, list):
+        return [_mapped(part, change, name) for part in value]
     if isinstance(value, frozenset):
         return frozenset(_mapped(part, change, name) for part in value)
     if isinstance(value, Mapping):  # sources by commit, path and line

@@ -8,6 +8,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.changed_facts import SIGNS, change_lines
+from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import colour_option, default_span, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import page, say, write_json
@@ -26,7 +27,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
     """List what became of facts from A to B, by file and author.
 
     Facts are added, promoted, changed, removed, moved, or they expire. Without a range, what the current branch has
-    and its upstream (else the default branch) has not.
+    and its upstream (else the default branch) has not. A line with a secret is hidden.
 
     \b
     git mem changes main..HEAD
@@ -35,7 +36,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
     repo, config = open_here()
     base, head, _ = split_range(repo, span or default_span(repo), both=True)
     changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
-    changes = without_forgotten(changes, forgotten_texts(repo))
+    changes = without_secret_lines(without_forgotten(changes, forgotten_texts(repo)))
     if as_json:
         counts = Counter(str(change.op) for change in changes)
         write_json(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import at_option, colour_option, commit_at, day_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
@@ -27,7 +28,7 @@ from gitmem.text.named_times import first_day, last_day
 def command(since: str, until: str, agent: str, at: str, count: int | None, colour: str, as_json: bool) -> None:
     """Show the daily logs, newest day first.
 
-    Each day comes with the facts that were promoted from it.
+    Each day comes with the facts that were promoted from it. A line with a secret is hidden.
 
     \b
     git mem log -n 7
@@ -45,6 +46,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         daily=config.memory_daily,
         forgotten=forgotten_texts(repo),
     )[:count]
+    days = without_secret_lines(days)
     outside = [] if commit else sparse_memory_paths(repo, config.memory_paths)
     if note := words_on_sparse_checkout(len(outside)):
         say(f"note: {note}")

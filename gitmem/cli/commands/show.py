@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from gitmem.cli import completions
+from gitmem.cli.hidden_secrets import say_hidden
 from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
 from gitmem.cli.places import parse_lines
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
+from gitmem.gate.quoting import HIDDEN, without_secrets
 from gitmem.git.unmerged import our_versions
 from gitmem.memory.show import lines_of, read, statement_at
 from gitmem.memory.snapshot import words_on_conflicts
@@ -25,7 +29,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """Print lines A to B of the memory file PATH, numbered.
 
     One line prints the whole statement that it is part of. Only files of this repository's memory are shown; symbolic
-    links are not followed.
+    links are not followed. A line with a secret is hidden.
 
     \b
     git mem show MEMORY.md:10-20
@@ -36,11 +40,14 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     path, first, last = parse_lines(repo, place)
     commit = commit_at(repo, at, now())
     memory_file = read(repo, config, path, commit, forgotten_texts(repo))
+    memory_file = replace(memory_file, lines=tuple(without_secrets(memory_file.lines)))
     if not commit and path in our_versions(repo):
         say(f"note: {words_on_conflicts([path])}")
     if first and first == last:
         first, last = statement_at(memory_file, first)
     value = lines_of(memory_file, first, last)
+    if HIDDEN in value.text:
+        say_hidden()
     if as_json:
         write_json(value)
         return

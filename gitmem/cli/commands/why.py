@@ -32,8 +32,8 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """Say where the line at PATH:LINE comes from.
 
     Shows commit, who, why, model, reviewers, the source lines as they were, and what amends the line or is amended by
-    it. Follows moved lines, renamed files and
-    squash merges; the text is checked against the hash its promotion recorded.
+    it. Follows moved lines, renamed files and squash merges; the text is checked against the hash its promotion
+    recorded. A line with a secret is hidden.
 
     \b
     git mem why MEMORY.md:17
@@ -41,13 +41,14 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem why MEMORY.md:17 --at 2026-03-01
     """
     here = start_lookup()  # git looks for the repository while the imports below run
+    from gitmem.cli.hidden_secrets import without_secret_lines
     from gitmem.cli.places import parse_place
     from gitmem.provenance import why
 
     repo, config = open_here(here=here)
     path, line = parse_place(repo, place)
     moment = now()
-    answer = why.why(repo, config, path, line, commit_at(repo, at, moment), now=moment)
+    answer = without_secret_lines(why.why(repo, config, path, line, commit_at(repo, at, moment), now=moment))
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")
