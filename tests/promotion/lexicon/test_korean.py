@@ -198,3 +198,30 @@ def test_family_is_no_part_of_a_longer_word_in_a_conversation() -> None:
 )
 def test_the_word_itself_is_still_a_cue(line: str, name: str) -> None:
     assert [cue.name for cue in korean.CUES if cue.name == name and cue.pattern.search(line)], line
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("커밋 메시지에는 이모지 금지", "잡담"),
+        ("답변에 이모지 없이 쓴다", "잡담"),
+        ("트위터: @harbour_ferry", "들은 말"),
+        ("오류는 사용자에게 보여주는 문구로 바꾼다", "추측"),
+        ("회사는 게임 개발사다 (Unity)", "여가"),
+    ],
+)
+def test_a_thing_of_work_is_no_small_talk(line: str, name: str) -> None:
+    assert name not in match_cues(line, PASSING).against
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("이모지 잔뜩 붙여서 보냄", "잡담"),
+        ("트위터에서 본 이야기", "들은 말"),
+        ("잘 되는 것처럼 보여", "추측"),
+        ("저녁에 게임 한 판", "여가"),
+    ],
+)
+def test_the_same_word_in_small_talk_still_speaks_against_its_line(line: str, name: str) -> None:
+    assert name in match_cues(line, PASSING).against
