@@ -24,6 +24,14 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("it is nested too deep") from None
 
 
+def parse_json_object(text: str | bytes) -> dict[str, Any]:
+    """The object of a JSON text. Raises ValueError as `parse_json`, and for any other JSON value."""
+    value = parse_json(text)
+    if not isinstance(value, dict):
+        raise ValueError("it is no JSON object")
+    return value
+
+
 class Key(NamedTuple):
     """A key of a JSON object. `attribute`: the attribute that has its value. `or_null`: null is written for an empty
     value or 0. `optional`: the key is left out then."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gitmem.json_values import json_keys, json_object, json_value
+from gitmem.json_values import json_keys, json_object, json_value, parse_json_object
 
 
 class Colour(Enum):
@@ -62,3 +62,10 @@ def test_chosen_names_stand_in_their_order_and_an_empty_one_with_a_question_mark
         ("lines", []),
     ]
     assert json_object(Line("a.md"), "line? path?") == {"line": None, "path": "a.md"}
+
+
+def test_an_object_is_read_and_another_value_is_an_error() -> None:
+    assert parse_json_object('{"a": [1]}') == parse_json_object(b'{"a": [1]}') == {"a": [1]}
+    for text in ("[1]", "null", '"a"', "{", ""):
+        with pytest.raises(ValueError):
+            parse_json_object(text)

@@ -21,7 +21,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.branch_worktree import is_temporary
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir, write_atomic
-from gitmem.json_values import parse_json
+from gitmem.json_values import parse_json_object
 from gitmem.plural import counted
 from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote
 from gitmem.regular_file import read_regular
@@ -109,12 +109,9 @@ def last_run(common_dir: Path) -> dict[str, Any]:
     """The record of the last run: `at`, `mode`, `facts`, and `commits`, `why_nothing` or `problem`. {} before the first
     run, or if the record cannot be read."""
     try:
-        record = parse_json(read_regular(common_dir / "gitmem" / RECORD, RECORD_LIMIT))
+        return parse_json_object(read_regular(common_dir / "gitmem" / RECORD, RECORD_LIMIT))
     except (OSError, ValueError):
         return {}
-    if not isinstance(record, dict):
-        return {}
-    return record
 
 
 def last_run_in_words(common_dir: Path) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gitmem.hosts.host import Entry, Place
 from gitmem.hosts.transcript import By, FileRead, Role, Turn
-from gitmem.json_values import parse_json
+from gitmem.json_values import parse_json_object
 
 ROLES = {
     "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL, "toolResult": Role.TOOL,
@@ -27,15 +27,12 @@ def string_at(entry: Entry, name: str) -> str:
     return value
 
 
-def parse_object(text: str | None) -> dict[str, Any]:
+def parse_object(text: str | bytes | None) -> dict[str, Any]:
     """The object of a JSON text; {} for any other text and for None."""
     try:
-        value = parse_json(text or "{}")
+        return parse_json_object(text or "{}")
     except ValueError:
         return {}
-    if not isinstance(value, dict):
-        return {}
-    return value
 
 
 def role_of(value: Any) -> Role | None:

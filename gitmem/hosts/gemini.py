@@ -11,7 +11,7 @@ from gitmem.hosts.entries import calls_of, string_at, time_of, tool_output
 from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, OwnMemory, RegistrationFile, settings_in
 from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
-from gitmem.json_values import parse_json
+from gitmem.json_values import parse_json_object
 
 HEAD = 4_096  # bytes in which a session's first line names its project
 ROLES = {"user": Role.USER, "gemini": Role.ASSISTANT}
@@ -29,14 +29,11 @@ def _whole_session(data: bytes) -> Transcript | None:
     if b'"messages"' not in data or not head.startswith(b"{"):
         return None
     try:
-        value = parse_json(data)
+        value = parse_json_object(data)
     except ValueError:
         return None
-    # opencode's has it
-    messages = None
-    if isinstance(value, dict) and "info" not in value:
-        messages = value.get("messages")
-    if not isinstance(messages, list):
+    messages = value.get("messages")
+    if "info" in value or not isinstance(messages, list):  # opencode's object has `info`
         return None
     return _transcript(messages, string_at(value, "sessionId"), 0)
 
@@ -59,14 +56,8 @@ def _journal(data: bytes) -> Transcript:
     session, skipped = "", 0
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
-            if line.strip():
-                entry = parse_json(line)
-            else:
-                entry = {}
+            entry = parse_json_object(line.strip() or "{}")
         except ValueError:
-            skipped += 1
-            continue
-        if not isinstance(entry, dict):
             skipped += 1
             continue
         session = session or string_at(entry, "sessionId")

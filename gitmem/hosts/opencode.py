@@ -25,7 +25,7 @@ from gitmem.hosts.host import (
 )
 from gitmem.hosts.registration import json_server, own_file
 from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.json_values import parse_json
+from gitmem.json_values import parse_json_object
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -56,10 +56,8 @@ def _whole_session(data: bytes) -> Transcript | None:
     if b'"messages"' not in data or b'"info"' not in data:
         return None
     try:
-        value = parse_json(data)
+        value = parse_json_object(data)
     except ValueError:
-        return None
-    if not isinstance(value, dict):
         return None
     info, messages = value.get("info"), value.get("messages")
     if not isinstance(info, dict) or not isinstance(messages, list):

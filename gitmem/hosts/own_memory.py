@@ -11,13 +11,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.host import Host, Setup
 from gitmem.hosts.json_editing import edited
-from gitmem.json_values import parse_json
+from gitmem.json_values import parse_json, parse_json_object
 from gitmem.messages import Message
 
 INDEX = "MEMORY.md"  # some hosts create it before they remember anything
@@ -83,10 +82,10 @@ def is_kept_here(host: Host, root: Path) -> bool:
     if own is None or not own.setting:
         return False
     try:
-        value = parse_json(read_bytes(root, own.settings, MAX_FILE_BYTES))
+        value = parse_json_object(read_bytes(root, own.settings, MAX_FILE_BYTES))
     except (OSError, OutsideRepository, ValueError):
         return False
-    return isinstance(value, dict) and value.get(own.setting) == str(folder_here(host, root))
+    return value.get(own.setting) == str(folder_here(host, root))
 
 
 def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
@@ -100,15 +99,11 @@ def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
     own = host.own_memory
     assert own is not None and own.setting
     try:
-        value: Any = {}
-        if text.strip():
-            value = parse_json(text)
+        value = parse_json_object(text.strip() or "{}")
     except ValueError:
-        value = None
-    if not isinstance(value, dict):
         raise GitMemError(
             Message("'{}' is not plain JSON and is left as it is", path), Message("set '{}' in it by hand", own.setting)
-        )
+        ) from None
     ours = str(folder_here(host, Path(setup.root)))
     present = value.get(own.setting)
     if setup.remove:

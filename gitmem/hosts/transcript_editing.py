@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from gitmem.hosts.entries import parse_object
 from gitmem.hosts.neutral import SUMMARY_LEAD
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.hosts.transcript_parser import form_of
@@ -27,28 +28,17 @@ def compact_transcript(data: bytes, turns: Sequence[Turn], dropped: Iterable[Tur
     removed = {turn.line for turn in dropped} - {turn.line for turn in turns}
     first = min((turn.line for turn in turns), default=len(lines) + 1)
     last = max((line for line in removed if line < first), default=0)
-    before = _object(lines[last - 1] if last else b"")
+    before = parse_object(lines[last - 1] if last else b"")
     kept: list[bytes] = []
     has_summary = not summary
     for number, line in enumerate(lines, 1):
         if number not in removed:
             kept.append(line)
         elif not has_summary:
-            like = _object(line)
+            like = parse_object(line)
             kept.append(_line(form_of(like).summary(like, before, SUMMARY_LEAD + summary)))
             has_summary = True
     return b"\n".join(kept)
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    """The JSON object of a line, {} for anything else."""
-    try:
-        entry = parse_json(line)
-    except ValueError:
-        return {}
-    if not isinstance(entry, dict):
-        return {}
-    return entry
 
 
 def prune_transcript(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:

@@ -17,7 +17,7 @@ from gitmem.hosts.neutral import ENTRIES, SUMMARY_LEAD
 from gitmem.hosts.pasted_text import CUT, without_memory, without_quotation_marks
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
-from gitmem.json_values import parse_json
+from gitmem.json_values import parse_json_object
 from gitmem.messages import Message
 from gitmem.plural import counted
 
@@ -93,12 +93,9 @@ def _entry(line: bytes) -> Entry | None:
     if len(line) > LINE_LIMIT:
         return None
     try:
-        entry = parse_json(line)
+        return parse_json_object(line)
     except ValueError:
         return None
-    if not isinstance(entry, dict):
-        return None
-    return entry
 
 
 @cache

@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gitmem.json_values import parse_json
+from gitmem.json_values import parse_json_object
 
 MAX_DELIVERY_BYTES = 5 << 20
 ADDRESSES = ("clone_url", "ssh_url", "html_url", "git_url", "git_http_url", "git_ssh_url", "web_url", "url")
@@ -50,9 +50,7 @@ def delivery(headers: Mapping[str, str], body: bytes, secret: str) -> Delivery |
     ids = {"github": "x-github-delivery", "gitlab": "idempotency-key", "forgejo": "x-forgejo-delivery"}
     other = headers.get("x-gitea-delivery") or headers.get("x-gitlab-event-uuid", "")
     number = headers.get(ids[forge]) or other
-    value = parse_json(body)
-    if not isinstance(value, dict):
-        raise ValueError("no object")
+    value = parse_json_object(body)
     addresses: dict[str, None] = {}
     for part in ("repository", "project"):
         table: Any = value.get(part)
