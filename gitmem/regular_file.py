@@ -2,7 +2,7 @@
 
 The functions never wait for a pipe, never read a device, and never hold more than their limit in memory. `read_bytes`
 of `git/worktree.py` does the same for files of the work tree. Symbolic links are followed, since a person may keep
-transcripts behind one.
+transcripts behind one. `append_private` appends to logs of ours.
 """
 
 from __future__ import annotations
@@ -71,6 +71,15 @@ def _size(limit: int) -> str:
     if limit >= 1 << 20:
         return f"{limit >> 20} MiB"
     return f"{limit} bytes"
+
+
+def append_private(path: Path, data: bytes) -> int:
+    """Append bytes to a file that only its owner can read, and return the file's new size. The file is created if it
+    does not exist; a symbolic link is not followed. Raises OSError if it cannot be written."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.NONBLOCK | system.RAW
+    with os.fdopen(os.open(path, flags, 0o600), "ab") as file:
+        file.write(data)
+        return file.tell()
 
 
 def read_input(path: Path, standard_input: BinaryIO, limit: int = MAX_INPUT_BYTES) -> bytes:

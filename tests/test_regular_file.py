@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitMemError
-from gitmem.regular_file import read_input, read_regular, writable_file
+from gitmem.regular_file import append_private, read_input, read_regular, writable_file
 
 
 @pytest.fixture
@@ -53,3 +53,12 @@ def test_writing_follows_a_link_and_replaces_no_pipe_folder_or_device(tmp_path: 
     for path in (pipe, tmp_path, Path("/dev/null"), Path(""), tmp_path / "a\0b", tmp_path / "loop"):
         with pytest.raises(GitMemError, match="no regular file"):
             writable_file(path)
+
+
+def test_a_private_file_grows_and_a_link_is_not_followed(tmp_path: Path) -> None:
+    assert append_private(tmp_path / "log", b"a\n") == 2
+    assert append_private(tmp_path / "log", b"bc\n") == 5
+    assert (tmp_path / "log").read_bytes() == b"a\nbc\n" and (tmp_path / "log").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "link").symlink_to("log")
+    with pytest.raises(OSError):
+        append_private(tmp_path / "link", b"d\n")

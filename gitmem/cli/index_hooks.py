@@ -160,11 +160,10 @@ def _append_to_log(repo: Repository, name: str, line: str) -> None:
     from gitmem.environment import now
     from gitmem.errors import GitMemError
     from gitmem.git.worktree import state_dir
+    from gitmem.regular_file import append_private
 
+    row = f"{now().isoformat(timespec='seconds')} {name}: {line}\n"
     try:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.RAW
-        handle = os.open(state_dir(repo.common_dir, make=False) / "hooks.log", flags, 0o600)
-        with os.fdopen(handle, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{now().isoformat(timespec='seconds')} {name}: {line}\n")
+        append_private(state_dir(repo.common_dir, make=False) / "hooks.log", row.encode("utf-8", "backslashreplace"))
     except (OSError, GitMemError):
         return

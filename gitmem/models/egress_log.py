@@ -6,13 +6,12 @@ A text that cannot be logged is not sent. A line has the time, provider, path an
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from gitmem import system
 from gitmem.errors import GitMemError
+from gitmem.regular_file import append_private
 
 FILE = "egress.log"
 
@@ -20,17 +19,10 @@ FILE = "egress.log"
 def record(state: Path, now: datetime, provider: str, origins: Iterable[tuple[str, str]]) -> None:
     """Append a line for each (path, blob oid) to `egress.log` in the folder `state`. Raises GitMemError if it cannot be
     written."""
-    lines = [
-        json.dumps(
-            {"time": now.isoformat(timespec="seconds"), "provider": provider, "path": path, "blob": blob},
-            ensure_ascii=True,
-        )
-        for path, blob in origins
-    ]
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.RAW
+    time = now.isoformat(timespec="seconds")
+    rows = [{"time": time, "provider": provider, "path": path, "blob": blob} for path, blob in origins]
     try:
-        with os.fdopen(os.open(state / FILE, flags, 0o600), "a", encoding="ascii") as file:
-            file.write("".join(f"{line}\n" for line in lines))
+        append_private(state / FILE, "".join(f"{json.dumps(row, ensure_ascii=True)}\n" for row in rows).encode())
     except OSError as error:
         raise GitMemError(
             f"nothing was sent to {provider}: the egress log cannot be written ({error.strerror})",

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from gitmem import system
 from gitmem.models.judging import Rubric
-from gitmem.regular_file import read_regular
+from gitmem.regular_file import append_private, read_regular
 
 FOLDER = "judgements"
 MAX_LINES = 40_000  # lines of a file; a longer file loses its older half
@@ -54,10 +52,7 @@ class JudgementCache:
             elif self._file.stat().st_size > MAX_LINES * MAX_LINE_BYTES:
                 self._file.unlink(missing_ok=True)
                 new = dict(list(self._known.items())[-MAX_LINES // 2 :])
-            lines = "".join(f"{name} {value:.4f}\n" for name, value in new.items())
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.RAW
-            with os.fdopen(os.open(self._file, flags, 0o600), "a", encoding="ascii") as file:
-                file.write(lines)
+            append_private(self._file, "".join(f"{name} {value:.4f}\n" for name, value in new.items()).encode())
         except OSError:
             return
 

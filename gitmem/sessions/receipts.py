@@ -8,18 +8,17 @@ milliseconds. If the file is damaged or read-only, some receipts are missing and
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem import system
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.json_values import json_keys, json_object, parse_json
 from gitmem.memory.fact import fact_id
+from gitmem.regular_file import append_private
 
 FILE = "receipts.jsonl"
 MAX_FILE_BYTES = 1 << 20  # a larger file loses its older half
@@ -69,13 +68,10 @@ def append(common_dir: Path, receipt: Receipt) -> None:
         at=receipt.at.replace(microsecond=0), session=receipt.session[:MAX_NAME_CHARS], parts=receipt.parts[:MAX_PARTS]
     )
     line = json.dumps(json_object(receipt), ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.NONBLOCK | system.RAW
     try:
         with locked(common_dir, "receipts", LOCK_WAIT_SECONDS):
             folder = state_dir(common_dir)
-            with os.fdopen(os.open(folder / FILE, flags, 0o600), "ab") as file:
-                file.write(line)
-                size = file.tell()
+            size = append_private(folder / FILE, line)
             if size > MAX_FILE_BYTES:
                 kept = read_bytes(folder, FILE, size + 1)[-MAX_FILE_BYTES // 2 :]
                 write_atomic(folder, FILE, kept[kept.index(b"\n") + 1 :], private=True)
