@@ -10,14 +10,12 @@ import math
 import os
 from array import array
 from collections.abc import Sequence
-from contextlib import redirect_stderr
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
-from gitmem.models.llama_library import open_llama
+from gitmem.models.llama_library import context_tokens, open_llama
 from gitmem.models.prefixes import NO_PREFIXES, Prefixes, id_suffix, prefixes_of
 from gitmem.regular_file import open_regular
 
@@ -110,23 +108,15 @@ def _load(path: Path) -> Any:
     """The loaded embedding model. Raises ModelUnavailable without llama-cpp-python and for a file that cannot be
     loaded."""
     try:
-        import llama_cpp
+        import llama_cpp  # noqa: F401 - `open_llama` imports it too
     except ImportError:
         raise ModelUnavailable(
             "a GGUF model needs llama-cpp-python, which is not installed", "pip install 'git-mem[llama]'"
         ) from None
     try:
-        with redirect_stderr(StringIO()):  # llama.cpp warns about a context that is never made
-            known = llama_cpp.Llama(model_path=str(path), vocab_only=True, verbose=False)
-        kind = known.metadata.get("general.architecture", "")
-        trained = known.metadata.get(f"{kind}.context_length", "")
-        known.close()
-        # llama.cpp aborts the process at more positions than the model was trained for.
-        context_tokens = min((trained.isdigit() and int(trained)) or 512, MAX_CONTEXT_TOKENS)
+        window = context_tokens(str(path), MAX_CONTEXT_TOKENS)
         # llama.cpp silently cuts input that is longer than n_batch or n_ubatch.
-        return open_llama(
-            str(path), embedding=True, n_ctx=context_tokens, n_batch=context_tokens, n_ubatch=context_tokens
-        )
+        return open_llama(str(path), embedding=True, n_ctx=window, n_batch=window, n_ubatch=window)
     except (ValueError, AssertionError, RuntimeError, OSError) as error:
         raise ModelUnavailable(
             f"llama.cpp cannot load '{path.name}' ({type(error).__name__})", "is it a whole embedding model?"

@@ -48,11 +48,8 @@ class GgufJudge:
     @contextmanager
     def run(self) -> Iterator[JudgeStatements]:
         """See `Judge.run`."""
-        self.process.begin(self.setting.config.model_seconds)
-        try:
+        with self.process.run(self.setting.config.model_seconds):
             yield self._judge
-        finally:
-            self.process.finish()
 
     def _judge(self, rubric: Rubric, statements: Sequence[str]) -> Iterator[float]:
         """The log odds of each statement, in order, cut to MAX_STATEMENT_CHARACTERS. Cached ones are not asked for; new

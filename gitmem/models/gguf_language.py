@@ -35,11 +35,8 @@ class GgufModel:
     @contextmanager
     def run(self) -> Iterator[Complete]:
         """See `LanguageModel.run`."""
-        self.process.begin(self.setting.config.model_seconds)
-        try:
+        with self.process.run(self.setting.config.model_seconds):
             yield self._complete
-        finally:
-            self.process.finish()
 
     def _complete(self, prompt: Prompt) -> Reply:
         """The reply to a prompt, from the cache or the model. At the limit of time or of an answer's bytes it is the

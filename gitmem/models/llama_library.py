@@ -1,10 +1,12 @@
-"""Opens a model with llama-cpp-python: the number of threads, and a workaround for a crash on processors with AMX."""
+"""Opens a model with llama-cpp-python: the number of threads, the size of the context, and a workaround for a crash on
+processors with AMX."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 from typing import Any
 
 
@@ -27,6 +29,16 @@ def open_llama(path: str, **options: Any) -> Any:
         return llama_cpp.Llama(path, **options)
     with _without_repacked_weights(llama_cpp.llama_cpp):
         return llama_cpp.Llama(path, **options)
+
+
+def context_tokens(path: str, limit: int) -> int:
+    """The context that the model in a file was trained for, at most `limit` tokens; 512 if the file does not say.
+    llama.cpp aborts the process at more positions than that."""
+    with redirect_stderr(StringIO()):  # llama.cpp warns about a context that is never made
+        model = open_llama(path, vocab_only=True)
+    trained = model.metadata.get(f"{model.metadata.get('general.architecture', '')}.context_length", "")
+    model.close()
+    return min((trained.isdigit() and int(trained)) or 512, limit)
 
 
 @contextmanager

@@ -14,7 +14,8 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,7 @@ CHILD = (sys.executable, "-P", "-m", "gitmem.models.llama_child")
 
 
 class LlamaProcess:
-    """A child process that runs a model file. It starts with the first request after `begin` and ends with
-    `finish`."""
+    """A child process that runs a model file. It starts with the first request of a `run` and ends with the run."""
 
     def __init__(
         self, file: Path, environ: Mapping[str, str], *, child: Sequence[str] = CHILD, context: int = 0
@@ -47,12 +47,18 @@ class LlamaProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the child was started and `finish` was not called since; it may have crashed."""
+        """Whether the child was started and the run has not ended it; it may have crashed."""
         return self._child is not None
 
-    def begin(self, seconds: float) -> None:
-        """Set the time limit for all later calls of `ask` together. Loading the model and `prepare` do not count."""
+    @contextmanager
+    def run(self, seconds: float) -> Iterator[None]:
+        """A run: all calls of `ask` in the block may take `seconds` together. Loading the model and `prepare` do not
+        count."""
         self._deadline = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._finish()
 
     def ask(self, request: Mapping[str, Any], pieces: list[str] | None = None) -> dict[str, Any]:
         """The child's answer to a request. Parts of the text that come before the answer are appended to `pieces`.
@@ -60,22 +66,21 @@ class LlamaProcess:
         Raises OutOfBudget after the time limit or over MAX_ANSWER_BYTES, ModelUnavailable if the model cannot be loaded
         or the child fails or ends.
         """
-        answer = self._exchange(self._started(), request, self._deadline, pieces)
+        return self._checked(self._exchange(self._started(), request, self._deadline, pieces))
+
+    def prepare(self, request: Mapping[str, Any]) -> None:
+        """Have the model evaluate a text once, before its answers. The limit is LOAD_SECONDS, and the time does not
+        count for the run: otherwise a run of a few seconds would never reach its first answer. Raises OutOfBudget after
+        this limit, ModelUnavailable as `ask` does."""
+        self._checked(self._start(self._started(), request, "was not ready"))
+
+    def _checked(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """The same answer. Raises ModelUnavailable if it names an error."""
         if "error" in answer:
             raise ModelUnavailable(Message("the model '{}' failed ({})", self.file.name, answer["error"]))
         return answer
 
-    def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Like `ask`, for text that the model evaluates once, before its answers. The limit is LOAD_SECONDS, and the
-        time does not count for the run: otherwise a run of a few seconds would never reach its first answer. Raises
-        OutOfBudget after this limit, ModelUnavailable as `ask` does."""
-        child = self._started()
-        answer = self._start(child, request, "was not ready")
-        if "error" in answer:
-            raise ModelUnavailable(Message("the model '{}' failed ({})", self.file.name, answer["error"]))
-        return answer
-
-    def finish(self) -> None:
+    def _finish(self) -> None:
         """Kill the child, if it was started."""
         child, self._child, self._rest = self._child, None, b""
         if child is not None:
@@ -92,7 +97,7 @@ class LlamaProcess:
             request = {"path": str(self.file), "context": self._context}
             answer = self._start(self._child, request, "was not loaded")
             if "error" in answer:
-                self.finish()
+                self._finish()
                 raise ModelUnavailable(
                     Message("the model '{}' cannot be loaded ({})", self.file.name, answer["error"]),
                     "is it a GGUF language model?",
@@ -148,7 +153,7 @@ class LlamaProcess:
             while b"\n" not in self._rest:
                 left = deadline - time.monotonic()
                 if left <= 0 or not ready.select(left):
-                    self.finish()
+                    self._finish()
                     raise OutOfBudget("the model took longer than mem.modelSeconds allows and was stopped")
                 data = os.read(source, 1 << 16)
                 if not data:
@@ -161,7 +166,7 @@ class LlamaProcess:
 
     def _too_long(self) -> OutOfBudget:
         """End the child; return the error to raise."""
-        self.finish()
+        self._finish()
         return OutOfBudget(f"the model's answer was longer than {MAX_ANSWER_BYTES} bytes and was dropped")
 
     def _ended(self, child: subprocess.Popen[bytes]) -> ModelUnavailable:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from math import exp
 from typing import Any
 
-from gitmem.models.llama_library import open_llama
+from gitmem.models.llama_library import context_tokens, open_llama
 
 RANK = 4  # LLAMA_POOLING_TYPE_RANK
 MAX_CONTEXT_TOKENS = 2048  # of a question and a passage together
@@ -83,11 +83,7 @@ def scores(path: str, question: str, passages: Sequence[str]) -> list[float]:
 
 def _load(path: str) -> Any:
     """The loaded reranker, with the context that it was trained for, at most MAX_CONTEXT_TOKENS."""
-    known = open_llama(path, vocab_only=True)
-    trained = known.metadata.get(f"{known.metadata.get('general.architecture', '')}.context_length", "")
-    known.close()
-    # llama.cpp aborts at more positions than the model was trained for, and cuts input longer than n_batch or n_ubatch.
-    window = min((trained.isdigit() and int(trained)) or 512, MAX_CONTEXT_TOKENS)
+    window = context_tokens(path, MAX_CONTEXT_TOKENS)  # llama.cpp cuts input longer than n_batch or n_ubatch
     return open_llama(path, embedding=True, pooling_type=RANK, n_ctx=window, n_batch=window, n_ubatch=window)
 
 
