@@ -34,7 +34,7 @@ def page() -> str:
     folders = [path.removesuffix("/") for path in instructions if path.endswith("/")]
     files = [path for path in instructions if not path.endswith("/")]
     authors = {*other_hosts.AUTHORS, *(name for host in hosts for name in host.authors)}
-    imports = {path for host in hosts for path in host.reads["imports"]}
+    imports = {path for host in hosts for path in host.reads.imports}
     values = {"AUTHORS": authors, "IMPORTING": imports, "FILES": files, "FOLDERS": folders, "SETTINGS": settings}
     rows = [constant(*row) for row in values.items()]
     return HEAD + "\n".join(rows)

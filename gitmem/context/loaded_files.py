@@ -29,9 +29,9 @@ def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ..
     them, and the host's folders of rules. The texts are those of `host.loads`, of the host's instruction files and of
     imported files, at most MAX_FILES.
     """
-    importing = set(host.reads.get("imports", ()))
-    own = [path for path in host.reads.get("instructions", ()) if not path.endswith("/")]
-    folders = [path for path in host.reads.get("instructions", ()) if path.endswith(RULES)]
+    importing = set(host.reads.imports)
+    own = [path for path in host.reads.instructions if not path.endswith("/")]
+    folders = [path for path in host.reads.instructions if path.endswith(RULES)]
     texts: dict[str, str] = {}
     left = list(dict.fromkeys((*host.loads, *own)))
     imported: set[str] = set()

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 
-from gitmem.errors import GitMemError
-from gitmem.hosts.host import SKILLS, Host, RegistrationFile, Setup, settings_in
-from gitmem.hosts.registration import NAME, json_server, markdown_block
+from gitmem.hosts.host import SKILLS, Host, Reads, RegistrationFile, Setup, settings_in
+from gitmem.hosts.registration import NAME, json_server, markdown_block, others_file
 
 BLOCK = """## Memory of this project
 
@@ -36,9 +35,7 @@ def _continue(host: Host, path: str, text: str, setup: Setup) -> str:
     """The text of Continue's settings file with our server, "" to remove the file. No other server is in that file. A
     file that is not ours stays as it is if our entries are removed; else the function raises GitMemError."""
     if text and not text.startswith(f"name: {NAME}\n"):
-        if setup.remove:
-            return text
-        raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
+        return others_file(path, text, setup)
     if setup.remove:
         return ""
     return CONTINUE.replace(f'"{NAME}"', json.dumps(setup.program))
@@ -58,16 +55,13 @@ HOST = Host(
         ".warp/.mcp.json", ".zed/settings.json",
     ),
     authors=("amp", "amp@ampcode.com", "openhands", "openhands@all-hands.dev", "roo code"),
-    reads={
-        "instructions": (
+    reads=Reads(
+        instructions=(
             "AGENTS.md", "AGENT.md", "WARP.md", ".junie/", ".roo/rules/", ".roorules", ".continue/rules/",
             ".openhands/microagents/", ".rules",
             *(f".roo/rules-{mode}/" for mode in ("architect", "ask", "code", "debug", "orchestrator")),
         ),
-        "commands": (".roo/commands/",),
-        "agents": (),
-        "styles": (),
-        "skills": (*SKILLS, ".openhands/skills/"),
-        "imports": (),
-    },
+        commands=(".roo/commands/",),
+        skills=(*SKILLS, ".openhands/skills/"),
+    ),
 )  # fmt: skip

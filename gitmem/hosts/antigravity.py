@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from gitmem.hosts.entries import string_at, summary_turn, time_of
-from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.entries import objects_at, string_at, summary_turn, time_of
+from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, InsertedText, Place, Reads, RegistrationFile
 from gitmem.hosts.registration import json_server, named_hooks_file
 from gitmem.hosts.transcript import By, Role, Turn
 
@@ -58,11 +58,7 @@ def _person_turn(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
 
 def _model_turn(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
     """The turn of an answer of the model, with the ids of its tool calls."""
-    calls = entry.get("tool_calls")
-    if isinstance(calls, list):
-        made = [call for call in calls if isinstance(call, dict)]
-    else:
-        made = []
+    made = objects_at(entry, "tool_calls")
     if text or made:
         ids = tuple(string_at(call, "id") for call in made if string_at(call, "id"))
         names = ",".join(string_at(call, "name") for call in made)
@@ -99,13 +95,11 @@ HOST = Host(
     transcripts=(".gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",),
     settings=(".agents/hooks.json", ".agents/mcp_config.json", ".agents/plugins/**"),
     authors=("antigravity", "google antigravity", "antigravity cli"),
-    reads={
-        "instructions": ("AGENTS.md", "GEMINI.md", ".agents/rules/", ".agent/rules/"),
-        "commands": (".agents/workflows/", ".agent/workflows/"),
-        "agents": (".agents/agents/",),
-        "styles": (),
-        "skills": (*SKILLS, ".agent/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", "GEMINI.md", ".agents/rules/", ".agent/rules/"),
+        commands=(".agents/workflows/", ".agent/workflows/"),
+        agents=(".agents/agents/",),
+        skills=(*SKILLS, ".agent/skills/"),
+    ),
     programs=("agy",),
 )  # fmt: skip

@@ -16,6 +16,7 @@ from gitmem.hosts.host import (
     InsertedText,
     OwnMemory,
     Place,
+    Reads,
     RegistrationFile,
     settings_in,
 )
@@ -61,17 +62,17 @@ HOST = Host(
     transcripts=(".claude/projects/*/*.jsonl",),
     settings=(".mcp.json", *settings_in(".claude"), ".claude/hooks/**"),
     authors=("claude[- ]code", "claude[- ]opus*", "claude[- ]sonnet*", "claude[- ]haiku*", "noreply@anthropic.com"),
-    reads={
-        "instructions": (
+    reads=Reads(
+        instructions=(
             "CLAUDE.md", "CLAUDE.local.md", ".claude/rules/", ".claude/memory/", ".claude/agent-memory/",
             ".claude/agent-memory-local/",
         ),
-        "commands": (".claude/commands/",),
-        "agents": (".claude/agents/",),
-        "styles": (".claude/output-styles/",),
-        "skills": ("SKILL.md", ".claude/skills/"),
-        "imports": ("CLAUDE.md", "CLAUDE.local.md"),
-    },
+        commands=(".claude/commands/",),
+        agents=(".claude/agents/",),
+        styles=(".claude/output-styles/",),
+        skills=("SKILL.md", ".claude/skills/"),
+        imports=("CLAUDE.md", "CLAUDE.local.md"),
+    ),
     programs=("claude",),
     personal=(RegistrationFile("~/.claude/settings.json", hooks_file),),  # servers are in a file of its state
     own_memory=OwnMemory(own_memory.claude, ".claude/settings.local.json", "autoMemoryDirectory"),

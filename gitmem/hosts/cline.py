@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitmem.hosts.host import SKILLS, Hooks, Host, RegistrationFile
+from gitmem.hosts.host import SKILLS, Hooks, Host, Reads, RegistrationFile
 from gitmem.hosts.registration import hook_script, json_server
 
 FOLDER = ".clinerules/hooks"
@@ -33,14 +33,11 @@ HOST = Host(
     ),
     settings=(f"{FOLDER}/**", ".cline/mcp.json", ".cline/hooks/**"),
     authors=("cline",),
-    reads={
-        "instructions": ("AGENTS.md", ".clinerules", ".clinerules/"),
-        "commands": (".clinerules/workflows/",),
-        "agents": (),
-        "styles": (),
-        "skills": (*SKILLS, ".cline/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".clinerules", ".clinerules/"),
+        commands=(".clinerules/workflows/",),
+        skills=(*SKILLS, ".cline/skills/"),
+    ),
     programs=("cline",),
     trust="Cline runs hooks once they are enabled in its settings; in an editor add the server in its own screen: "
           "command git-mem, argument mcp",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitmem.hosts.entries import role_of, session_of_header, string_at, summary_turn, text_of, tool_output
+from gitmem.hosts.entries import objects_at, role_of, session_of_header, string_at, summary_turn, text_of, tool_output
 from gitmem.hosts.host import (
     SKILLS,
     WITH_SUBAGENTS,
@@ -16,6 +16,7 @@ from gitmem.hosts.host import (
     Host,
     InsertedText,
     Place,
+    Reads,
     RegistrationFile,
     settings_in,
 )
@@ -49,8 +50,7 @@ def _item(item: Mapping[str, Any], place: Place) -> Iterator[Turn]:
     place = replace(place, id=string_at(item, "id") or place.id)
     if kind == "message":
         role = role_of(item.get("role"))
-        content = item.get("content")
-        text = text_of(content if isinstance(content, list) else [])
+        text = text_of(objects_at(item, "content"))
         if role is not None and text:
             yield Turn(place.id, role, text, place.line, place.at)
     elif kind in CALLS:
@@ -111,14 +111,12 @@ HOST = Host(
     transcripts=(".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl"),
     settings=(*settings_in(".codex"), ".codex/hooks/**"),
     authors=("codex", "codex cli", "noreply@openai.com", "codex@openai.com"),
-    reads={
-        "instructions": ("AGENTS.md", "AGENTS.override.md", ".codex/rules/"),
-        "commands": (".codex/prompts/",),
-        "agents": (".codex/agents/",),
-        "styles": (),
-        "skills": (*SKILLS, ".codex/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", "AGENTS.override.md", ".codex/rules/"),
+        commands=(".codex/prompts/",),
+        agents=(".codex/agents/",),
+        skills=(*SKILLS, ".codex/skills/"),
+    ),
     programs=("codex",),
     trust="Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its "
           "screen, and again after a change of it",

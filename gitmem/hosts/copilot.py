@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gitmem.hosts.entries import calls_of, string_at, summary_turn, tool_output
+from gitmem.hosts.entries import calls_of, object_at, objects_at, string_at, summary_turn, tool_output
 from gitmem.hosts.host import (
     SKILLS,
     WITH_SUBAGENTS,
@@ -18,6 +18,7 @@ from gitmem.hosts.host import (
     Host,
     InsertedText,
     Place,
+    Reads,
     RegistrationFile,
     hook_specific_output,
 )
@@ -46,7 +47,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 def _turns(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
     """The turn of a message; nothing for a subagent's message, and for text that a skill or the host added."""
-    requests = [request for request in data.get("toolRequests") or () if isinstance(request, dict)]
+    requests = objects_at(data, "toolRequests")
     made = calls_of(requests, "toolCallId")
     if data.get("parentToolCallId") or data.get("source"):
         return  # a subagent, or text that a skill or the host put into the conversation
@@ -68,10 +69,9 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 def _session(entry: Entry) -> str:
     """The session id of the entry that starts a session; "" for any other entry."""
-    data = entry.get("data")
-    if string_at(entry, "type") != "session.start" or not isinstance(data, dict):
+    if string_at(entry, "type") != "session.start":
         return ""
-    return string_at(data, "sessionId")
+    return string_at(object_at(entry, "data"), "sessionId")
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:
@@ -79,14 +79,12 @@ def _answer(event: str, text: str) -> dict[str, Any]:
     return {"additionalContext": text, **hook_specific_output(event, text)}
 
 
-READS = {
-    "instructions": ("AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/"),
-    "commands": (".github/prompts/",),
-    "agents": (".github/agents/", ".github/chatmodes/"),
-    "styles": (),
-    "skills": (*SKILLS, ".github/skills/"),
-    "imports": (),
-}  # fmt: skip
+READS = Reads(
+    instructions=("AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/"),
+    commands=(".github/prompts/",),
+    agents=(".github/agents/", ".github/chatmodes/"),
+    skills=(*SKILLS, ".github/skills/"),
+)  # fmt: skip
 HOOKS = Hooks(
     {event: event for event in WITH_SUBAGENTS},
     answer=_answer,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import identity_keys, message_turns, shorten_tool_result
-from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, Place, RegistrationFile, settings_in
+from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, Place, Reads, RegistrationFile, settings_in
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Turn
 
@@ -54,13 +54,11 @@ HOST = Host(
     entries=Entries(_read, shorten_tool_result, _summary),
     settings=(*settings_in(".cursor"), ".cursor/hooks/**"),
     authors=("cursor", "cursor agent", "cursoragent@cursor.com"),
-    reads={
-        "instructions": ("AGENTS.md", ".cursorrules", ".cursor/rules/"),
-        "commands": (".cursor/commands/",),
-        "agents": (".cursor/agents/",),
-        "styles": (),
-        "skills": (*SKILLS, ".cursor/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".cursorrules", ".cursor/rules/"),
+        commands=(".cursor/commands/",),
+        agents=(".cursor/agents/",),
+        skills=(*SKILLS, ".cursor/skills/"),
+    ),
     programs=("cursor-agent", "cursor"),
 )  # fmt: skip

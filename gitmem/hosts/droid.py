@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gitmem.hosts import claude
 from gitmem.hosts.entries import session_of_header, string_at, summary_turn
-from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entry, Hooks, Host, Place, RegistrationFile, settings_in
+from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entry, Hooks, Host, Place, Reads, RegistrationFile, settings_in
 from gitmem.hosts.openclaw import ENTRIES
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Turn
@@ -52,13 +52,11 @@ HOST = Host(
     transcripts=(".factory/sessions/*/*.jsonl", ".factory/sessions/*.jsonl"),
     settings=(*settings_in(".factory"), ".factory/hooks/**"),
     authors=("factory-droid*", "factory droid", "droid", "droid@factory.ai"),
-    reads={
-        "instructions": ("AGENTS.md", ".factory/rules/"),
-        "commands": (".factory/commands/",),
-        "agents": (".factory/droids/",),
-        "styles": (),
-        "skills": (*SKILLS, ".factory/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".factory/rules/"),
+        commands=(".factory/commands/",),
+        agents=(".factory/droids/",),
+        skills=(*SKILLS, ".factory/skills/"),
+    ),
     programs=("droid",),
 )  # fmt: skip

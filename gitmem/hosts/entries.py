@@ -27,6 +27,18 @@ def string_at(entry: Entry, name: str) -> str:
     return value
 
 
+def object_at(entry: Entry, name: str) -> dict[str, Any]:
+    """The object at a key; {} for any other value and for a missing key."""
+    value = entry.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def objects_at(entry: Entry, name: str) -> list[dict[str, Any]]:
+    """The objects in the list at a key, without its other values; [] for any other value and for a missing key."""
+    value = entry.get(name)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 def parse_object(text: str | bytes | None) -> dict[str, Any]:
     """The object of a JSON text; {} for any other text and for None."""
     try:
@@ -113,11 +125,9 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
     if role is None:
         return
     if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, dict)]
+        parts: list[dict[str, Any]] = [{"type": "text", "text": content}]
     else:
-        parts = []
+        parts = objects_at(message, "content")
     text = text_of(parts)
     made = [part for part in parts if part.get("type") in ("tool_use", "toolCall")]
     if role is Role.TOOL:
@@ -127,9 +137,7 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
         yield from summary_turn(text, place)
     elif text or made:
         calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
-        answer = ""
-        if role is Role.ASSISTANT:
-            answer = string_at(message, "id")
+        answer = string_at(message, "id") if role is Role.ASSISTANT else ""
         inputs = [part.get("input") or part.get("arguments") for part in made]
         files = tuple(file for each in inputs if isinstance(each, dict) and (file := file_of(each)))
         yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer, files=files)
@@ -166,9 +174,8 @@ def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
     if role_of(message.get("role")) is Role.TOOL:
         message["content"] = [{"type": "text", "text": text}]
         return
-    content = message.get("content")
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and part.get("type") == "tool_result" and part.get("tool_use_id") == call:
+    for part in objects_at(message, "content"):
+        if part.get("type") == "tool_result" and part.get("tool_use_id") == call:
             part["content"] = text
     entry.pop("toolUseResult", None)  # Claude Code's second copy of the whole output
 

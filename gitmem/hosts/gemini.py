@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts import own_memory
-from gitmem.hosts.entries import calls_of, string_at, time_of, tool_output
-from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, OwnMemory, RegistrationFile, settings_in
+from gitmem.hosts.entries import calls_of, object_at, objects_at, string_at, time_of, tool_output
+from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, OwnMemory, Reads, RegistrationFile, settings_in
 from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.json_values import parse_json_object
@@ -68,13 +68,8 @@ def _journal(data: bytes) -> Transcript:
             else:
                 first = len(ids)
             messages = {ident: messages[ident] for ident in ids[:first]}
-        changed = entry.get("$set")
-        listed = None
-        if isinstance(changed, dict):
-            listed = changed.get("messages")
-        for message in listed if isinstance(listed, list) else ():
-            if isinstance(message, dict):
-                messages.setdefault(string_at(message, "id") or f"L{number}", message)
+        for message in objects_at(object_at(entry, "$set"), "messages"):
+            messages.setdefault(string_at(message, "id") or f"L{number}", message)
         if string_at(entry, "type"):
             messages[string_at(entry, "id") or f"L{number}"] = entry
     return _transcript(list(messages.values()), session, skipped)
@@ -84,10 +79,7 @@ def _transcript(messages: Sequence[Any], session: str, skipped: int) -> Transcri
     """The transcript of a list of messages. `skipped`: number of lines that could not be read."""
     turns: list[Turn] = []
     for number, entry in enumerate(messages, 1):
-        if isinstance(entry, dict):
-            own_turns = list(_turns(entry, number))
-        else:
-            own_turns = []
+        own_turns = list(_turns(entry, number)) if isinstance(entry, dict) else []
         if any(turn.text == AFTER_SUMMARY for turn in own_turns) and turns and turns[-1].role is Role.USER:
             turns[-1] = replace(turns[-1], by=By.SUMMARY)
             own_turns = [replace(turn, by=By.HOST) for turn in own_turns]
@@ -101,18 +93,12 @@ def _turns(entry: Mapping[str, Any], number: int) -> Iterator[Turn]:
     role, content = ROLES.get(string_at(entry, "type")), entry.get("content")
     if role is None or not isinstance(content, str | list):
         return
-    listed: list[Any]
-    if isinstance(content, list):
-        listed = content
-    else:
-        listed = [{"text": content}]
-    parts = [part for part in listed if isinstance(part, dict)]
+    parts: list[dict[str, Any]] = [{"text": content}] if isinstance(content, str) else objects_at(entry, "content")
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
     responses = [part["functionResponse"] for part in parts if isinstance(part.get("functionResponse"), dict)]
-    calls = [call for call in entry.get("toolCalls") or () if isinstance(call, dict)]
     ident, at = string_at(entry, "id") or f"L{number}", time_of(entry.get("timestamp"))
     if texts or not responses:
-        yield Turn(ident, role, "\n".join(texts), number, at, *calls_of(calls))
+        yield Turn(ident, role, "\n".join(texts), number, at, *calls_of(objects_at(entry, "toolCalls")))
     for response in responses:
         yield Turn(ident, Role.TOOL, tool_output(response.get("response")), number, at, (), string_at(response, "id"))
 
@@ -137,14 +123,13 @@ HOST = Host(
     transcripts=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/chats/*.json"),
     settings=settings_in(".gemini"),
     authors=("gemini", "gemini cli", "gemini-cli", "gemini-cli@google.com"),
-    reads={
-        "instructions": ("GEMINI.md", ".gemini/system.md", ".gemini/styleguide.md"),
-        "commands": (".gemini/commands/",),
-        "agents": (".gemini/agents/",),
-        "styles": (),
-        "skills": (*SKILLS, ".gemini/skills/"),
-        "imports": ("GEMINI.md",),
-    },
+    reads=Reads(
+        instructions=("GEMINI.md", ".gemini/system.md", ".gemini/styleguide.md"),
+        commands=(".gemini/commands/",),
+        agents=(".gemini/agents/",),
+        skills=(*SKILLS, ".gemini/skills/"),
+        imports=("GEMINI.md",),
+    ),
     programs=("gemini",),
     personal=(RegistrationFile("~/.gemini/settings.json", server_and_hooks(PERSONAL_SERVER)),),
     own_memory=OwnMemory(own_memory.gemini),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitmem.hosts.entries import role_of, string_at, time_of
-from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, RegistrationFile, SessionDatabase, StoredSession
+from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, Reads, RegistrationFile, SessionDatabase, StoredSession
 from gitmem.hosts.registration import hooks_file, own_file, yaml_entry
 from gitmem.hosts.session_database import read_session
 from gitmem.hosts.transcript import Role
@@ -91,13 +91,10 @@ HOST = Host(
     database=SESSIONS,
     settings=(".agents/plugins/**",),
     authors=("goose", "codename goose"),
-    reads={
-        "instructions": ("AGENTS.md", ".goosehints"),
-        "commands": (),
-        "agents": (".agents/agents/",),
-        "styles": (),
-        "skills": (*SKILLS, ".goose/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".goosehints"),
+        agents=(".agents/agents/",),
+        skills=(*SKILLS, ".goose/skills/"),
+    ),
     programs=("goose",),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.hosts.entries import string_at
-from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Hooks, Host, RegistrationFile, Setup
+from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Hooks, Host, Reads, RegistrationFile, Setup
 from gitmem.hosts.registration import dump_json, load_json, own_file, yaml_entry
 
 PLUGIN = Path(__file__).with_name("hermes_plugin")
@@ -59,14 +59,10 @@ HOST = Host(
         {event: event for event in COMMON_EVENTS}, project_variables=("HERMES_PROJECT_DIR",), transcript=_transcript
     ),
     authors=("hermes agent", "hermes-agent"),
-    reads={
-        "instructions": ("AGENTS.md", "CLAUDE.md", ".hermes.md", "HERMES.md", ".cursorrules", "SOUL.md"),
-        "commands": (),
-        "agents": (),
-        "styles": (),
-        "skills": (*SKILLS,),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", "CLAUDE.md", ".hermes.md", "HERMES.md", ".cursorrules", "SOUL.md"),
+        skills=SKILLS,
+    ),
     programs=("hermes",),
     trust="Hermes has one memory provider at a time: choose git-mem with 'hermes memory setup'",
 )  # fmt: skip

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 HOOK_COMMAND = "git-mem session hook"  # begins the command that we register in a host's hooks
 USER_OPTION = "--user"  # option of that command in the person's own settings
 Entry = Mapping[str, Any]  # one JSON object of a transcript: a line, or a message
-READ_KINDS = ("instructions", "commands", "agents", "styles", "skills", "imports")  # the keys of `Host.reads`
 SKILLS = (".agents/skills/", "SKILL.md")  # agentskills.io
 
 # Hook event, by Claude Code's name -> time limit in seconds (Claude Code itself allows SessionEnd 1.5 s).
@@ -201,6 +200,20 @@ class SessionDatabase:
 
 
 @dataclass(frozen=True, slots=True)
+class Reads:
+    """The files, and folders ending in "/", that a host gives to its agents, in any folder: `instructions`, `commands`,
+    `agents`, output `styles` and `skills`. `imports`: files among them whose `@path` the host replaces by another file.
+    """
+
+    instructions: tuple[str, ...]
+    commands: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    styles: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
     """An agent's host.
 
@@ -213,12 +226,10 @@ class Host:
     `below`: the host's name for people, if our hooks do not run when the host is started below the project's root;
     "" if they run there too. `tools_below`: whether our tools work there.
 
-    Files of a project. `reads`: for each key of READ_KINDS the files, and folders ending in "/", that the host gives to
-    its agents, in any folder; the gate scans them. `imports` among these keys: files whose `@path` the host replaces
-    by another file, which is scanned too. `loads`: memory files that the host loads by itself, so that a
-    context leaves them out. `settings`: globs of files that name the servers and commands it starts (`**` crosses "/");
-    a review lists a change of these first. `authors`: globs, in lower case, of names and e-mails under which the host's
-    agent commits.
+    Files of a project. `reads`: what the host gives to its agents; the gate scans these files and those that they
+    import. `loads`: memory files that the host loads by itself, so that a context leaves them out. `settings`: globs of
+    files that name the servers and commands it starts (`**` crosses "/"); a review lists a change of these first.
+    `authors`: globs, in lower case, of names and e-mails under which the host's agent commits.
 
     Sessions. `transcripts`: globs of transcript files, from the home folder. `entries`: how to read transcripts of one
     JSON object a line; None for a host that has none. `whole`: reads a transcript that is one JSON object; it returns
@@ -228,7 +239,7 @@ class Host:
 
     name: str
     registration: tuple[RegistrationFile, ...]
-    reads: Mapping[str, tuple[str, ...]]
+    reads: Reads
     hooks: Hooks | None = None
     entries: Entries | None = None
     whole: Callable[[bytes], Transcript | None] | None = None
@@ -250,7 +261,9 @@ class Host:
     @property
     def instructions(self) -> tuple[str, ...]:
         """All files and folders whose texts the host gives to its agents."""
-        return tuple(dict.fromkeys(path for what in READ_KINDS if what != "imports" for path in self.reads[what]))
+        reads = self.reads
+        files = (*reads.instructions, *reads.commands, *reads.agents, *reads.styles, *reads.skills)
+        return tuple(dict.fromkeys(files))
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitmem.hosts import opencode
-from gitmem.hosts.host import SKILLS, RegistrationFile
+from gitmem.hosts.host import SKILLS, Reads, RegistrationFile
 from gitmem.hosts.registration import json_server, own_file
 
 NAMES = {"opencode": "kilo", "OPENCODE": "KILO"}
@@ -28,13 +28,11 @@ HOST = replace(
         ".kilocode/mcp.json",
     ),
     authors=("kilo", "kilo code", "kilocode"),
-    reads={
-        "instructions": ("AGENTS.md", ".kilo/rules/", ".kilocode/rules/"),
-        "commands": (".kilo/command/", ".kilo/commands/", ".kilo/workflows/", ".kilocode/workflows/"),
-        "agents": (".kilo/agent/", ".kilo/agents/"),
-        "styles": (),
-        "skills": (*SKILLS, ".kilo/skill/", ".kilo/skills/", ".kilocode/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".kilo/rules/", ".kilocode/rules/"),
+        commands=(".kilo/command/", ".kilo/commands/", ".kilo/workflows/", ".kilocode/workflows/"),
+        agents=(".kilo/agent/", ".kilo/agents/"),
+        skills=(*SKILLS, ".kilo/skill/", ".kilo/skills/", ".kilocode/skills/"),
+    ),
     programs=("kilo",),
 )  # fmt: skip

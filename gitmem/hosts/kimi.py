@@ -14,7 +14,18 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import role_of, string_at, summary_turn, text_of, time_of, tool_output
-from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.host import (
+    COMMON_EVENTS,
+    SKILLS,
+    Entries,
+    Entry,
+    Hooks,
+    Host,
+    InsertedText,
+    Place,
+    Reads,
+    RegistrationFile,
+)
 from gitmem.hosts.registration import json_server, toml_hooks
 from gitmem.hosts.transcript import Role, Turn
 
@@ -89,13 +100,11 @@ HOST = Host(
     transcripts=(".kimi-code/sessions/*/*/agents/main/wire.jsonl",),
     settings=(".kimi-code/mcp.json", ".kimi-code/config.toml"),
     authors=("kimi", "kimi code", "kimi-code"),
-    reads={
-        "instructions": ("AGENTS.md", ".kimi-code/AGENTS.md"),
-        "commands": (),
-        "agents": (".kimi-code/agents/",),
-        "styles": (".kimi-code/output-styles/",),
-        "skills": (*SKILLS, ".kimi-code/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".kimi-code/AGENTS.md"),
+        agents=(".kimi-code/agents/",),
+        styles=(".kimi-code/output-styles/",),
+        skills=(*SKILLS, ".kimi-code/skills/"),
+    ),
     programs=("kimi",),
 )  # fmt: skip

@@ -7,7 +7,7 @@ the decisions of a session are not written.
 
 from __future__ import annotations
 
-from gitmem.hosts.host import SKILLS, Hooks, Host, RegistrationFile, settings_in
+from gitmem.hosts.host import SKILLS, Hooks, Host, Reads, RegistrationFile, settings_in
 from gitmem.hosts.registration import json_server, versioned_hooks_file
 
 HOST = Host(
@@ -21,13 +21,10 @@ HOST = Host(
     ),
     settings=(*settings_in(".kiro"), ".kiro/settings/mcp.json", ".kiro/hooks/**", ".kiro/agents/*.json"),
     authors=("kiro agent",),
-    reads={
-        "instructions": ("AGENTS.md", ".kiro/steering/"),
-        "commands": (),
-        "agents": (".kiro/agents/",),
-        "styles": (),
-        "skills": (*SKILLS, ".kiro/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".kiro/steering/"),
+        agents=(".kiro/agents/",),
+        skills=(*SKILLS, ".kiro/skills/"),
+    ),
     programs=("kiro-cli",),
 )  # fmt: skip

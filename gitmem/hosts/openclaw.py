@@ -35,12 +35,13 @@ from gitmem.hosts.host import (
     Host,
     InsertedText,
     Place,
+    Reads,
     RegistrationFile,
     SessionDatabase,
     Setup,
     StoredSession,
 )
-from gitmem.hosts.registration import NAME, dump_json, json_server, load_json, own_file
+from gitmem.hosts.registration import NAME, dump_json, json_server, load_json, own_file, table_at
 from gitmem.hosts.transcript import By, Role, Turn
 
 if TYPE_CHECKING:
@@ -96,10 +97,7 @@ def _transcript(fields: Mapping[str, Any]) -> bytes | None:
     for message in messages:
         if isinstance(message, dict):
             at = message.get("timestamp")
-            if isinstance(at, int):
-                ident = {"id": str(at), "timestamp": at}
-            else:
-                ident = {}
+            ident = {"id": str(at), "timestamp": at} if isinstance(at, int) else {}
             entries.append({"type": "message", "message": message, **ident})
     return "\n".join(map(json.dumps, entries)).encode()
 
@@ -158,10 +156,8 @@ def _rewrite_settings(host: Host, path: str, text: str, setup: Setup) -> str:
     another, and our plugin as the memory plugin. Raises GitMemError for a text that cannot be changed here, and as
     `_set_plugin`."""
     value = load_json(path, text, BY_HAND)
-    mcp, plugins = _table(value, "mcp", path), _table(value, "plugins", path)
-    more: dict[str, Any] = {}
-    if setup.root:
-        more = {"cwd": setup.root}
+    mcp, plugins = table_at(value, "mcp", path), table_at(value, "plugins", path)
+    more: dict[str, Any] = {"cwd": setup.root} if setup.root else {}
     value["mcp"] = load_json(path, json_server("servers", **more)(host, path, dump_json(mcp), setup))
     _set_plugin(plugins, path, setup)
     return dump_json({key: inner for key, inner in value.items() if inner or key not in ("mcp", "plugins")}, text)
@@ -175,7 +171,7 @@ def _set_plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
     `path`: the settings file, for messages. Raises GitMemError if a third plugin is the memory plugin, or if `slots` or
     `entries` is no object.
     """
-    slots, entries = _table(plugins, "slots", path), _table(plugins, "entries", path)
+    slots, entries = table_at(plugins, "slots", path), table_at(plugins, "entries", path)
     allowed = plugins.get("allow")
     if isinstance(allowed, list):
         plugins["allow"] = [name for name in allowed if name != NAME] + ([] if setup.remove else [NAME])
@@ -199,14 +195,6 @@ def _set_plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
             del plugins[key]
 
 
-def _table(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
-    """The object at `key`, which is added if it is missing. Raises GitMemError if the value is not an object."""
-    table = value.setdefault(key, {})
-    if not isinstance(table, dict):
-        raise GitMemError(f"'{key}' of '{path}' is no object and is left as it is")
-    return table
-
-
 ENTRIES = Entries(
     _read, shorten_tool_result, _summary,
     session=lambda entry: session_of_header(entry, "session"),
@@ -228,14 +216,10 @@ HOST = Host(
     transcripts=(".openclaw/agents/*/sessions/*.jsonl",),
     database=SessionDatabase((".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored_sessions, _stored_transcript),
     authors=("openclaw", "noreply@openclaw.ai"),
-    reads={
-        "instructions": ("AGENTS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md"),
-        "commands": (),
-        "agents": (),
-        "styles": (),
-        "skills": (*SKILLS,),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md"),
+        skills=SKILLS,
+    ),
     programs=("openclaw",),
     validator=("openclaw", "config", "validate"),
 )  # fmt: skip

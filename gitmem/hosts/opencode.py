@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitmem.hosts.entries import calls_of, parse_object, role_of, string_at, summary_turn, time_of, tool_output
+from gitmem.hosts.entries import (
+    calls_of,
+    object_at,
+    objects_at,
+    parse_object,
+    role_of,
+    string_at,
+    summary_turn,
+    time_of,
+    tool_output,
+)
 from gitmem.hosts.host import (
     COMMON_EVENTS,
     SKILLS,
     Hooks,
     Host,
     Place,
+    Reads,
     RegistrationFile,
     SessionDatabase,
     StoredSession,
@@ -66,23 +77,16 @@ def _whole_session(data: bytes) -> Transcript | None:
     skipped = 0
     for number, message in enumerate(messages, 1):
         if isinstance(message, dict) and isinstance(message.get("info"), dict):
-            turns += _turns(message["info"], message.get("parts"), number)
+            turns += _turns(message["info"], objects_at(message, "parts"), number)
         else:
             skipped += 1
     return Transcript(tuple(turns), string_at(info, "id"), skipped, lines=False)
 
 
-def _turns(info: Mapping[str, Any], listed: Any, number: int) -> Iterator[Turn]:
+def _turns(info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], number: int) -> Iterator[Turn]:
     """The turns of a message: its text and tool calls, then the result of each tool."""
     role = role_of(info.get("role"))
-    if isinstance(listed, list):
-        parts = [part for part in listed if isinstance(part, dict)]
-    else:
-        parts = []
-    times = info.get("time")
-    at = None
-    if isinstance(times, dict):
-        at = time_of(times.get("created"))
+    at = time_of(object_at(info, "time").get("created"))
     place = Place(string_at(info, "id") or f"L{number}", number, at)
     said = [part for part in parts if string_at(part, "type") == "text" and not part.get("synthetic")]
     texts = [string_at(part, "text") for part in said if string_at(part, "text")]
@@ -137,13 +141,12 @@ HOST = Host(
     database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored_sessions, _stored_transcript),
     settings=("opencode.json", "opencode.jsonc", ".opencode/plugin/**", ".opencode/plugins/**"),
     authors=("opencode", "noreply@opencode.ai"),
-    reads={
-        "instructions": ("AGENTS.md", ".opencode/instructions/", ".opencode/rules/"),
-        "commands": (".opencode/command/", ".opencode/commands/"),
-        "agents": (".opencode/agent/", ".opencode/agents/"),
-        "styles": (".opencode/mode/", ".opencode/modes/"),
-        "skills": (*SKILLS, ".opencode/skill/", ".opencode/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", ".opencode/instructions/", ".opencode/rules/"),
+        commands=(".opencode/command/", ".opencode/commands/"),
+        agents=(".opencode/agent/", ".opencode/agents/"),
+        styles=(".opencode/mode/", ".opencode/modes/"),
+        skills=(*SKILLS, ".opencode/skill/", ".opencode/skills/"),
+    ),
     programs=("opencode",),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitmem.hosts.entries import string_at
-from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entry, Hooks, Host, RegistrationFile
+from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entry, Hooks, Host, Reads, RegistrationFile
 from gitmem.hosts.openclaw import ENTRIES
 from gitmem.hosts.registration import json_server, own_file
 
@@ -34,14 +34,11 @@ HOST = Host(
     entries=replace(ENTRIES, is_silent=_is_silent),
     transcripts=(".pi/agent/sessions/*/*.jsonl",),
     settings=(".pi/settings.json", ".pi/mcp.json", ".pi/extensions/**"),
-    reads={
-        "instructions": ("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", ".pi/SYSTEM.md", ".pi/APPEND_SYSTEM.md"),
-        "commands": (".pi/prompts/",),
-        "agents": (),
-        "styles": (),
-        "skills": (*SKILLS, ".pi/skills/"),
-        "imports": (),
-    },
+    reads=Reads(
+        instructions=("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", ".pi/SYSTEM.md", ".pi/APPEND_SYSTEM.md"),
+        commands=(".pi/prompts/",),
+        skills=(*SKILLS, ".pi/skills/"),
+    ),
     programs=("pi",),
     trust="pi loads neither the server nor the extension before you trust this project: it asks at its start, or type "
           "'/trust'",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitmem.hosts import own_memory
-from gitmem.hosts.entries import calls_of, identity_keys, string_at, summary_turn, tool_output
+from gitmem.hosts.entries import calls_of, identity_keys, object_at, objects_at, string_at, summary_turn, tool_output
 from gitmem.hosts.host import (
     COMMON_EVENTS,
     SKILLS,
@@ -17,6 +17,7 @@ from gitmem.hosts.host import (
     InsertedText,
     OwnMemory,
     Place,
+    Reads,
     RegistrationFile,
     settings_in,
 )
@@ -38,12 +39,11 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     role = ROLES.get(string_at(entry, "type"))
     if role is None:
         return iter(())
-    return _turns(role, entry, message["parts"], place)
+    return _turns(role, entry, objects_at(message, "parts"), place)
 
 
-def _turns(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterator[Turn]:
+def _turns(role: Role, entry: Entry, parts: list[dict[str, Any]], place: Place) -> Iterator[Turn]:
     """The turns of a message: its text and tool calls, or each tool result in it."""
-    parts = [part for part in listed if isinstance(part, dict)]
     if role is Role.TOOL:
         for part in parts:
             response = part.get("functionResponse")
@@ -52,61 +52,40 @@ def _turns(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterato
                 call, name = string_at(response, "id"), string_at(response, "name")
                 yield Turn(place.id, role, output, place.line, place.at, (), call, name)
         return
-    text = ""
-    if role is Role.USER:
-        text = _typed_text(entry)
+    text = _typed_text(entry) if role is Role.USER else ""
     texts = [string_at(part, "text") for part in parts if not part.get("thought")]
     text = text or "\n".join(filter(None, texts))
     calls = [part["functionCall"] for part in parts if isinstance(part.get("functionCall"), dict)]
     if text or calls:
-        if role is Role.USER and string_at(entry, "subtype") not in SPOKEN:
-            by = By.HOST
-        else:
-            by = By.SPEAKER
+        by = By.HOST if role is Role.USER and string_at(entry, "subtype") not in SPOKEN else By.SPEAKER
         yield Turn(place.id, role, text, place.line, place.at, *calls_of(calls), by)
 
 
 def _typed_text(entry: Entry) -> str:
     """The text that the person typed, if the entry has it apart from a hook's context; else ""."""
-    payload = entry.get("systemPayload")
-    has_context = isinstance(payload, dict) and isinstance(payload.get("hookContext"), str)
-    if isinstance(payload, dict) and has_context:
+    payload = object_at(entry, "systemPayload")
+    if isinstance(payload.get("hookContext"), str):
         return string_at(payload, "displayText")
     return ""
 
 
 def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
     """The summary of a compaction: the texts of the first entry in the history that replaces the conversation."""
-    history = payload.get("compressedHistory")
-    if isinstance(history, list) and history:
-        first = history[0]
-    else:
-        first = {}
-    parts = None
-    if isinstance(first, dict):
-        parts = first.get("parts")
-    if not isinstance(parts, list):
-        parts = []
-    texts = [string_at(part, "text") for part in parts if isinstance(part, dict)]
+    history = objects_at(payload, "compressedHistory")
+    texts = [string_at(part, "text") for part in objects_at(history[0], "parts")] if history else []
     return summary_turn("\n".join(text for text in texts if text), place)
 
 
 def _output(response: Any) -> str:
     """The text of a tool's response: of its `output`, if the response is an object with that key, else of all of it
     (`tool_output`)."""
-    if isinstance(response, dict):
-        value = response.get("output", response)
-    else:
-        value = response
-    return tool_output(value)
+    return tool_output(response.get("output", response) if isinstance(response, dict) else response)
 
 
 def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
-    for part in entry["message"]["parts"]:
-        response = None
-        if isinstance(part, dict):
-            response = part.get("functionResponse")
-        if isinstance(response, dict) and response.get("id") == call:
+    for part in objects_at(entry["message"], "parts"):
+        response = object_at(part, "functionResponse")
+        if response.get("id") == call:
             response["response"] = {"output": text}
     entry.pop("toolCallResult", None)  # the output a second time, for the screen
 
@@ -127,14 +106,14 @@ HOST = Host(
     inserted=InsertedText(tags=("qwen:[a-z-]+",)),
     settings=settings_in(".qwen"),
     authors=("qwen", "qwen code", "qwen-code", "qwen-coder", "qwen-coder@*"),
-    reads={
-        "instructions": ("QWEN.md", "AGENTS.md", ".qwen/system.md", ".qwen/rules/"),
-        "commands": (".qwen/commands/",),
-        "agents": (".qwen/agents/",),
-        "styles": (".qwen/output-styles/",),
-        "skills": (*SKILLS, ".qwen/skills/"),
-        "imports": ("QWEN.md", "AGENTS.md"),
-    },
+    reads=Reads(
+        instructions=("QWEN.md", "AGENTS.md", ".qwen/system.md", ".qwen/rules/"),
+        commands=(".qwen/commands/",),
+        agents=(".qwen/agents/",),
+        styles=(".qwen/output-styles/",),
+        skills=(*SKILLS, ".qwen/skills/"),
+        imports=("QWEN.md", "AGENTS.md"),
+    ),
     programs=("qwen",),
     personal=(RegistrationFile("~/.qwen/settings.json", server_and_hooks(PERSONAL_SERVER, alwaysLoadTools=True)),),
     own_memory=OwnMemory(own_memory.qwen),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.host import EVENT_SECONDS, HOOK_COMMAND, USER_OPTION, Hooks, Host, RegistrationFile, Setup
+from gitmem.hosts.host import EVENT_SECONDS, HOOK_COMMAND, USER_OPTION, Host, RegistrationFile, Setup
 from gitmem.hosts.json_editing import edited, was_empty
 from gitmem.json_values import json_keys, parse_json
 
@@ -117,6 +117,22 @@ def dump_json(value: Mapping[str, Any], like: str = "") -> str:
     return edited(like, value)
 
 
+def table_at(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
+    """The object at `key` of the settings file `path`; an empty one is added if it is missing. Raises GitMemError if
+    the value is not an object."""
+    found = value.setdefault(key, {})
+    if not isinstance(found, dict):
+        raise GitMemError(f"'{key}' of '{path}' is no object and is left as it is")
+    return found
+
+
+def others_file(path: str, text: str, setup: Setup) -> str:
+    """The text of a file that is not ours, if our entries are removed; else raises GitMemError."""
+    if setup.remove:
+        return text
+    raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
+
+
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
     """A `rewrite` for a JSON file with our server below the key `table`. `server`: the entry to write; `more`: further
     keys.
@@ -129,9 +145,7 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         value = load_json(path, text)
-        servers = value.setdefault(table, {})
-        if not isinstance(servers, dict):
-            raise GitMemError(f"'{table}' of '{path}' is no object and is left as it is")
+        servers = table_at(value, table, path)
         present = servers.get(NAME)
         ours = isinstance(present, dict) and _is_our_program(present.get("command"))
         if present is not None and not ours and not setup.remove:
@@ -160,10 +174,7 @@ def _was_empty(text: str, key: str) -> bool:
 
 def _is_our_program(command: Any) -> bool:
     """Whether a server's command (a program, or a list that begins with one) starts git-mem."""
-    if isinstance(command, list) and command:
-        program = command[0]
-    else:
-        program = command
+    program = command[0] if isinstance(command, list) and command else command
     return isinstance(program, str) and program.rsplit("/", 1)[-1] == NAME
 
 
@@ -173,16 +184,14 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     form = host.hooks
     assert form is not None
     value = load_json(path, text)
-    hooks = value.setdefault("hooks", {})
-    if not isinstance(hooks, dict):
-        raise GitMemError(f"'hooks' of '{path}' is no object and is left as it is")
-    for event, name in form.events.items():
+    hooks = table_at(value, "hooks", path)
+    for name, hook in _our_hooks(host, setup).items():
         present = hooks.get(name, [])
         if not isinstance(present, list):
             raise GitMemError(f"'hooks.{name}' of '{path}' is no list and is left as it is")
         rows = [left for row in present if (left := _without_ours(row)) is not None]
         if not setup.remove:
-            rows.append(_hook(host, form, event, setup))
+            rows.append(hook)
         if rows:
             hooks[name] = rows
         else:
@@ -206,16 +215,12 @@ def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite
 def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     """A `rewrite` for a JSON file with named groups of hooks: our hooks are a group of our name. A person's `enabled`
     in it stays. Raises GitMemError if the group is no object, and as `load_json`."""
-    form = host.hooks
-    assert form is not None
     value = load_json(path, text)
-    present = value.get(NAME, {})
-    if not isinstance(present, dict):
-        raise GitMemError(f"'{NAME}' of '{path}' is no object and is left as it is")
+    present = table_at(value, NAME, path)
     if setup.remove:
-        value.pop(NAME, None)
+        del value[NAME]
     else:
-        rows = {name: [_hook(host, form, event, setup)] for event, name in form.events.items()}
+        rows = {name: [hook] for name, hook in _our_hooks(host, setup).items()}
         value[NAME] = {**{key: present[key] for key in present if key == "enabled"}, **rows}
     return dump_json(value, text)
 
@@ -223,14 +228,11 @@ def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
     """A `rewrite` (see `RegistrationFile`) for a TOML file: with a marked block of one `[[hooks]]` table for each of
     our events, or without it for `setup.remove`. Raises GitMemError if the file sets `hooks` in another form."""
-    form = host.hooks
-    assert form is not None
     if not setup.remove and re.search(r"^hooks\s*=", text, re.M):
         raise GitMemError(f"'hooks' of '{path}' is no array of tables and is left as it is")
-    rows = [(name, _hook(host, form, event, setup)) for event, name in form.events.items()]
     tables = [
-        f"[[hooks]]\nevent = {json.dumps(name)}\ncommand = {json.dumps(row['command'])}\ntimeout = {row['timeout']}\n"
-        for name, row in rows
+        f"[[hooks]]\nevent = {json.dumps(name)}\ncommand = {json.dumps(hook['command'])}\ntimeout = {hook['timeout']}\n"
+        for name, hook in _our_hooks(host, setup).items()
     ]
     return toml_block("".join(tables))(host, path, text, setup)
 
@@ -238,17 +240,14 @@ def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
 def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     """A `rewrite` for a JSON file with a list of hooks, each with a name, a trigger and an action. Raises GitMemError
     if `hooks` is no list, and as `load_json`."""
-    form = host.hooks
-    assert form is not None
     value = load_json(path, text)
     hooks = value.get("hooks", [])
     if not isinstance(hooks, list):
         raise GitMemError(f"'hooks' of '{path}' is no list and is left as it is")
     rows = [row for row in hooks if not (isinstance(row, dict) and str(row.get("name", "")).startswith(f"{NAME} "))]
-    for event, name in () if setup.remove else form.events.items():
-        command = _hook(host, form, event, setup)
-        action = {"type": "command", "command": command["command"]}
-        rows.append({"name": f"{NAME} {name}", "trigger": name, "action": action, "timeout": command["timeout"]})
+    for name, hook in () if setup.remove else _our_hooks(host, setup).items():
+        action = {"type": "command", "command": hook["command"]}
+        rows.append({"name": f"{NAME} {name}", "trigger": name, "action": action, "timeout": hook["timeout"]})
     if not rows and set(value) <= {"version", "hooks"}:
         return dump_json({}, text)
     return dump_json({"version": "v1", **value, "hooks": rows}, text)
@@ -259,17 +258,12 @@ def hook_script(event: str) -> Rewrite:
     ours it raises GitMemError, or leaves it as it is if our entries are removed."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
-        form = host.hooks
-        assert form is not None
         mark = f"# {NAME}: the memory of this project. Written by `git mem install --agent {host.name}`."
         if text and mark not in text:
-            if setup.remove:
-                return text
-            raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
-        command = _hook(host, form, event, setup)["command"]
+            return others_file(path, text, setup)
         if setup.remove:
             return ""
-        return f"#!/bin/sh\n{mark}\n{command}\nexit 0\n"
+        return f"#!/bin/sh\n{mark}\n{_hook(host, event, setup)['command']}\nexit 0\n"
 
     return rewrite
 
@@ -314,10 +308,7 @@ def _without_block(path: str, text: str) -> str:
         if START in text:
             raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
         return text
-    # inside a mapping the line break is that of the line before
-    kept = ""
-    if found[2]:
-        kept = found[1]
+    kept = found[1] if found[2] else ""  # inside a mapping the line break is that of the line before
     return text[: found.start()] + kept + text[found.end() :]
 
 
@@ -339,17 +330,22 @@ def markdown_block(block: str) -> Rewrite:
     return rewrite
 
 
-def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
+def _our_hooks(host: Host, setup: Setup) -> dict[str, dict[str, Any]]:
+    """The host's name of each of our events -> the entry of our hook (`_hook`)."""
+    assert host.hooks is not None
+    return {name: _hook(host, event, setup) for event, name in host.hooks.events.items()}
+
+
+def _hook(host: Host, event: str, setup: Setup) -> dict[str, Any]:
     """The entry of our hook for an event, in the form of the host: `command` and `timeout`, with `type` if the host
     wants it; inside `{"hooks": [...]}` for a host with groups."""
+    form = host.hooks
+    assert form is not None
     words = f"{setup.program}{HOOK_COMMAND.removeprefix(NAME)} {event}{command_option(host)}"
     if setup.user:
         words = f"{words} {USER_OPTION}"
     command: dict[str, Any] = {"command": words + (HARMLESS if setup.posix else "")}
-    if event == "SessionEnd":
-        seconds = form.end_seconds
-    else:
-        seconds = EVENT_SECONDS[event]
+    seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
     command["timeout"] = seconds * (1000 if form.milliseconds else 1)
     if form.typed:
         command = {"type": "command", **command}
@@ -393,9 +389,7 @@ def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
             ours = ours.replace(old, new)
         ours = ours.replace(f'spawn("{NAME}"', f"spawn({json.dumps(setup.program)}")
         if text and text.partition("\n")[0] != ours.partition("\n")[0]:
-            if setup.remove:
-                return text
-            raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
+            return others_file(path, text, setup)
         if setup.remove:
             return ""
         return ours
