@@ -27,16 +27,14 @@ class Piece:
     shade: int
 
 
-def stacked_bar(values: Mapping[str, float], whole: float, order: Sequence[str] = ()) -> list[Piece]:
+def stacked_bar(values: Mapping[str, float], whole: float, order: Sequence[str]) -> list[Piece]:
     """The positive values, in their order, as the pieces of one bar; a value of `whole` would fill the bar. Every width
     is 0.0 if `whole` is 0. `order`: names that always get the same fill, whichever of them are there."""
     pieces, start = [], 0.0
     shades = {name: number for number, name in enumerate(order)}
     positive = [(name, value) for name, value in values.items() if value > 0]
     for number, (name, value) in enumerate(positive):
-        width = 0.0
-        if whole:
-            width = 100 * value / whole
+        width = 100 * value / whole if whole else 0.0
         pieces.append(Piece(name, value, round(start, 2), round(width, 2), shades.get(name, number) % SHADE_COUNT))
         start += width
     return pieces
@@ -67,10 +65,9 @@ class Chart:
     numbers: tuple[tuple[float, float, str], ...]
 
 
-def column_chart(names: Sequence[str], rows: Sequence[Sequence[float]], most: float = 0) -> Chart:
-    """A column chart. `names`: the label of each column. `rows`: the values of each column's parts. `most`: the end of
-    the scale, 0 to compute it."""
-    top = most or scale_end(max((sum(row) for row in rows), default=0))
+def column_chart(names: Sequence[str], rows: Sequence[Sequence[float]]) -> Chart:
+    """A column chart. `names`: the label of each column. `rows`: the values of each column's parts."""
+    top = scale_end(max((sum(row) for row in rows), default=0))
     if top == 5:  # half of it is a label of the scale, and there are no half facts
         top = 6
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))

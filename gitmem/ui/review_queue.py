@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gitmem.agents.repository_pool import FileStates, file_states
 from gitmem.errors import GitMemError
 from gitmem.exchange.branch_merge import OpenBranch, open_branches
 from gitmem.gate.detectors.finding import Finding
@@ -176,19 +177,10 @@ def _offer_count(offer: Offer | None) -> int:
 
 
 def _findings_key(view: View) -> object:
-    files = []
+    files: FileStates = ()
     if view.repo.root:
-        files = [_file_state(view.repo.root / name) for name in (".gitmem-allow.toml", ".gitmem.toml")]
-    return memory_key(view.repo, view.config), view.config, view.now.date(), tuple(files)
-
-
-def _file_state(path: Path) -> tuple[int, int, int] | None:
-    """A key that changes when the file does; None when there is no such file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
+        files = file_states((view.repo.root / ".gitmem-allow.toml", view.repo.root / ".gitmem.toml"))
+    return memory_key(view.repo, view.config), view.config, view.now.date(), files
 
 
 def _findings(view: View, progress: Progress) -> tuple[Contents, Report]:

@@ -157,7 +157,7 @@ def test_a_scale_ends_at_a_round_number() -> None:
 def test_pieces_of_a_bar_follow_one_another() -> None:
     pieces = stacked_bar({"a": 30, "b": 0, "c": 20}, 100, ("c", "a"))
     assert [(p.name, p.start, p.width, p.shade) for p in pieces] == [("a", 0, 30, 1), ("c", 30, 20, 0)]
-    assert stacked_bar({"a": 1}, 0)[0].width == 0
+    assert stacked_bar({"a": 1}, 0, ("a",))[0].width == 0
 
 
 def test_what_has_no_value_interrupts_a_line() -> None:

@@ -16,13 +16,13 @@ from gitmem.provenance.preview import Preview, commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
+from gitmem.ui.pages.fact_changes import TOKEN, change_page
 from gitmem.ui.rendering import first_that_fit
 from gitmem.ui.view import View
 
 MAX_PAIRS = 20  # on one page
 MAX_TEXT_BYTES = 15_000  # of all texts on one page
 MAX_FACT_CHARACTERS = 300  # of one text
-TOKEN = "shown"  # the field with the token of the preview that a person saw
 TITLES = {
     Answer.EARLIER: "The earlier one holds",
     Answer.LATER: "The later one holds",
@@ -96,9 +96,5 @@ def _change_page(
 ) -> Response:
     """The preview of an answer. `shown`: None if the pair is not there any more; then the form cannot be sent."""
     fields = {key: value for key, value in form.items() if key != TOKEN}
-    if shown:
-        fields[TOKEN] = shown.token
-    return view.render(
-        "change.html", status, title=TITLES[answer], address=f"alike/{answer}", fields=fields, shown=view.mask(shown),
-        was=None, now=None, gone=status != 200, masks=(), path="", back="alike",
-    )  # fmt: skip
+    gone = status != 200
+    return change_page(view, TITLES[answer], f"alike/{answer}", fields, shown, status, gone=gone, back="alike")

@@ -12,23 +12,16 @@ from gitmem.promotion.archiving import ArchivableFact, archive_plan
 from gitmem.promotion.proposal_review import ensure_person
 from gitmem.provenance.preview import commit_previewed, preview
 from gitmem.ui import review_queue
+from gitmem.ui.pages.fact_changes import TOKEN, change_page
 from gitmem.ui.view import View
 
 MAX_FACTS = 100  # on one page, since a form has at most 200 fields
 FIELD = "fact-"  # prefix of the fields of the chosen facts
-TOKEN = "shown"  # the field with the token of the preview that a person saw
 
 
-def page(view: View) -> Response:
-    """The facts to archive, each with the reason."""
-    return _page(view)
-
-
-def _page(view: View, status: int = 200, problem: str = "") -> Response:
-    """The page, with the reason `problem` why the last choice was refused."""
-    rows: Sequence[ArchivableFact] = ()
-    if not view.snapshot.past:
-        rows = review_queue.part_value_now(view, "archive")
+def page(view: View, status: int = 200, problem: str = "") -> Response:
+    """The facts to archive, each with the reason. `problem`: why the last choice was refused."""
+    rows: Sequence[ArchivableFact] = () if view.snapshot.past else review_queue.part_value_now(view, "archive")
     return view.render(
         "archive.html", status, rows=rows[view.start : view.start + MAX_FACTS], count=len(rows), problem=problem,
         field=FIELD, tabs=review_queue.tabs(view),
@@ -41,17 +34,14 @@ def move(view: View, form: dict[str, str]) -> Response:
     ensure_person(view.config)
     chosen = [name.removeprefix(FIELD) for name in form if name.startswith(FIELD)]
     if not chosen:
-        return _page(view, 400, view.t("Nothing is chosen"))
+        return page(view, 400, view.t("Nothing is chosen"))
     plan = archive_plan(chosen, view.now.date(), view.config.memory_lines)
     try:
         if not form.get(TOKEN):
-            shown = preview(view.repo, plan)
-            return view.render(
-                "change.html", title="Archive these facts", address="archive/move",
-                fields={**form, TOKEN: shown.token}, shown=view.mask(shown), was=None, now=None, gone=False, masks=(),
-                path="", back="archive",
-            )  # fmt: skip
+            return change_page(
+                view, "Archive these facts", "archive/move", form, preview(view.repo, plan), back="archive"
+            )
         _, oid = commit_previewed(view.repo, plan, form[TOKEN])
     except (Changed, UsageError) as error:
-        return _page(view, 409, view.t(error.message))
+        return page(view, 409, view.t(error.message))
     return view.redirect("archive", done=oid)

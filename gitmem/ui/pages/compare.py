@@ -175,10 +175,9 @@ def _ways(view: View) -> list[tuple[str, str, str]]:
     if head and view.repo.commit(head).parents:
         ways.append((view.t("the last commit"), f"{head[:12]}~1", head[:12]))
         week_ago = (view.snapshot.when or view.now) - timedelta(days=7)
-        for commit in view.repo.log([head], first_parent=True):
-            if commit.commit_date <= week_ago:
-                ways.append((view.t("the last seven days"), commit.oid[:12], head[:12]))
-                break
+        older = (commit for commit in view.repo.log([head], first_parent=True) if commit.commit_date <= week_ago)
+        if (commit := next(older, None)) is not None:
+            ways.append((view.t("the last seven days"), commit.oid[:12], head[:12]))
     return ways
 
 

@@ -7,9 +7,8 @@ file when it was written, then the token of the preview.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from starlette.responses import Response
 
@@ -35,77 +34,62 @@ TOKEN = "shown"  # the field with the token of the preview that a person saw
 BRACKETED = re.compile(r"\[[^\[\]]*\]")  # may be the mark of a masked part
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A change of a fact. `title`: of its page. `plan`: returns the plan of the change."""
+class Action(NamedTuple):
+    """A change of a fact. `title`: of its page."""
 
     title: str
-    plan: Callable[[View, PresentFact, Form], Plan[Any]]
     needs_reason: bool = True
 
 
-def _edit(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    return corrections.edit_plan(view.config, row.path, row.fact.line, form["text"], form["reason"])
-
-
-def _supersede(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    day = view.now.date()
-    return corrections.supersede_plan(view.config, row.path, row.fact.line, form["text"], form["reason"], day)
-
-
-def _forget(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    return corrections.forget_plan(view.config, row.path, row.fact.line, form["reason"])
-
-
-def _everywhere(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    return erasure.everywhere_plan(view.config, row.path, row.fact.line, form["reason"])
-
-
-def _pin(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    return lifetimes.pin_plan(view.config, row.path, row.fact.line, True, form["reason"])
-
-
-def _unpin(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    return lifetimes.pin_plan(view.config, row.path, row.fact.line, False, form["reason"])
-
-
-def _until(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    day = None
-    if form.get("until"):
-        day = parse_date(form["until"])
-    return lifetimes.until_plan(view.config, row.path, row.fact.line, day, form["reason"])
-
-
-def _over(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    return lifetimes.end_plan(view.config, row.path, row.fact.line, view.now.date(), form["reason"])
-
-
 ACTIONS: Mapping[str, Action] = {  # path below "fact/" -> action
-    "edit": Action("Edit this fact", _edit),
-    "supersede": Action("Replace this fact", _supersede),
-    "forget": Action("Forget this fact here", _forget),
-    "everywhere": Action("Forget this fact everywhere", _everywhere),
-    "pin": Action("Pin this fact", _pin, needs_reason=False),
-    "unpin": Action("Take the pin out", _unpin, needs_reason=False),
-    "until": Action("Set its last day", _until, needs_reason=False),
-    "over": Action("Not true any more", _over),
+    "edit": Action("Edit this fact"),
+    "supersede": Action("Replace this fact"),
+    "forget": Action("Forget this fact here"),
+    "everywhere": Action("Forget this fact everywhere"),
+    "pin": Action("Pin this fact", needs_reason=False),
+    "unpin": Action("Take the pin out", needs_reason=False),
+    "until": Action("Set its last day", needs_reason=False),
+    "over": Action("Not true any more"),
 }
+
+
+def _plan_of(view: View, name: str, row: PresentFact, form: Form) -> Plan[Any]:
+    """The plan of one of ACTIONS for a fact."""
+    config, path, line, reason, today = view.config, row.path, row.fact.line, form["reason"], view.now.date()
+    match name:
+        case "edit":
+            return corrections.edit_plan(config, path, line, form["text"], reason)
+        case "supersede":
+            return corrections.supersede_plan(config, path, line, form["text"], reason, today)
+        case "forget":
+            return corrections.forget_plan(config, path, line, reason)
+        case "everywhere":
+            return erasure.everywhere_plan(config, path, line, reason)
+        case "pin" | "unpin":
+            return lifetimes.pin_plan(config, path, line, name == "pin", reason)
+        case "until":
+            last_day = parse_date(form["until"]) if form.get("until") else None
+            return lifetimes.until_plan(config, path, line, last_day, reason)
+        case _:
+            return lifetimes.end_plan(config, path, line, today, reason)
 
 
 def change(view: View, form: Form, name: str) -> Response:
     """Make one of ACTIONS: show the preview, or commit the preview whose token the form has. A refusal, such as for a
     missing reason, is a page with the form as it was filled in; if the fact's file has changed since the form was
     shown, the page shows both versions (status 409)."""
+    title, needs_reason = ACTIONS[name]
     form = _with_visible_text(form)
     row = _row(view, form)
     if row is None:
         return _conflict_page(view, name, form)
     try:
-        if ACTIONS[name].needs_reason and not form["reason"]:
+        if needs_reason and not form["reason"]:
             raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
         plan, masks = _plan(view, name, row, form)
         if not form.get(TOKEN):
-            return _preview_page(view, name, form, preview(view.repo, plan), masks=masks, path=row.path)
+            shown = preview(view.repo, plan)
+            return change_page(view, title, f"fact/{name}", form, shown, masks=masks, path=row.path)
         done, oid = commit_previewed(view.repo, plan, form[TOKEN])
     except Changed:
         return _conflict_page(view, name, form)
@@ -116,26 +100,20 @@ def change(view: View, form: Form, name: str) -> Response:
         delete_containing(view.repo.common_dir, done.texts)
     if name in ("forget", "everywhere"):
         return view.redirect("facts", done=oid)
-    ident = row.fact.id
-    if name in ("edit", "supersede"):
-        ident = fact_id(form["text"])
+    ident = fact_id(form["text"]) if name in ("edit", "supersede") else row.fact.id
     return view.redirect("fact", ident, path=row.path, done=oid)
 
 
 def refusal_status(error: GitMemError) -> int:
     """The HTTP status of the response to a change that was refused: 400 for a UsageError, 422 for any other error."""
-    if isinstance(error, UsageError):
-        return 400
-    return 422
+    return 400 if isinstance(error, UsageError) else 422
 
 
 def _refused_page(view: View, name: str, form: Form, row: PresentFact, error: GitMemError) -> Response:
     """The reason of a refusal, with the form as it was filled in."""
     fields = {key: value for key, value in form.items() if key not in (TOKEN, "text", "reason", "until")}
     typed = {key: form[key] for key in ("text", "reason", "until") if key in form}
-    found: Sequence[str] = ()
-    if isinstance(error, Refused):
-        found = found_in(typed.get("text", ""), row.path)
+    found = found_in(typed.get("text", ""), row.path) if isinstance(error, Refused) else ()
     return view.render(
         "refused.html", refusal_status(error), title=ACTIONS[name].title, fields=fields, address=f"fact/{name}",
         typed=typed, found=found, by_hook=isinstance(error, GitFailed), problem=view.t(error.message),
@@ -157,7 +135,7 @@ def _plan(view: View, name: str, row: PresentFact, form: Form) -> tuple[Plan[Any
             _ensure_no_marks(view, row, form.get("text", ""))
         gated = corrections.gated_text(form.get("text", ""), row.path, view.config)
         form["text"], masks = gated.text, gated.masks
-    return ACTIONS[name].plan(view, row, form), masks
+    return _plan_of(view, name, row, form), masks
 
 
 def _ensure_no_marks(view: View, row: PresentFact, text: str) -> None:
@@ -199,30 +177,34 @@ def _rows_of_file(view: View, form: Form) -> Sequence[PresentFact]:
     return view.statements(path)
 
 
-def _preview_page(view: View, name: str, form: Form, shown: Preview, status: int = 200, **given: object) -> Response:
-    fields = form | {TOKEN: shown.token}
-    values: dict[str, Any] = {"was": None, "now": None, "gone": False, "masks": (), "path": "", "back": "", **given}
+def change_page(
+    view: View, title: str, address: str, form: Form, shown: Preview | None, status: int = 200, **given: Any
+) -> Response:
+    """The preview of a change with a form that commits it. `address`: of the change, such as "fact/edit". `shown`: None
+    if the change cannot be made; then the page has no form. `given`: other values of the template."""
+    values = {"was": None, "now": None, "gone": False, "masks": (), "path": "", "back": "", **given}
+    if shown:
+        form = form | {TOKEN: shown.token}
     return view.render(
-        "change.html", status, title=ACTIONS[name].title, address=f"fact/{name}", fields=fields,
-        shown=view.mask(shown), **values,
-    )  # fmt: skip
+        "change.html", status, title=title, address=address, fields=form, shown=view.mask(shown), **values
+    )
 
 
 def _conflict_page(view: View, name: str, form: Form) -> Response:
     """The fact as the person saw it and as it is now, with the change applied to the latter; status 409."""
     was = _fact_as_shown(view, form)
     now = _current_version(view, form, was)
+    title = ACTIONS[name].title
     values = {"was": view.mask(was), "now": view.mask(now), "gone": now is None}
     if now is not None:
         fresh = form | {"id": now.fact.id, "line": str(now.fact.line), "blob": now.blob, "file": file_key(now.path)}
         try:
             plan, masks = _plan(view, name, now, fresh)
-            return _preview_page(view, name, fresh, preview(view.repo, plan), 409, masks=masks, **values)
+            shown = preview(view.repo, plan)
+            return change_page(view, title, f"fact/{name}", fresh, shown, 409, masks=masks, **values)
         except GitMemError as error:  # the change cannot be made now; the page shows both versions without it
             values["problem"] = f"{view.t(error.message)}. {view.t(error.hint)}"
-    return view.render(
-        "change.html", 409, title=ACTIONS[name].title, address="", fields=form, shown=None, back="", **values
-    )
+    return change_page(view, title, "", form, None, 409, **values)
 
 
 def _fact_as_shown(view: View, form: Form) -> PresentFact | None:

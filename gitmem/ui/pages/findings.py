@@ -32,13 +32,9 @@ DIGEST_LINE = re.compile(r"(?:fingerprints?|salt) = ")  # a line of the exceptio
 SALT = re.compile(r"[0-9a-f]{32}")
 
 
-def page(view: View) -> Response:
-    """The findings, blocking ones first, in the files that `git mem status` scans too."""
-    return _page(view)
-
-
-def _page(view: View, status: int = 200, problem: str = "") -> Response:
-    """The page, with the reason `problem` why the last decision was refused."""
+def page(view: View, status: int = 200, problem: str = "") -> Response:
+    """The findings, blocking ones first, in the files that `git mem status` scans too. `problem`: why the last decision
+    was refused."""
     if view.snapshot.past:
         return view.render(
             "findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=(),
@@ -150,7 +146,7 @@ def _preview_or_commit(view: View, form: dict[str, str], address: str, title: st
     try:
         _, oid = commit_previewed(view.repo, plan, form["shown"], undoable=address != "findings/mask")
     except Changed as error:
-        return _page(view, 409, error.message)
+        return page(view, 409, error.message)
     if address == "findings/mask":
         drop_kept_texts(view.repo)
     return view.redirect("findings", done=oid)

@@ -77,11 +77,6 @@ class Card:
     pieces: tuple[Piece, ...] = field(default=())
 
 
-def page(view: View) -> Response:
-    """The proposals of the configured model."""
-    return _page(view)
-
-
 def _offer(view: View) -> Offer | None:
     """What the configured model offers, for a decision. None if it is a language model that nobody has asked yet."""
     offer: Offer | None = review_queue.part_value_now(view, "review")
@@ -92,7 +87,7 @@ def _review(view: View, recorded: RecordedModel, policy: Policy) -> Review:
     return Review(view.repo, view.config, policy, review_queue.REQUEST, recorded, view.now)
 
 
-def _page(
+def page(
     view: View,
     status: int = 200,
     *,
@@ -100,8 +95,8 @@ def _page(
     problem: str = "",
     kept: tuple[str, str] = ("", ""),
 ) -> Response:
-    """The page of proposals. `form`: has the filters after a decision, else the query does. `problem`: why a decision
-    was not made. `kept`: (token, typed text) of an edit that was not made."""
+    """The proposals of the configured model. `form`: has the filters after a decision, else the query does.
+    `problem`: why a decision was not made. `kept`: (token, typed text) of an edit that was not made."""
     choice = _filters(form or view.fields)
     given: dict[str, Any] = {"choice": choice, "problem": problem, "kept": kept}
     if view.repo.head() is None or view.snapshot.past:
@@ -109,10 +104,7 @@ def _page(
             "review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), options=(),
             tabs=review_queue.tabs(view), **given,
         )  # fmt: skip
-    if status == 200:
-        offer = review_queue.part_value(view, "review")
-    else:
-        offer = _offer(view)
+    offer = review_queue.part_value(view, "review") if status == 200 else _offer(view)
     if isinstance(offer, Progress):
         return work_in_progress.page(view, "review", offer)
     outcome: Outcome | None = None
@@ -170,12 +162,8 @@ def _card(view: View, item: OfferedOperation) -> Card:
     """The card of a proposal, not masked, and without the difference to the fact that it replaces (`with_pieces`)."""
     operation = item.operation
     quotes = tuple(_quote(view, span.path, span.blob, span.start_line, span.end_line) for span in operation.sources)
-    old = ""
-    if item.old:
-        old = item.old.text
-    foreign_origin = ""
-    if item.needs_acceptance:
-        foreign_origin = operation.origin or "web"
+    old = item.old.text if item.old else ""
+    foreign_origin = operation.origin or "web" if item.needs_acceptance else ""
     return Card(item.token, operation.text, old, operation.type, foreign_origin, operation.until, quotes)
 
 
@@ -238,14 +226,14 @@ def accept(view: View, form: dict[str, str]) -> Response:
         if form.get("text"):
             checked, problem = review.check_edited(outcome.plan, _with_text(item, form["text"]))
             if problem:
-                return _page(view, 422, form=form, problem=problem, kept=(item.token, form["text"]))
+                return page(view, 422, form=form, problem=problem, kept=(item.token, form["text"]))
             if checked.token != form.get("edited"):
                 raise Changed("memory changed since this was shown", "look at it as it is now")
             item = checked
         left = len(offers_of(outcome.plan)) > 1
         done = review.accept(outcome.plan, [item], left=left, as_shown=True)
     except Changed as error:
-        return _page(view, 409, form=form, problem=error.message)
+        return page(view, 409, form=form, problem=error.message)
     return view.redirect("review", done=done.commits[-1], n=number, **_filters(form))
 
 
@@ -255,13 +243,13 @@ def edit(view: View, form: dict[str, str]) -> Response:
     try:
         review, outcome, item, _ = _proposal_of(view, form)
     except Changed as error:
-        return _page(view, 409, form=form, problem=error.message, kept=(form.get("shown", ""), form.get("text", "")))
+        return page(view, 409, form=form, problem=error.message, kept=(form.get("shown", ""), form.get("text", "")))
     text = visible(normalise(form.get("text", "")))
     if not text:
         raise UsageError(view.t("There is no text"))
     checked, problem = review.check_edited(outcome.plan, _with_text(item, text))
     if problem:
-        return _page(view, 422, form=form, problem=problem, kept=(item.token, text))
+        return page(view, 422, form=form, problem=problem, kept=(item.token, text))
     card = view.mask(_card(view, checked))
     kept = {name: value for name, value in _filters(form).items() if value}
     fields = {"shown": item.token, "text": text, "edited": checked.token, **kept}
@@ -280,7 +268,7 @@ def refuse(view: View, form: dict[str, str]) -> Response:
     try:
         _, _, item, number = _proposal_of(view, form)
     except Changed as error:
-        return _page(view, 409, form=form, problem=error.message)
+        return page(view, 409, form=form, problem=error.message)
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
     done = reject(view.repo, view.config, [item.operation], reason)
@@ -312,7 +300,7 @@ def accept_chosen(view: View, form: dict[str, str]) -> Response:
         left = len(offers_of(outcome.plan)) > len(items)
         done = review.accept(outcome.plan, items, left=left, as_shown=True)
     except (Changed, UsageError) as error:
-        return _page(view, 409, form=form, problem=error.message)
+        return page(view, 409, form=form, problem=error.message)
     return view.redirect("review", done=done.commits[-1], **_filters(form))
 
 
@@ -326,7 +314,7 @@ def refuse_chosen(view: View, form: dict[str, str]) -> Response:
         if not reason:
             raise UsageError(view.t("A reason is missing"))
     except (Changed, UsageError) as error:
-        return _page(view, 409, form=form, problem=error.message)
+        return page(view, 409, form=form, problem=error.message)
     done = reject(view.repo, view.config, [item.operation for item in items], reason)
     return view.redirect("review", done=done, **_filters(form))
 

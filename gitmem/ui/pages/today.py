@@ -154,11 +154,8 @@ def _since(view: View, head: str) -> tuple[str, datetime]:
         except GitMemError:  # the commit is gone, as after a rebase
             pass
     moment = (view.snapshot.when or view.now) - timedelta(days=DAYS_WITHOUT_VISIT)
-    if head:
-        for commit in view.repo.log([head], first_parent=True):
-            if commit.commit_date <= moment:
-                return commit.oid, moment
-    return "", moment
+    older = (commit.oid for commit in view.repo.log([head], first_parent=True) if commit.commit_date <= moment)
+    return (next(older, "") if head else ""), moment
 
 
 def _changes(view: View, base: str, head: str) -> list[FactChange]:
