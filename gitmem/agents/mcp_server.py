@@ -90,7 +90,7 @@ class Memory:
 
 def without_memory() -> Server:
     """A server without tools, for projects without memory, where a host would show an error if there were no server."""
-    return Server("git-mem", "git mem", __version__, "", {"tools/list": Method(lambda _: {"tools": []})}, lambda: None)
+    return Server("git-mem", "git mem", __version__, "", {"tools/list": Method(lambda _: {"tools": []})})
 
 
 def build(folder: Path, *, read_only: bool = False, session: str = "") -> Server:

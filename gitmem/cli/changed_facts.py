@@ -13,15 +13,10 @@ if TYPE_CHECKING:
     from gitmem.review.fact_diff import FactChange
     from gitmem.review.word_diff import Piece
 
-SIGNS = {"added": "+", "promoted": "+", "changed": "~", "removed": "-", "moved": ">", "expired": "x"}
-STYLE = {
-    "added": "good",
-    "promoted": "good",
-    "changed": "warn",
-    "removed": "bad",
-    "moved": "line",
-    "expired": "dim",
-}
+SIGNS = {  # op -> (sign, style)
+    "added": ("+", "good"), "promoted": ("+", "good"), "changed": ("~", "warn"), "removed": ("-", "bad"),
+    "moved": (">", "line"), "expired": ("x", "dim"),
+}  # fmt: skip
 
 
 def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
@@ -36,7 +31,7 @@ def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
         if change.path != path:
             path = change.path
             yield f"{paint(escape(path, ''), 'path', on)}\n"
-        sign = paint(SIGNS[change.op], STYLE[change.op], on)
+        sign = paint(*SIGNS[change.op], on)
         tail = str(change.op)
         if is_archiving(change) and change.op is not Op.EXPIRED:
             tail = "archived"

@@ -41,15 +41,18 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
         for row in order(result.findings)
         if row.path != MESSAGE
     ]
-    title = "nothing found"
-    if result.findings:
-        title = counted(len(result.findings), "finding")
+    title = counted(len(result.findings), "finding") if result.findings else "nothing found"
     try:
         client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=rows)
     except ForgeError as error:
-        say(f"git mem: no check run: {error.message}")
-        if error.hint:
-            say(f"hint: {error.hint}")
+        _say_why("check run", error)
+
+
+def _say_why(lacking: str, error: ForgeError) -> None:
+    """Print on stderr why the forge has no check run or comment of ours."""
+    say(f"git mem: no {lacking}: {error.message}")
+    if error.hint:
+        say(f"hint: {error.hint}")
 
 
 def review_event(event: Event, client: Client | None) -> tuple[Event, Review | None]:
@@ -84,9 +87,7 @@ def link_to_run(markdown: str | None) -> str:
 
 def failure_comment(event: Event, error: GitMemError) -> str:
     """The Markdown of the comment that says that the review could not be made, because of `error`."""
-    hint = ""
-    if error.hint:
-        hint = f"\n\n{escaped_message(error.hint)}"
+    hint = f"\n\n{escaped_message(error.hint)}" if error.hint else ""
     head = event.head[:12] or "the head"
     return (
         f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {escaped_message(error.message)}.{hint}\n"
@@ -101,9 +102,7 @@ def put_comment(client: Client | None, event: Event, text: str) -> str:
     try:
         return str(client.put_comment(event.number, MARKER, text))
     except ForgeError as error:
-        say(f"git mem: no comment: {error.message}")
-        if error.hint:
-            say(f"hint: {error.hint}")
+        _say_why("comment", error)
         return ""
 
 

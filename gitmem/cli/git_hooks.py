@@ -240,7 +240,7 @@ def report_cited_facts(repo: Repository) -> None:
         say(line)
 
 
-def scan_staged(repo: Repository, today: date, *, paths: Sequence[str] = (), merging: bool = False) -> Report:
+def scan_staged(repo: Repository, today: date, *, merging: bool, paths: Sequence[str] = ()) -> Report:
     """Scan the staged content. `paths`: files whose staged content is scanned too, changed or not (the framework's
     --all-files). `merging`: the commit will be a merge."""
     from gitmem.gate.changes.staging import merge_heads

@@ -47,7 +47,7 @@ def run(words: Sequence[str]) -> bool:
     return True
 
 
-def handle_event(event: str, host: str, *, user: bool = False) -> None:
+def handle_event(event: str, host: str, *, user: bool) -> None:
     """Handle the event; print a line on stderr if the host has no event of that name, because an error's exit code
     would stop the host's turn. `user`: the hook is in the person's own settings."""
     from gitmem.agents.host_events import EVENTS, handle

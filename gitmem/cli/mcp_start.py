@@ -26,7 +26,7 @@ def run(words: Sequence[str]) -> int | None:
     return run_command(lambda: serve_here(read_only="--read-only" in given, user="--user" in given), "git mem mcp")
 
 
-def serve_here(*, read_only: bool = False, session: str = "", user: bool = False) -> None:
+def serve_here(*, read_only: bool, user: bool, session: str = "") -> None:
     """Serve the memory of this repository or of the active profile, until the client closes the connection.
 
     `read_only`: only tools that write nothing. `session`: the session whose working values the tools read and write, ""

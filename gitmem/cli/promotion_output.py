@@ -93,7 +93,7 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
     return lines
 
 
-def refusal_text(item: Refused, shown: bool = True) -> str:
+def refusal_text(item: Refused, shown: bool) -> str:
     """One refused candidate in three lines: its text ("[not shown]" if not `shown`), its first source, the check that
     stopped it."""
     where = next(map(place_text, item.operation.sources), "-")

@@ -27,9 +27,9 @@ MESSAGES = (
 )
 
 
-def count_tools(command: Sequence[str], folder: Path, seconds: float = SECONDS) -> int:
+def count_tools(command: Sequence[str], folder: Path) -> int:
     """The number of tools of the server that `command` starts in `folder`. Raises GitMemError if it cannot be started
-    or does not answer within `seconds`."""
+    or does not answer within SECONDS."""
     try:
         server = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
@@ -40,7 +40,7 @@ def count_tools(command: Sequence[str], folder: Path, seconds: float = SECONDS) 
         assert server.stdin is not None and server.stdout is not None
         with suppress(BrokenPipeError):
             server.stdin.write("".join(f"{json.dumps(message)}\n" for message in MESSAGES).encode())
-        for answer in _answers(server.stdout.fileno(), time.monotonic() + seconds):
+        for answer in _answers(server.stdout.fileno(), time.monotonic() + SECONDS):
             tools = _tools(answer)
             if tools is not None:
                 return len(tools)

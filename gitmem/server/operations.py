@@ -299,7 +299,7 @@ class Operations:
         self.record(caller, "seen", sorted(read), len(found))
         return found
 
-    def audit(self, caller: Caller, most: int = 100) -> list[AuditRow]:
+    def audit(self, caller: Caller, most: int) -> list[AuditRow]:
         """The newest `most` rows of the tenant's audit log, the newest first; for an administrator of some repositories
         only the rows about at least one of these. This request itself adds no row. Raises Forbidden without the scope
         `admin`."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,14 +61,14 @@ class Settings:
     public_hosts: tuple[str, ...] = ()
     traces: bool = False
     providers: tuple[Provider, ...] = ()
-    secrets: Mapping[str, str] | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Settings({self.state}, {self.host}:{self.port})"
 
     def secret(self, name: str) -> str:
         """One of `SECRETS`. Raises BadConfig if it is not set."""
-        value = (self.secrets or {}).get(name, "")
+        value = self.secrets.get(name, "")
         if not value:
             raise BadConfig(f"GITMEM_{name} is not set", f"set GITMEM_{name}, or GITMEM_{name}_FILE to a file with it")
         return value
@@ -76,7 +76,7 @@ class Settings:
     @property
     def forge_tokens(self) -> dict[str, str]:
         """The forge tokens that are set, by the names of their variables."""
-        return {name: value for name, value in (self.secrets or {}).items() if name in FORGE_TOKENS}
+        return {name: value for name, value in self.secrets.items() if name in FORGE_TOKENS}
 
     @property
     def key(self) -> bytes:

@@ -40,7 +40,7 @@ class Running:
             self.mirrors = Mirrors(settings.state / "mirrors", os.environ)
             stack.callback(self.mirrors.close)
             readers = self.database
-            if replica := (settings.secrets or {}).get("READ_DATABASE_URL"):
+            if replica := settings.secrets.get("READ_DATABASE_URL"):
                 readers = Database(replica, most=settings.connections)
                 stack.callback(readers.close)
                 ensure_safe(readers)
@@ -94,7 +94,7 @@ class Running:
             local = [address, f"localhost:{self.settings.port}", f"127.0.0.1:{self.settings.port}"]
             allowed = [*local, *self.settings.public_hosts]
         mcp = mcp_application(self.operations, self.settings.host, allowed)
-        hook_secret = (self.settings.secrets or {}).get("HOOK_SECRET", "")
+        hook_secret = self.settings.secrets.get("HOOK_SECRET", "")
         middleware = [Middleware(Authenticated, operations=self.operations)]
         if queued:
             queue = FairQueue(max(1, min(MAX_REQUESTS_AT_ONCE, self.settings.connections)))

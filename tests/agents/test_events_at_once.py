@@ -47,7 +47,7 @@ def first(*args, **names):
     return made
 if file:
     gitmem.context.request.build_context = first
-handle_event(event, host)
+handle_event(event, host, user=False)
 """
 
 

@@ -64,7 +64,7 @@ class Cluster:
             self.tool("pg_ctl", "-D", str(folder), "-m", "immediate", "stop")
 
     def server(self, **secrets: str) -> Running:
-        held = {**(self.settings.secrets or {}), **secrets}
+        held = {**self.settings.secrets, **secrets}
         return self.stack.enter_context(closing(Running(replace(self.settings, secrets=held))))
 
     def answer(self, running: Running, query: str) -> list[tuple[str, int, str]]:

@@ -128,20 +128,9 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     failed = result.blocked or (severity == "warn" and bool(result.findings))
     if os.environ.get("GITMEM_CHECK") == "true":
         put_check(forge_and_client()[1], "memory scan", tip, result, text, failed)
-    where = ""
-    if sarif:
-        where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".")
-    write_outputs(findings=str(len(result.findings)), sarif=where, result=_result(failed))
-    if failed:
-        return Exit.FINDINGS
-    return Exit.DONE
-
-
-def _result(failed: bool) -> str:
-    """The step output `result` of a check: "failed" or "clean"."""
-    if failed:
-        return "failed"
-    return "clean"
+    where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
+    write_outputs(findings=str(len(result.findings)), sarif=where, result="failed" if failed else "clean")
+    return Exit.FINDINGS if failed else Exit.DONE
 
 
 @command.command("cache-key")
@@ -190,10 +179,8 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     if in_gitlab() and not comment:
         write(escape(whole))
     put_check(client, "memory review", review.head, findings, text, review.failed)
-    write_outputs(verdict=_result(review.failed), comment=comment)
-    if review.failed:
-        return Exit.FINDINGS
-    return Exit.DONE
+    write_outputs(verdict="failed" if review.failed else "clean", comment=comment)
+    return Exit.FINDINGS if review.failed else Exit.DONE
 
 
 @command.command("comment")
