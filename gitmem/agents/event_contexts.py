@@ -79,9 +79,7 @@ def _start_context(event: Event) -> str:
         return _start_context(event)
     _record_receipt(event, "start", context, began)
     keys, places = _keys_and_files(given)
-    mark = ""
-    if conversation is not None:
-        mark = compaction_mark(conversation)
+    mark = compaction_mark(conversation) if conversation is not None else ""
     record = RecalledParts(
         tuple(dict.fromkeys((*before.keys, *keys))), answered=before.answered, started=True,
         places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,

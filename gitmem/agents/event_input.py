@@ -77,9 +77,7 @@ class Event:
             texts = (*texts, *present_texts(conversation))
         if given is None:
             return SessionContents(texts=tuple(texts), loaded=tuple(loaded))
-        session = ""
-        if conversation is None and not given.compacted:
-            session = self.session
+        session = self.session if conversation is None and not given.compacted else ""
         return SessionContents(frozenset(given.keys), frozenset(given.places), tuple(texts), session, tuple(loaded))
 
     def conversation(self) -> Transcript | None:

@@ -51,9 +51,7 @@ def append(folder: Path, failure: Failure) -> bool:
     try:
         if folder.is_symlink() or not system.is_ours(folder.stat()):
             return False
-        mode = "w"
-        if not path.exists() or path.stat().st_size < MAX_LOG_BYTES:
-            mode = "a"
+        mode = "a" if not path.exists() or path.stat().st_size < MAX_LOG_BYTES else "w"
         with open(path, mode, encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{failure.at.isoformat(timespec='seconds')} {failure.event}: {words}\n")
         path.chmod(0o600)

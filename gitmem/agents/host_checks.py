@@ -96,9 +96,7 @@ def waiting_check(repo: Repository) -> list[Check]:
     named = ", ".join(session[:MAX_SESSION_CHARS] for session in sessions[:MAX_NAMED_SESSIONS])
     if len(sessions) > MAX_NAMED_SESSIONS:
         named += f" and {len(sessions) - MAX_NAMED_SESSIONS} more"
-    verb = "wait"
-    if len(sessions) == 1:
-        verb = "waits"
+    verb = "waits" if len(sessions) == 1 else "wait"
     since = f"{found[0][0]:%Y-%m-%d %H:%M}"
     wrong = f"{counted(len(sessions), 'session')} {verb} to be written, since {since}: {named}"
     return [

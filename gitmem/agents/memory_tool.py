@@ -348,9 +348,7 @@ class _Tool:
         is_file = self.is_file(relative)
         if not is_file and (not relative or self.sizes(f"{relative}/")):
             raise _Failure(f"The path {path} is not a file.")
-        data = None
-        if is_file:
-            data = reading.read(relative)
+        data = reading.read(relative) if is_file else None
         if data is None:
             raise _Failure(ASK_AGAIN.format(path))
         return data.decode("utf-8", "surrogateescape")
@@ -365,9 +363,7 @@ class _Tool:
                 "Nothing was written: split it into several files"
             )
         done = refuse_or_mask_change(text, old, relative, self.config)
-        note = ""
-        if done.masks:
-            note = f"\nmasked: {masked_rules(done.masks)}"
+        note = f"\nmasked: {masked_rules(done.masks)}" if done.masks else ""
         return _Gated(done.text.encode("utf-8", "surrogateescape"), note)
 
 
@@ -470,7 +466,5 @@ def _readable_size(size: int) -> str:
     """A size as 1.5K, 12K or 0B, with one decimal if the number is not whole."""
     step = min(max(size.bit_length() - 1, 0) // 10, 3)
     value = size / 1024**step
-    digits = 1
-    if value == int(value):
-        digits = 0
+    digits = 0 if value == int(value) else 1
     return f"{value:.{digits}f}{'BKMG'[step]}"

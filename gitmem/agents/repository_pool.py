@@ -116,9 +116,7 @@ class RepositoryPool:
             self.close()
         while True:
             with self._lock:
-                opened = None
-                if self._idle:
-                    opened = self._idle.pop()
+                opened = self._idle.pop() if self._idle else None
             if opened is None or file_states(opened.watched) == opened.file_states:
                 return opened
             opened.close()

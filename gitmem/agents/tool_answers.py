@@ -161,9 +161,7 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
 
     path, first, at = given.path, given.from_ or 1, given.at
     with pool.lend() as (repo, config):
-        commit = ""
-        if at:
-            commit = resolve_at(repo, at, now())
+        commit = resolve_at(repo, at, now()) if at else ""
         try:
             lines = read(repo, config, path, commit, forgotten_texts(repo)).lines
         except MissingFile:
@@ -176,9 +174,7 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
     text = "\n".join(without_secrets(lines)[first - 1 : last])
     if not text:
         return f"'{shown_name(path)}' is empty there ({counted(len(lines), 'line')})."
-    more = ""
-    if last < len(lines):
-        more = f"\nThe file has {counted(len(lines), 'line')}."
+    more = f"\nThe file has {counted(len(lines), 'line')}." if last < len(lines) else ""
     return fence(text, path, (first, last), commit=commit) + more
 
 
@@ -375,9 +371,7 @@ def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
     if not found:
         return "No fact changed."
     left = len(found) - MAX_CHANGES
-    more = ""
-    if left > 0:
-        more = f"\n{counted(left, 'more change')}: ask for a shorter range."
+    more = f"\n{counted(left, 'more change')}: ask for a shorter range." if left > 0 else ""
     return block([quoted for change in found[:MAX_CHANGES] for quoted in _change_passages(change)]) + more
 
 

@@ -225,9 +225,7 @@ def _expected(schema: Schema) -> str:
         return f"one of {', '.join(schema['enum'])}"
     kind = schema.get("type")
     if kind in ("integer", "number"):
-        words = "a number"
-        if kind == "integer":
-            words = "a whole number"
+        words = "a whole number" if kind == "integer" else "a number"
         low = ""
         if "minimum" in schema:
             low = f" from {schema['minimum']}"
@@ -235,9 +233,7 @@ def _expected(schema: Schema) -> str:
             low = f" above {schema['exclusiveMinimum']}"
         return words + low + (f" to {schema['maximum']}" if "maximum" in schema else "")
     if kind == "array":
-        limit = ""
-        if "maxItems" in schema:
-            limit = f" of at most {schema['maxItems']}"
+        limit = f" of at most {schema['maxItems']}" if "maxItems" in schema else ""
         return f"a list{limit}"
     return {"string": "a text", "boolean": "true or false", "object": "an object"}.get(str(kind), "a value")
 

@@ -161,9 +161,7 @@ class Memory:
         if `at` names no commit."""
         from gitmem.git.revision import resolve_at
 
-        commit = ""
-        if at:
-            commit = resolve_at(self.repo, at, self.now())
+        commit = resolve_at(self.repo, at, self.now()) if at else ""
         return read_lines(self.repo, self.config, path, first, last, commit)
 
     def add(
@@ -283,9 +281,7 @@ class Memory:
         line, UnknownRevision if `at` names no commit."""
         from gitmem.provenance import why
 
-        commit = ""
-        if at:
-            commit = self.repo.resolve(at)
+        commit = self.repo.resolve(at) if at else ""
         return json_object(why.why(self.repo, self.config, path, line, commit, now=self.now()))
 
     def receipts(self, *, session: str = "", since: str = "") -> Value:

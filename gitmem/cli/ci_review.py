@@ -79,9 +79,7 @@ def link_to_run(markdown: str | None) -> str:
     server, repository, run = (os.environ.get(f"GITHUB_{key}", "") for key in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
     if not (server and repository and run.isdigit()):
         return ""
-    places = "the step summary"
-    if markdown:
-        places = "the step summary and the artifact `memory-review`"
+    places = "the step summary and the artifact `memory-review`" if markdown else "the step summary"
     return f"All of it: {places} of [this run]({server}/{repository}/actions/runs/{run})"
 
 

@@ -77,9 +77,7 @@ def import_notes(asked: NotesImport) -> int:
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
     before = memory_bytes(repo)
-    commit = ""
-    if not asked.dry_run:
-        commit = importing.import_files(repo, plan, now(), os.environ).commit
+    commit = "" if asked.dry_run else importing.import_files(repo, plan, now(), os.environ).commit
     return show_notes(plan, asked, repo.root, commit, (), rivals_since(repo, before, now().date()))
 
 

@@ -61,9 +61,7 @@ def run_command(run: Callable[[], int | None], command: str = "git mem") -> int:
         if error.errno not in EXTERNAL_ERRORS:
             return _bug(error)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - writing the rest of the buffer would fail again
-        name = ""
-        if isinstance(error.filename, (str, bytes)):
-            name = os.fsdecode(error.filename)
+        name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
         say(f"git mem: cannot read or write{_quoted(name)}: {error.strerror}")
         if error.errno in HINTS:
             say(f"hint: {HINTS[error.errno]}")

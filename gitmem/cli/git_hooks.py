@@ -48,9 +48,7 @@ def main(argv: list[str]) -> NoReturn:
 
 def run(argv: list[str]) -> int:
     """Run one hook and return its exit code. `argv`: the hook's name and its words. Never raises."""
-    name = ""
-    if argv:
-        name = argv[0]
+    name = argv[0] if argv else ""
     words = tuple(word for word in argv[1:] if word != "--")
     return run_command(lambda: run_hook(name, words))
 
@@ -147,9 +145,7 @@ def gate_staged(run: GateRun) -> GateResult:
     if not os.environ.get("PRE_COMMIT_TO_REF"):
         return GateResult(run.hook, report)
     pushed = scan_named_range(run.repo, run.today)
-    hook = run.hook
-    if pushed.blocked:
-        hook = "pre-push"
+    hook = "pre-push" if pushed.blocked else run.hook
     return GateResult(hook, merged_reports([report, pushed]))
 
 
@@ -297,9 +293,7 @@ def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[s
     """
     from gitmem.provenance.trailers import VERBOSE_DIFF
 
-    shown = None
-    if edited:
-        shown = VERBOSE_DIFF.search(message)
+    shown = VERBOSE_DIFF.search(message) if edited else None
     if shown is None:
         return message
     known = staged()
@@ -381,9 +375,7 @@ def scan_named_range(repo: Repository, today: date) -> Report:
 
     tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
-    base = ""
-    if start.strip("0"):
-        base = repo.resolve(start)
+    base = repo.resolve(start) if start.strip("0") else ""
     policy = pushed_policy(repo, base, tip, today)
     return scan(files_of_new_commits(repo, base, tip, policy), policy, workers=WORKERS)
 

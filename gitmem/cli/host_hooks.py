@@ -82,9 +82,7 @@ def _log(event: str, error: Exception) -> None:
     except (OSError, subprocess.SubprocessError):
         return
     folder = Path(os.fsdecode(done.stdout.rstrip(b"\n"))) / "gitmem"
-    module = ""
-    if isinstance(error, ImportError) and error.name:
-        module = f" {error.name}"
+    module = f" {error.name}" if isinstance(error, ImportError) and error.name else ""
     hook_log.append(folder, hook_log.Failure(datetime.now().astimezone(), event, f"{type(error).__name__}{module}"))
 
 

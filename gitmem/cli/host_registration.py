@@ -224,9 +224,7 @@ def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
         registered = (host.name for host in all_hosts() if any(_names_us(root, path) for path in host.paths))
         found.update(dict.fromkeys(registered if remove else hosts_on_path()))
     if not found:
-        where = "is on the PATH"
-        if remove:
-            where = "is registered here"
+        where = "is registered here" if remove else "is on the PATH"
         raise UsageError(f"no agent's host {where}", f"name one: {', '.join(HOSTS)}")
     return list(found)
 
@@ -272,13 +270,9 @@ def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequ
 def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
     """Print the changed files of one host, or with `dry_run` the texts that they would have; then what to do next."""
     host, changes = done.host, done.changes
-    would = ""
-    if dry_run:
-        would = "would "
+    would = "would " if dry_run else ""
     for change in changes:
-        verb = "remove"
-        if change.text:
-            verb = "write"
+        verb = "write" if change.text else "remove"
         write(escape(f"{would}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
@@ -290,12 +284,8 @@ def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
     if not changes:
         write(f"{host} is {'not registered' if setup.remove else 'registered already'}\n")
     elif not setup.remove and not dry_run:
-        where = " in this folder"
-        if setup.user:
-            where = ""
-        trusted = "the server"
-        if host_named(host).hooks is not None:
-            trusted = "the server and the hooks"
+        where = "" if setup.user else " in this folder"
+        trusted = "the server and the hooks" if host_named(host).hooks is not None else "the server"
         write(f"next: start {host}{where} again; it may ask whether you trust {trusted}\n")
 
 

@@ -53,9 +53,7 @@ class Commands(click.Group):
             commands = self.list_commands(ctx)
             meant = MEANT.get(name.lower(), "")
             near = meant if meant in commands else _nearest(name, commands)
-            hint = "'git mem -h' lists the commands."
-            if near:
-                hint = f"did you mean 'git mem {near}'?"
+            hint = f"did you mean 'git mem {near}'?" if near else "'git mem -h' lists the commands."
             raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -126,9 +124,7 @@ def run(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. `argv`: the words after the program's name, None for those of the
     process. Never raises."""
     words = sys.argv[1:] if argv is None else argv
-    command = "git mem"
-    if words and words[0] in COMMANDS:
-        command = f"git mem {words[0]}"
+    command = f"git mem {words[0]}" if words and words[0] in COMMANDS else "git mem"
     return run_command(lambda: _run_click(argv), command)
 
 
@@ -145,9 +141,7 @@ def _run_click(argv: list[str] | None) -> int:
         if error.ctx is not None and error.message == error.ctx.get_help():  # a group without a command: its help
             say(error.message)
             return Exit.USAGE
-        path = "git mem"
-        if error.ctx:
-            path = error.ctx.command_path
+        path = error.ctx.command_path if error.ctx else "git mem"
         say(f"git mem: {_in_one_line(error)}")
         say(f"hint: '{path} -h' shows its options.")
         return Exit.USAGE

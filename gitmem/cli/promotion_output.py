@@ -44,9 +44,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     elif outcome.mode is Mode.STAGE:
         lines.append(f"staged {counted(count, 'fact')}; commit with: git commit")
     else:
-        where = ""
-        if outcome.branch:
-            where = f" on {outcome.branch}"
+        where = f" on {outcome.branch}" if outcome.branch else ""
         facts = counted(count, "fact")
         lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
     lines += held_back(outcome)
@@ -79,9 +77,7 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
     shown."""
     groups: dict[tuple[str, str], list[Refused]] = {}
     for item in refused:
-        reason = ""
-        if item.why is Check.MODEL:
-            reason = item.reason.partition(":")[0]
+        reason = item.reason.partition(":")[0] if item.why is Check.MODEL else ""
         groups.setdefault((str(item.why), reason), []).append(item)
     lines = []
     for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):

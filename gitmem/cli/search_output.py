@@ -168,9 +168,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
     `scored`: add the certainty of each hit. `explained`: add how each score was computed, if the hit has that.
     """
     out = []
-    marks = None
-    if on:
-        marks = marked_words(query)
+    marks = marked_words(query) if on else None
     for hit in answer.hits:
         lines = line_range(hit.start_line, hit.end_line)
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(lines, 'line', on)}"
@@ -265,9 +263,7 @@ def _explained(hit: Hit) -> list[str]:
         if evidence.get(lane)
     ]
     priors = "".join(f" {name} {value:+.3f}" for name, value in evidence["priors"].items())
-    order = ""
-    if abs(evidence["order"]) >= MIN_SHOWN:
-        order = f" order {evidence['order']:+.3f}"
+    order = f" order {evidence['order']:+.3f}" if abs(evidence["order"]) >= MIN_SHOWN else ""
     searched = evidence.get("searched", hit.score)
     return [
         *([f"reranked {hit.score:.3f}"] if "searched" in evidence else []),
@@ -324,7 +320,5 @@ def _hint(request: SearchRequest, answered: Answer) -> str:
         (request.paths, request.types, request.tags, request.scope, request.since, request.until, request.min_score)
     ):
         return "nothing found; without the filters there may be more."
-    where = "here"
-    if request.at:
-        where = "at that commit"
+    where = "at that commit" if request.at else "here"
     return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."

@@ -108,9 +108,7 @@ def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
         write_json({"values": values})
         return
     if not values:
-        below = ""
-        if prefix:
-            below = f" below '{prefix}'"
+        below = f" below '{prefix}'" if prefix else ""
         say(escape(f"there are no working values{below}", ""))
     lines = [escape(f"{value.key}  {value.text}{_owner_in_words(value)}", keep="") + "\n" for value in values]
     page("".join(lines), wrap=True)

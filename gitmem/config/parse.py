@@ -40,9 +40,7 @@ def _number(key: str, text: str, default: float, limits: tuple[float, float]) ->
     """The number of a text, with the type of `default`. Raises BadConfig for another text, and outside of `limits`."""
     low, high = limits
     hint = f"git config --global {key} {default}"
-    kind = "a number"
-    if isinstance(default, int):
-        kind = "a whole number"
+    kind = "a whole number" if isinstance(default, int) else "a number"
     try:
         number = type(default)(text)
     except ValueError:

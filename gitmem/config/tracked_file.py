@@ -56,9 +56,7 @@ def _last_choice(setting: Setting, key: str, value: Any) -> str | None:
 
 def _life(setting: Setting, key: str, value: Any) -> tuple[str]:
     """The retention entry of a key and its life: `("note=180d",)`. Raises ValueError for an invalid life."""
-    entry = ""
-    if isinstance(value, str):
-        entry = f"{key}={value}"
+    entry = f"{key}={value}" if isinstance(value, str) else ""
     try:
         return (life_form(entry),)
     except UsageError as error:

@@ -81,9 +81,7 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 def _session(entry: Entry) -> str:
     """The session id that an entry states, "" if none; until September 2025 the first entry had it without a type."""
-    before_2025_09 = ""
-    if "instructions" in entry:
-        before_2025_09 = string_at(entry, "id")
+    before_2025_09 = string_at(entry, "id") if "instructions" in entry else ""
     return session_of_header(entry, "session_meta") or before_2025_09
 
 

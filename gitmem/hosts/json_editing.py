@@ -104,9 +104,7 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
     pieces: list[str] = []
     for old, new_key, new in _paired(node, value):
         if old is None:
-            key = ""
-            if isinstance(value, dict):
-                key = f"{json.dumps(new_key, ensure_ascii=False)}: "
+            key = f"{json.dumps(new_key, ensure_ascii=False)}: " if isinstance(value, dict) else ""
             if "\n" in inner:
                 body = key + _fresh(new, unit, inner)
             else:

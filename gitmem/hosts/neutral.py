@@ -21,9 +21,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if role is None or not isinstance(text, str):
         return None
     calls = (call,) if call and role is Role.ASSISTANT else ()
-    answers = ""
-    if role is Role.TOOL:
-        answers = call
+    answers = call if role is Role.TOOL else ""
     return iter((Turn(place.id, role, text, place.line, place.at, calls, answers, str(entry.get("name") or "")),))
 
 

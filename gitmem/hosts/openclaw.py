@@ -128,9 +128,7 @@ def _event(text: str | None, packed: bytes | None, outline: str | None) -> bytes
     if text is not None or packed is None:
         return (text or "{}").replace("\n", " ").encode("utf-8", "replace")
     navigation = parse_object(outline).get("navigation")
-    message = None
-    if isinstance(navigation, dict):
-        message = navigation.get("message")
+    message = navigation.get("message") if isinstance(navigation, dict) else None
     if isinstance(message, dict) and message.get("role") == "toolResult":
         return json.dumps(navigation).encode()
     return _unpacked(packed)

@@ -39,9 +39,7 @@ class FoundMemory:
 def find_own_memory(host: Host, home: Path, root: Path) -> FoundMemory | None:
     """The host's own memory of the project at `root`; None if it is missing, a symbolic link, or without Markdown that
     has content. At most MAX_FILES files are looked at. `home`: the person's home folder."""
-    folder = None
-    if host.own_memory is not None:
-        folder = host.own_memory.where(home, root.resolve())
+    folder = host.own_memory.where(home, root.resolve()) if host.own_memory is not None else None
     if folder is None or folder.is_symlink() or not folder.is_dir():
         return None
     count = 0

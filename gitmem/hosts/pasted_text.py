@@ -121,9 +121,7 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
     while position < len(text):
         closing = QUOTATIONS.get(text[position], "")
         opens = closing and (text[position] not in "\"'‘»" or not text[max(0, position - 1) : position].isalnum())
-        end = -1
-        if opens:
-            end = _quotation_end(text, position, closing)
+        end = _quotation_end(text, position, closing) if opens else -1
         if end > 0:
             yield position, end
             position = end

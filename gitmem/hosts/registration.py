@@ -357,9 +357,7 @@ def _hook(host: Host, event: str, setup: Setup) -> dict[str, Any]:
 def _without_ours(row: Any) -> Any:
     """A hook command or a group of commands without our commands; None if nothing is left. Any other value is
     unchanged."""
-    commands = None
-    if isinstance(row, dict):
-        commands = row.get("hooks", [row])
+    commands = row.get("hooks", [row]) if isinstance(row, dict) else None
     if not isinstance(commands, list):
         return row
     left = [

@@ -175,9 +175,7 @@ class LlamaProcess:
             code = child.wait(5)
         except subprocess.TimeoutExpired:
             code = 0
-        why = ""
-        if code < 0:
-            why = f" (signal {-code})"
+        why = f" (signal {-code})" if code < 0 else ""
         return ModelUnavailable(
             Message("the model '{}' ended by itself{}", self.file.name, why), "is it a whole GGUF file?"
         )

@@ -236,9 +236,7 @@ class StaticEmbedder:
                     counts = _groups(counts)[0]
                 total = half.sum(counts)
             length = hypot(*half.lanes(total))
-            numbers = b""
-            if length:
-                numbers = half.scaled(total, length, SCALED_LENGTH)
+            numbers = half.scaled(total, length, SCALED_LENGTH) if length else b""
             vectors.append((length, numbers))
         return vectors
 

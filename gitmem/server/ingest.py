@@ -188,9 +188,7 @@ class Ingest:
         else:
             self._mirrors.tidy(tenant, repository)
             self._follow(tenant, repository, rewritten=False)
-        problem = ""
-        if left_out:
-            problem = f"left out for too many files: {_ref_names(left_out)}"
+        problem = f"left out for too many files: {_ref_names(left_out)}" if left_out else ""
         return Ingested(len(refs), work.blobs, work.chunks, *removed, problem=problem)
 
     def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:

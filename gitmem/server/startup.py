@@ -51,9 +51,7 @@ class Running:
             self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
             stack.callback(self.writers.close)
             ingest = Ingest(self.writers, self.mirrors, keyring, CONFIG, settings.state)
-            identities = None
-            if settings.providers:
-                identities = Identities(settings.providers)
+            identities = Identities(settings.providers) if settings.providers else None
             proposals = Proposals(self.mirrors, CONFIG, {**os.environ, **settings.forge_tokens})
             self.operations = Operations(self.database, shared, ingest, now, identities, proposals)
             poll = settings.poll_minutes

@@ -54,9 +54,7 @@ async def _events_since(site: Site, ending: threading.Event, since: str, languag
     """A server-sent event for each change of memory after the state with the key `since` (`page_snapshot.memory_key`),
     with a line of text in `language`."""
     current, facts = await to_thread.run_sync(_current_state, site, "")
-    before = None
-    if current == since:
-        before = facts
+    before = facts if current == since else None
     last = since
     yield "retry: 5000\n\n"
     while not ending.is_set():

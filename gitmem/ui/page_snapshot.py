@@ -45,9 +45,7 @@ def snapshot(repo: Repository, named: str, now: datetime) -> Snapshot:
 
 def memory_key(repo: Repository, config: Config) -> str:
     """A key for the current memory, which is equal for equal commits and memory files."""
-    scan = ""
-    if repo.root is not None:
-        scan = read_work_tree(repo, config.memory_paths).scan.hex()
+    scan = read_work_tree(repo, config.memory_paths).scan.hex() if repo.root is not None else ""
     return f"{repo.head() or ''}-{scan}"
 
 

@@ -30,9 +30,7 @@ class _Safe(RendererHTML):
     def link_close(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
         """The closing tag of a link and the host of its target in parentheses, if it has one."""
         opened = next((token for token in reversed(tokens[:at]) if token.type == "link_open"), None)
-        host = ""
-        if opened is not None:
-            host = _host(str(opened.attrGet("href")))
+        host = _host(str(opened.attrGet("href"))) if opened is not None else ""
         if host:
             return f'</a> <span class="host">({escape(visible(host))})</span>'
         return "</a>"

@@ -241,9 +241,7 @@ class View:
     def url(self, page: str, /, *parts: str, **fields: object) -> str:
         """The URL of a page of this snapshot. `parts`: the variable parts of its path. `fields`: its query, without
         empty values; `at=""` names the present."""
-        own_at = ""
-        if self.snapshot.named != self.site.at:
-            own_at = self.snapshot.named
+        own_at = self.snapshot.named if self.snapshot.named != self.site.at else ""
         at = str(fields.pop("at", own_at))
         given = [(name, masked_word(str(value))) for name, value in fields.items() if value not in ("", None, False)]
         if at:

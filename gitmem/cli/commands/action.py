@@ -233,9 +233,7 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
         return Exit.DONE
     try:
         propose_promotion(branch, limit, model_name, key)
-        number = ""
-        if often == "weekly":
-            number = propose_consolidation(branch, model_name, key)
+        number = propose_consolidation(branch, model_name, key) if often == "weekly" else ""
         write_outputs(consolidation=number)
         return Exit.DONE
     except ModelUnavailable as error:

@@ -217,9 +217,7 @@ def _offer(config: Config, words: str, options: AddOptions) -> None:
     if options.as_json:
         write_json(offered)
         return
-    branches = ""
-    if offered.branch:
-        branches = f" on {offered.branch}, to {offered.base}"
+    branches = f" on {offered.branch}, to {offered.base}" if offered.branch else ""
     say(escape(f"{options.to}: {offered.state}{branches}", ""))
     if offered.then:
         write(escape(offered.then, "") + "\n")

@@ -191,9 +191,7 @@ def _show(
     commit, outcome = repo.commit(turn.at), _outcome(turn)
     rank = max(turn.ranks[turn.at], turn.ranks[turn.before])
     author, _, subject = _author_and_subject(commit)
-    when = "until"
-    if outcome == "won":
-        when = "since"
+    when = "since" if outcome == "won" else "until"
     rows = [
         ("commit", f"{turn.at[:12]}  {commit.commit_date:%Y-%m-%d %H:%M}"),
         ("author", author),

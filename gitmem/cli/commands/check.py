@@ -94,9 +94,7 @@ def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[
     head = repo.head()
     if head is None:
         return [], 0, ["there is no commit yet"]
-    base = ""
-    if options.base:
-        base = repo.resolve(options.base)
+    base = repo.resolve(options.base) if options.base else ""
     paths = [path.strip("/").removeprefix("./") for path in options.paths]
     read = documents.read(repo, head, config.memory_daily, paths)
     for path in paths:
@@ -113,9 +111,7 @@ def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[
 
 def _line(one: Finding) -> str:
     """A finding as one line of output, with its newline."""
-    mark = "suspect"
-    if one.sure:
-        mark = one.state.value
+    mark = one.state.value if one.sure else "suspect"
     return escape(f"{one.path}:{one.line}: {mark} {one.kind} {words_of(one)}", "") + "\n"
 
 

@@ -55,9 +55,7 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
         rows = [row for row in rows if row["key"].lower() == wanted]
         if not rows:
             near = get_close_matches(wanted, [git_name(name) for name in SETTINGS], 1)
-            hint = ""
-            if near:
-                hint = f"did you mean {near[0]}? "
+            hint = f"did you mean {near[0]}? " if near else ""
             raise UsageError(f"there is no setting '{key}'", f"{hint}'git mem config --list' shows them all")
     known = {row["key"].lower(): row["key"] for row in rows}
     for name in clones_settings(Path.cwd(), os.environ):

@@ -83,9 +83,7 @@ def as_text(outcome: Outcome, dry_run: bool) -> str:
     elif dry_run:
         lines.append(f"would commit {summary(outcome)}")
     else:
-        where = ""
-        if outcome.branch:
-            where = f" on {outcome.branch}"
+        where = f" on {outcome.branch}" if outcome.branch else ""
         lines.append(f"committed {summary(outcome)}{where}: {outcome.commit[:12]}")
     return escape("\n".join(lines) + "\n")
 

@@ -112,9 +112,7 @@ def _remote(repo: Repository) -> list[Check]:
     """Checks of the protection of GitHub's default branch. Raises GitMemError if `origin` is not at GitHub or there is
     no token."""
     forge = forge_of(publish.remote_url(repo, "origin"), os.environ)
-    client = None
-    if forge:
-        client = forge_client(forge)
+    client = forge_client(forge) if forge else None
     if not isinstance(client, GitHubClient) or client.forge.name != "GitHub":
         raise GitMemError("--remote asks GitHub, and 'origin' is not there or there is no token", "set GITHUB_TOKEN")
     branch = client.default_branch()

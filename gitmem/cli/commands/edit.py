@@ -95,9 +95,7 @@ def _change_lifetime(repo: Repository, config: Config, place: tuple[str, int], o
     if options.pin is not None:
         plan = lifetimes.pin_plan(config, *place, options.pin, options.reason)
     elif options.until is not None:
-        last = None
-        if options.until != "never":
-            last = parse_date(options.until)
+        last = parse_date(options.until) if options.until != "never" else None
         plan = lifetimes.until_plan(config, *place, last, options.reason)
     else:
         plan = lifetimes.end_plan(config, *place, now().date(), options.reason)

@@ -329,9 +329,7 @@ def _is_below_floor(run: list[QuestionResult], name: str, floors: Sequence[tuple
     none."""
     figures = summarise(run)["all"].figures
     missed = [(figure, least) for figure, least in floors if figures[figure] < least]
-    variant = ""
-    if name:
-        variant = f" with {name}"
+    variant = f" with {name}" if name else ""
     for figure, least in missed:
         say(f"{figure} is {figures[figure]:.3f}, below {least:g}{variant}")
     return bool(missed)

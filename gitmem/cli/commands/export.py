@@ -96,10 +96,6 @@ def _show(bundle: Bundle, folder: Path, commit: str, *, dry_run: bool) -> None:
         say(f"git mem: {path} is left out: {reason}")
     for path in bundle.withheld:
         say(f"git mem: {path}: lines that the gate would block are not exported (git mem scan {path})")
-    facts = ""
-    if bundle.facts:
-        facts = f" ({counted(bundle.facts, 'fact')} among them)"
-    verb = "wrote"
-    if dry_run:
-        verb = "would write"
+    facts = f" ({counted(bundle.facts, 'fact')} among them)" if bundle.facts else ""
+    verb = "would write" if dry_run else "wrote"
     write(escape(f"{verb} {counted(len(bundle.files), 'file')}{facts} of {commit[:12]} to {folder}\n"))

@@ -253,9 +253,7 @@ def _show_session(outcome: ImportedSession, options: ImportCommand, *, each: boo
     if outcome.problem:
         say(f"git mem: {place} is left out: {outcome.problem}")
     elif each and outcome.episode and outcome.done == "imported":
-        would = ""
-        if options.dry_run:
-            would = "would write "
+        would = "would write " if options.dry_run else ""
         write(escape(f"{would}{outcome.episode}  {counted(len(outcome.lines), 'line')}  {place}\n"))
     if each:
         for text, reason in outcome.skipped:
@@ -272,9 +270,7 @@ def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, ea
             write(f"{counted(counts[state], 'session')}: {state}\n")
     say_masked(totals.masks)
     if totals.refused:
-        hint = ""
-        if not each:
-            hint = ": -v says why"
+        hint = "" if each else ": -v says why"
         write(f"{counted(totals.refused, 'line')} refused by the gate{hint}\n")
     if listing.left_out and options.source in SERVICES:
         write(f"{counted(len(listing.left_out), 'conversation')} without a turn\n")

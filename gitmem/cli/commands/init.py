@@ -144,9 +144,7 @@ def _lay_out(options: InitOptions) -> None:
              "accepted": accepted, "dry_run": options.dry_run}
         )  # fmt: skip
         return
-    would = ""
-    if options.dry_run:
-        would = "would "
+    would = "would " if options.dry_run else ""
     if done.initialised:
         write(escape(f"{would}git init {done.root}\n"))
     for path in done.written:
@@ -162,9 +160,7 @@ def _lay_out(options: InitOptions) -> None:
         enter = ""
         if options.folder.resolve() != Path.cwd():
             enter = f"cd {quote(str(options.folder))}; "
-        scan = ""
-        if adopted:
-            scan = "git mem scan; "
+        scan = "git mem scan; " if adopted else ""
         write(escape(f'next: {enter}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
 
 
@@ -176,18 +172,14 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
     folder = folder_name(options.inside)
     settings = folder_settings_text(_settings_now(place), folder)
     done = create_memory_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
-    accepted = 0
-    if not (place.new or options.dry_run):
-        accepted = accept_head(done.root)
+    accepted = 0 if place.new or options.dry_run else accept_head(done.root)
     if options.as_json:
         value = {"root": str(done.root), "initialised": done.initialised, "written": list(done.written), "kept": []}
         write_json(
             {**value, "notes": [], "adopted": False, "daily": [], "accepted": accepted, "dry_run": options.dry_run}
         )
         return
-    would = ""
-    if options.dry_run:
-        would = "would "
+    would = "would " if options.dry_run else ""
     for path in done.written:
         write(escape(f"{would}write {path}\n"))
     if accepted:

@@ -74,12 +74,8 @@ def command(
     if not dry_run and not server:
         state_dir(repo.common_dir)  # created here, so that no hook creates it while a script removes the repository
     shared = is_shared(repo, folder)
-    python = ""
-    if not shared:
-        python = sys.executable
-    only = ""
-    if serves_others(repo, folder):
-        only = repo.common_dir.as_posix()
+    python = "" if shared else sys.executable
+    only = repo.common_dir.as_posix() if serves_others(repo, folder) else ""
     if only and not _may_use(folder, ask=not (dry_run or as_json)):
         return Exit.DONE
     former = former_name(repo.common_dir)
@@ -153,9 +149,7 @@ def show_steps(steps: list[Step], folder: Path, dry: bool, as_json: bool, nothin
         done = [{"hook": step.path.name, "what": step.what} for step in steps]
         write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": bool(merging)})
         return
-    would = ""
-    if dry:
-        would = "would be: "
+    would = "would be: " if dry else ""
     for step in steps:
         write(escape(f"{would}{step.path.name}: {step.what}") + "\n")
     if merging:

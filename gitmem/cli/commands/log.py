@@ -60,9 +60,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         for log in day.logs:
             for section in log.sections:
                 title = " ".join(filter(None, (section.time, section.topic)))
-                who = ""
-                if log.agent:
-                    who = f" [{log.agent}]"
+                who = f" [{log.agent}]" if log.agent else ""
                 where = f"{log.path}:{section.start_line}"
                 out.append(f"  {escape(title, '')}{escape(who, '')}  {paint(escape(where, ''), 'dim', on)}")
                 out += [f"    {escape(normalise(line), '')}" for line in section.lines]

@@ -54,9 +54,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     labels = Labels(size=marker)
     if max(map(len, versions)) > MAX_MERGED_BYTES:
         merged, clean = merge_text(os.environ, versions[1], versions[0], versions[2], marker=marker)
-        conflicts = 1
-        if clean:
-            conflicts = 0
+        conflicts = 0 if clean else 1
     else:
         done = merge_memory(
             versions[0], versions[1], versions[2], path,
@@ -100,9 +98,7 @@ def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], p
     if merged in texts and is_encrypted(same := stored[texts.index(merged)]):
         return same
     git_crypt = _git_crypt()
-    data = None
-    if git_crypt:
-        data = git_crypt.encrypted_as(merged, encrypted)
+    data = git_crypt.encrypted_as(merged, encrypted) if git_crypt else None
     if data is None:
         raise GitMemError(f"git-crypt did not encrypt the merged text of '{path}'", "git-crypt status")
     return data

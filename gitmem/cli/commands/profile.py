@@ -89,9 +89,7 @@ def _ensure_apart_from_others(root: Path, known: dict[str, profiles.Profile]) ->
     """Raise UsageError if the folder `root` is another profile's memory, lies in it or around it, or shares its
     repository (a linked work tree), and if it is a folder inside the work tree of a repository."""
     real = root.resolve()
-    mine = None
-    if _is_repository(root):
-        mine = discover(root, os.environ).common_dir.resolve()
+    mine = discover(root, os.environ).common_dir.resolve() if _is_repository(root) else None
     for other in known.values():
         theirs = other.root.resolve()
         if theirs in real.parents or real in theirs.parents:
@@ -129,12 +127,8 @@ def list_command(as_json: bool) -> None:
     if not known:
         say("there are no profiles: git mem profile add NAME makes one")
     for profile in known:
-        mark = " "
-        if profile.name == active:
-            mark = "*"
-        gone = "  (gone)"
-        if profile.root.is_dir():
-            gone = ""
+        mark = "*" if profile.name == active else " "
+        gone = "" if profile.root.is_dir() else "  (gone)"
         write(escape(f"{mark} {profile.name}  {profile.root}{gone}\n"))
 
 
@@ -163,9 +157,7 @@ def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
     pairs = user_settings(os.environ)
     known = profiles.read(pairs)
     before = profiles.active_name(pairs)
-    chosen = None
-    if name:
-        chosen = profiles.find_profile(known, name)
+    chosen = profiles.find_profile(known, name) if name else None
     for profile in (known.get(before), chosen):
         if profile is not None:
             _clear(profile)

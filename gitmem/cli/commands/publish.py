@@ -45,9 +45,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     forge = forge_of(publish.remote_url(repo, remote), os.environ)
     if base:
         publish.ensure_base_exists(repo, remote, base)
-    client = None
-    if forge:
-        client = forge_client(forge)
+    client = forge_client(forge) if forge else None
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))
     done = publish.publish(
@@ -58,9 +56,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     if as_json:
         write_json(done)
     elif done.pull and forge:
-        verb = "updated"
-        if done.pull.created:
-            verb = "opened"
+        verb = "opened" if done.pull.created else "updated"
         say(f"{verb} {forge.proposal} {forge.number_of(done.pull.number)}")
         write(escape(done.pull.url, "") + "\n")
     elif forge is None:

@@ -53,9 +53,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
         if facts:
             out += ["", paint(title, "heading", on)]
             for fact in facts[:MAX_FACTS]:
-                times = ""
-                if fact.id in total.counts:
-                    times = f"{total.counts[fact.id]}x"
+                times = f"{total.counts[fact.id]}x" if fact.id in total.counts else ""
                 out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
             if len(facts) > MAX_FACTS:
                 out += [f"  and {len(facts) - MAX_FACTS} more"]

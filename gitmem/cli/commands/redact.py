@@ -115,9 +115,7 @@ def refuse_excessive(plans: Sequence[Plan]) -> None:
     """Raise Refused if the masks would take more of a file than is allowed without --force."""
     for plan in plans:
         if plan.redaction.excessive(plan.size):
-            characters = "all"
-            if not plan.redaction.whole:
-                characters = f"{plan.redaction.characters:,}"
+            characters = "all" if plan.redaction.whole else f"{plan.redaction.characters:,}"
             raise Refused(
                 f"nothing is masked: it would take {characters} of the {plan.size:,} characters of '{plan.path}'",
                 "look first: git mem redact --dry-run shows each mask; --force masks it all the same",

@@ -109,7 +109,5 @@ def _show(correction: Correction, selector: Selector, options: RevertOptions) ->
     elif options.dry_run:
         say(f"{facts} would go; nothing was changed")
     else:
-        they = "they"
-        if len(correction.removals) == 1:
-            they = "it"
+        they = "it" if len(correction.removals) == 1 else "they"
         say(f"{facts} taken back in {correction.commit[:12]}; {they} will not be promoted again")

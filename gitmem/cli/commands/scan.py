@@ -121,9 +121,7 @@ def command(**given: Any) -> int:
             "PATH, --staged, --range, --history, --trial and --explain are different questions", "ask one at a time"
         )
     repo, _ = open_here()
-    form = "json"
-    if not options.as_json:
-        form = options.form
+    form = "json" if options.as_json else options.form
     if options.audit:
         return show_audit(repo, form)
     if options.explain:
@@ -285,9 +283,7 @@ def show_audit(repo: Repository, form: str) -> int:
     else:
         out = []
         for entry, state in rows:
-            until = "no end"
-            if entry.until:
-                until = entry.until.isoformat()
+            until = entry.until.isoformat() if entry.until else "no end"
             texts = entry.fingerprint or f"{counted(len(entry.fingerprints), 'text')} of the file:"
             line = f"{state} {until} {texts} {entry.rule} {entry.path}: {entry.reason}"
             out.append(escape(line, keep="") + "\n")

@@ -70,9 +70,7 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
             tenant = owner.tenant(DEV_TENANT, make=True)
             for place in repositories:
                 local = Path(place).expanduser()
-                address = place
-                if local.exists():
-                    address = os.path.abspath(local)
+                address = os.path.abspath(local) if local.exists() else place
                 owner.add_repository(tenant, os.path.basename(address.rstrip("/")).removesuffix(".git"), address)
             owner.revoke(tenant, "dev")
             token = owner.new_token(tenant, "dev", "admin", (), 0, now())

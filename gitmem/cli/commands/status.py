@@ -67,9 +67,7 @@ def command(as_json: bool) -> None:
     if recalled := _receipts_in_words(repo, config):
         lines.append(f"receipts  {recalled}")
     for odd in status.odd:
-        hint = ""
-        if odd.hint:
-            hint = f"\n    {odd.hint}"
+        hint = f"\n    {odd.hint}" if odd.hint else ""
         lines.append(f"! {odd.path}: {odd.reason}{hint}")
     on = colour("auto")
     page("\n".join(_painted(escape(line), on) for line in lines) + "\n", wrap=True)
@@ -116,9 +114,7 @@ def _receipts_in_words(repo: Repository, config: Config) -> str:
         return ""
     total = receipts.totals(found)
     most, never = recalled(repo, config, total.counts)
-    often = ""
-    if most:
-        often = f"; most often MEMORY.md:{most[0].line} ({total.counts[most[0].id]}x)"
+    often = f"; most often MEMORY.md:{most[0].line} ({total.counts[most[0].id]}x)" if most else ""
     return f"{total.tokens_a_day} tokens a day this week{often}; {counted(len(never), 'fact')} never; git mem receipts"
 
 

@@ -50,9 +50,7 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
     if timer:
         if repo.root is None:
             raise GitMemError("a bare repository has nothing to sync", "run it in a clone")
-        name = ""
-        if remote:
-            name = remote_of(repo, remote, unattended=True).name
+        name = remote_of(repo, remote, unattended=True).name if remote else ""
         write(text_of(timer, repo.root, sys.executable, every, name))
         return Exit.DONE
     chosen = remote_of(repo, remote, unattended=not sys.stdin.isatty())
@@ -83,17 +81,13 @@ def _say(done: Synced, quiet: bool) -> None:
         else:
             say("hint: commit it, or move it away, then git mem sync")
     elif done.received or done.sent or not quiet:
-        would = ""
-        if done.state == "would sync":
-            would = "would be "
+        would = "would be " if done.state == "would sync" else ""
         if done.received or done.sent:
             received, sent = counted(done.received, "commit"), counted(done.sent, "commit")
             say(f"{name}: {received} {would}received, {sent} {would}sent")
         else:
             say(f"{name}: nothing new on either side")
-    where = ""
-    if done.paths:
-        where = f" of {_names(done.paths)}"
+    where = f" of {_names(done.paths)}" if done.paths else ""
     for kept in done.kept:
         say(f"both sides changed the same text{where}: theirs stands, yours is on {kept}")
         say(f"hint: git diff HEAD {kept}; git merge {kept} takes yours instead")

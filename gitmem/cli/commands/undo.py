@@ -55,17 +55,13 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     if asks and not click.confirm("take this back?", err=True):
         say("nothing was changed")
         return 1
-    done = plan
-    if not dry_run:
-        done = undo(repo, config, plan)
+    done = plan if dry_run else undo(repo, config, plan)
     if as_json:
         write_json({**json_object(without_forgotten(done, forgotten)), "dry_run": dry_run})
     elif dry_run:
         say("nothing was changed")
     else:
-        where = ""
-        if done.branch:
-            where = f" on '{done.branch}'"
+        where = f" on '{done.branch}'" if done.branch else ""
         say(f"taken back in commit {done.commit[:12]}{where}" if done.commit else "taken back in the work tree")
         say_if_detached(repo, done.commit if not done.branch else "")
         if done.committed_since:
@@ -83,9 +79,7 @@ def _since(plan: Undo) -> str:
     """A phrase that says whether a write that was not committed by git-mem was committed by hand later."""
     if not plan.committed_since:
         return "not committed"
-    part = " in part"
-    if len(plan.committed_since) == len(plan.files):
-        part = ""
+    part = "" if len(plan.committed_since) == len(plan.files) else " in part"
     return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.committed_in)}"
 
 

@@ -37,9 +37,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     """
     repo, config = open_here()
     chosen = split_range(repo, span)
-    globs = config.memory_paths
-    if chosen.base:
-        globs = range_memory_paths(repo, chosen)
+    globs = range_memory_paths(repo, chosen) if chosen.base else config.memory_paths
     verdict = verify.verify(repo, chosen.base, chosen.tip, policy=policy, globs=globs)
     for note in verdict.notes:
         say(f"note: {note}")
@@ -57,9 +55,7 @@ def summary(verdict: Verdict) -> str:
     why`)."""
     counts = Counter(row.attribution.support for row in verdict.facts)
     kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
-    findings = "no finding"
-    if verdict.flaws:
-        findings = counted(len(verdict.flaws), "finding")
+    findings = counted(len(verdict.flaws), "finding") if verdict.flaws else "no finding"
     text = f"{counted(verdict.checked, 'fact')} checked, {findings}"
     if kinds:
         return f"{text} ({kinds})"

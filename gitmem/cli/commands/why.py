@@ -117,9 +117,7 @@ def _commit(answer: Answer) -> str:
     """The short id and the date of the commit that wrote the line."""
     if not answer.commit:
         return "none yet"
-    date = ""
-    if answer.date:
-        date = answer.date.strftime("  %Y-%m-%d %H:%M")
+    date = answer.date.strftime("  %Y-%m-%d %H:%M") if answer.date else ""
     return answer.commit[:12] + date
 
 
@@ -140,9 +138,7 @@ def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
     """A line about the fact that amends this one, or that this one amends: its place, day and text, and the reason of
     the link. `word`: "amends" or "amended by"."""
     where = paint(f"{escape(end.path, '')}:{end.start_line}", "path", on)
-    gone = ""
-    if end.commit:
-        gone = f"no longer there since after {end.commit[:12]}"
+    gone = f"no longer there since after {end.commit[:12]}" if end.commit else ""
     if end.proposed:
         word = f"perhaps {word}"
     about = " · ".join(filter(None, (end.date, gone, end.reason)))

@@ -52,9 +52,7 @@ class SignTables:
             with suppress(OSError):
                 os.utime(self._place(key), ns=(time.time_ns(), time.time_ns()))
             return known
-        after = 0
-        if known is not None and len(known.ids):
-            after = int(known.ids[-1])
+        after = int(known.ids[-1]) if known is not None and len(known.ids) else 0
         table: Table | None = extended(known, read(after, self.most // 8), upto)
         if table is not None and size(table) > self.most:
             table = None

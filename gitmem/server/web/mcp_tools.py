@@ -239,9 +239,7 @@ def _of_file(hit: SearchHit, query: str) -> Hit:
 
 def _of_commit(hit: SearchHit, query: str) -> Hit:
     """The hit of a commit; its author, date, subject and state stand before its text."""
-    state = ""
-    if hit.state:
-        state = f" ({hit.state} by {hit.by})"
+    state = f" ({hit.state} by {hit.by})" if hit.state else ""
     said = f"{hit.author}, {hit.date}: {hit.subject}{state}\n{shortened(hit.text, query)}"
     return Hit(
         repository=one_line(hit.repository), path="", start_line=hit.start_line, end_line=hit.end_line,

@@ -91,9 +91,7 @@ def page(view: View) -> Response:
 def _compared_with(view: View, first: str, head: str) -> tuple[str, str]:
     """(the commit that `head` is compared with, `first` if that is another commit). It is the merge base when the two
     have diverged, else `first`."""
-    base = None
-    if first and head:
-        base = view.repo.merge_base(first, head)
+    base = view.repo.merge_base(first, head) if first and head else None
     if base and base not in (first, head):
         return base, first
     return first, ""

@@ -69,9 +69,7 @@ def page(view: View) -> Response:
         order = ""
     rows = view.facts.in_order(view.repo, view.snapshot.commit, rows, order, view.today)
     number, count, shown = page_of(view, rows, MAX_FACTS)
-    files = 0
-    if not view.facts.rows:
-        files = len(file_paths(view))
+    files = 0 if view.facts.rows else len(file_paths(view))
     return view.render(
         "facts.html", rows=shown, total=len(rows), number=number, pages=count, asked="", choice=choice,
         options=options(view), hits=(), notes=(), answered=False, marks=None, order=order, orders=ORDER_TITLES,
@@ -105,9 +103,7 @@ def _search_page(view: View, question: str, choice: FactFilter) -> Response:
     from gitmem.search.search import Query, search
 
     has_filters = replace(choice, type="", tag="", path="") != FactFilter()  # filters that a Query does not have
-    limit = MAX_HITS
-    if has_filters:
-        limit = MAX_HITS_BEFORE_FILTERS
+    limit = MAX_HITS_BEFORE_FILTERS if has_filters else MAX_HITS
     types, tags, paths = (tuple(filter(None, (value,))) for value in (choice.type, choice.tag, choice.path))
     query = Query(
         question, limit=limit, commit=view.snapshot.commit, types=types, tags=tags, paths=paths, explain=True,

@@ -118,9 +118,7 @@ def _title(data: bytes, path: str) -> str:
 
 def _inside(paths: Sequence[str], folder: str) -> tuple[list[str], list[Folder]]:
     """(the files directly in a folder, its subfolders). `paths`: all files below the folder."""
-    prefix = ""
-    if folder:
-        prefix = f"{folder}/"
+    prefix = f"{folder}/" if folder else ""
     start = len(prefix)
     files = [path for path in paths if "/" not in path[start:]]
     below = Counter(path[start:].partition("/")[0] for path in paths if "/" in path[start:])

@@ -74,9 +74,7 @@ def _session(name: str, rows: Sequence[Receipt], most: int, episode: EpisodeFile
     total = receipts.totals(rows)
     moments = [receipt.at for receipt in rows]
     durations = sorted(receipt.milliseconds for receipt in rows) or [0]
-    path = ""
-    if episode:
-        path = episode.path
+    path = episode.path if episode else ""
     return Session(
         name, min(moments, default=None), max(moments, default=None), len(rows) - searches, searches,
         sum(total.tokens.values()), durations[len(durations) // 2],

@@ -88,9 +88,7 @@ def page(view: View) -> Response:
     facts = [row for row in view.facts.rows if (row.path, row.fact.id) in citing]
     key = (view.snapshot.commit or view.repo.head(), day, view.config)
     changes = view.site.cache.get("committed", key, lambda: _changes_of_day(view, day))
-    first = 0
-    if 0 < view.number("from") <= len(entries):
-        first = view.number("from") - 1
+    first = view.number("from") - 1 if 0 < view.number("from") <= len(entries) else 0
     shown = first_that_fit(entries[first : first + MAX_ROWS], lambda entry: entry.text, MAX_SECTION_BYTES)
     return view.render(
         "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
