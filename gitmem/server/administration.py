@@ -129,16 +129,6 @@ class Administration:
             "UPDATE token SET revoked = now() WHERE tenant = %s AND name = %s AND revoked IS NULL", (tenant, name)
         ).rowcount
 
-    def tokens(self, tenant: int) -> list[dict[str, Any]]:
-        """A row for each token of a tenant, in the order in which they were made, also for those that are not valid any
-        more. It has neither the token nor its hash. `repositories`: numbers, None for all of the tenant. `created`,
-        `expires`, `revoked`: ISO texts or None."""
-        rows = self._connection.execute(
-            "SELECT name, scope, repositories, created, expires, revoked FROM token WHERE tenant = %s ORDER BY id",
-            (tenant,),
-        )
-        return _as_dicts("name scope repositories created expires revoked", rows)
-
     def jobs(self) -> list[dict[str, Any]]:
         """A row for each job in the queue, of all tenants: first the jobs that failed for good ("dead"), then by due
         time. `tenant` is a name, `repository` a number. Times are ISO texts."""

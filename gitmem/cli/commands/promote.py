@@ -78,11 +78,11 @@ def command(**given: Any) -> int:
     git mem promote --branch memory/review
     """
     options = PromoteOptions(**given)
-    if options.hook or options.background:
-        if options.hook:
-            start(options.hook)
-        elif options.background:
-            run(options.background)
+    if options.hook:
+        start(options.hook)
+        return Exit.DONE
+    if options.background:
+        run(options.background)
         return Exit.DONE
     if options.branch and options.mode:
         raise UsageError("--branch goes without --commit, --commit-per-fact and --stage")

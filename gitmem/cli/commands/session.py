@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -292,25 +292,6 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
         write(escape(f"{verb} {path}\n"))
 
 
-class CompactOptions(NamedTuple):
-    """The transcript and options of one compaction, as `git mem session compact -h` has them.
-
-    `target`: the file of `-o`; None for standard output, or with `in_place` the transcript itself. `session`: "" for
-    the transcript's own id. `agent`: "" for `mem.agent`. `keep`: the number of spoken turns that stay. `window`:
-    tokens, None for `mem.sessionWindow`.
-    """
-
-    transcript: Path
-    target: Path | None
-    in_place: bool
-    session: str
-    agent: str
-    keep: int
-    focus: str
-    window: int | None
-    force: bool
-
-
 @command.command("compact")
 @transcript_argument
 @output_option
@@ -321,7 +302,10 @@ class CompactOptions(NamedTuple):
 @click.option("--focus", default="", help="Words whose sentences the summary takes first.")
 @click.option("--window", type=int, default=None, help="The model's context in tokens (mem.sessionWindow).")
 @click.option("--force", is_flag=True, help="Compact even where it is not due.")
-def compact_command(**given: Any) -> None:
+def compact_command(
+    transcript: Path, target: Path | None, in_place: bool, session: str, agent: str, keep: int, focus: str,
+    window: int | None, force: bool,
+) -> None:  # fmt: skip
     """Replace the oldest turns of TRANSCRIPT by a summary.
 
     They are flushed first. The last turns stay verbatim and every tool call keeps its result. Writes to standard output
@@ -334,29 +318,26 @@ def compact_command(**given: Any) -> None:
     from gitmem.sessions.rolling_summary import render
     from gitmem.sessions.state import summary
 
-    options = CompactOptions(**given)
-    data, transcript = read(options.transcript)
+    data, conversation = read(transcript)
     repo, config = open_here()
     when = now()
-    say_ended(end_due_sessions(repo, config, when, transcript, options.session))
-    size = config.session_window if options.window is None else options.window
+    say_ended(end_due_sessions(repo, config, when, conversation, session))
+    size = config.session_window if window is None else window
     reason = compaction_reason(
-        transcript.turns, size, config.session_reserve, config.session_soft, config.session_share
+        conversation.turns, size, config.session_reserve, config.session_soft, config.session_share
     )
     flush(
-        repo, config, transcript, Source(options.session, options.agent, place(options.transcript)), now=when,
+        repo, config, conversation, Source(session, agent, place(transcript)), now=when,
         model=session_model(repo, config, when, os.environ),
     )  # fmt: skip
-    if not reason and not options.force:
+    if not reason and not force:
         say("git mem: compaction is not due; --force compacts all the same")
-        put(data, options.transcript, options.target, options.in_place)
+        put(data, transcript, target, in_place)
         return
-    rewritable(transcript)
-    compaction = compact(transcript.turns, keep=options.keep)
-    so_far = summary(repo.common_dir, transcript, options.session, keep=options.keep)
-    text = render(so_far, focus=options.focus)
-    rewritten = compact_transcript(data, compaction.kept, compaction.dropped, text)
-    put(rewritten, options.transcript, options.target, options.in_place)
+    rewritable(conversation)
+    compaction = compact(conversation.turns, keep=keep)
+    text = render(summary(repo.common_dir, conversation, session, keep=keep), focus=focus)
+    put(compact_transcript(data, compaction.kept, compaction.dropped, text), transcript, target, in_place)
     gone = counted(len(compaction.dropped), "turn")
     say(f"git mem: {gone} summed up, {len(compaction.kept)} kept ({reason or 'forced'})")
 
