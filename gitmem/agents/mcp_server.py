@@ -193,9 +193,6 @@ def _prompt(params: Params) -> dict[str, Any]:
     wanted = given.get("range", "main..HEAD")
     if not isinstance(wanted, str):
         raise ProtocolError(INVALID_PARAMS, "'range' takes a text, as in main..HEAD")
-    if name == "review_memory":
-        text = REVIEW.format(range=one_line(wanted))
-    else:
-        text = PROMOTE
+    text = REVIEW.format(range=one_line(wanted)) if name == "review_memory" else PROMOTE
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {"description": known["description"], "messages": [message]}

@@ -69,10 +69,7 @@ def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
         query = query_of(request, when, repo, forgotten_texts(repo))
         answer = search(repo, config, query, when, opened.kept_index)
         _search_receipt(pool, repo, answer, began)
-    if answer.at == "worktree":
-        commit = ""
-    else:
-        commit = answer.at
+    commit = "" if answer.at == "worktree" else answer.at
     passages = [
         _commit_passage(hit, query.text) if hit.kind else _file_passage(hit, query.text, commit) for hit in answer.hits
     ]
@@ -93,14 +90,8 @@ def _file_passage(hit: Hit, query: str, commit: str) -> str:
     from gitmem.search.results import shortened
 
     text = shortened(hit.text, query)
-    if hit.date in hit.path:
-        date = ""
-    else:
-        date = hit.date
-    if hit.trust == "committed":
-        trust = ""
-    else:
-        trust = hit.trust
+    date = "" if hit.date in hit.path else hit.date
+    trust = "" if hit.trust == "committed" else hit.trust
     note = _note(_topic_words(hit.topic, hit.path, text), date, hit.type, hit.note, *map(_source_place, hit.sources))
     return passage(text, hit.path, (hit.start_line, hit.end_line), commit=commit, trust=trust, note=note)
 
@@ -132,10 +123,7 @@ def _commit_passage(hit: Hit, query: str) -> str:
     """A passage of the history: a line that a commit wrote, with the commit's author, day and subject."""
     from gitmem.search.results import shortened
 
-    if hit.by:
-        state = f"{hit.state} by {hit.by[:12]}"
-    else:
-        state = hit.state
+    state = f"{hit.state} by {hit.by[:12]}" if hit.by else hit.state
     said = f"{hit.author}, {hit.date}: {hit.subject}\n{shortened(hit.text, query)}"
     return passage(said, "", commit=hit.commit, note=_note("history", state))
 

@@ -63,10 +63,7 @@ def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[st
     given: dict[str, tuple[str, Any]] = {}  # the tool's own name -> the spelling, the value
     unknown = []
     for spelled, value in arguments.items():
-        if spelled in properties:
-            name = spelled
-        else:
-            name = names.get(folded(spelled), "")
+        name = spelled if spelled in properties else names.get(folded(spelled), "")
         if value is None and (name or spelled in properties):
             continue
         if not name:
@@ -93,10 +90,7 @@ def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
     own = {folded(name): name for name in properties}
     others = {other: name for name in properties for other in SPELLINGS.get(name, ())}
     has_range = "lines" in properties and ("from" in properties or "first" in properties)
-    if has_range:
-        last = dict.fromkeys(LAST_LINE, END)
-    else:
-        last = {}
+    last = dict.fromkeys(LAST_LINE, END) if has_range else {}
     return {**last, **others, **own}
 
 

@@ -316,10 +316,7 @@ class Memory:
         modes = (Mode.COMMIT.value, Mode.EACH.value, Mode.STAGE.value)
         if mode not in modes:
             raise UsageError(f"'{mode}' is no mode", f"one of {', '.join(modes)}, or branch=")
-        if branch:
-            where = Mode.BRANCH
-        else:
-            where = Mode(mode)
+        where = Mode.BRANCH if branch else Mode(mode)
         if dry_run:
             where = Mode.NOTHING
         request = Request(mode=where, since=since, limit=limit, branch=branch, accept=tuple(accept))
@@ -358,10 +355,7 @@ class Memory:
             raise UsageError("what is to become of the fact?", "give text, or one of pinned, until and over")
         place, today = self._place(path, line, id), self.now().date()
         if text:
-            if supersede:
-                change = corrections.supersede
-            else:
-                change = corrections.edit
+            change = corrections.supersede if supersede else corrections.edit
             return _corrected(change(self.repo, self.config, place, text, reason, today))
         if pinned is not None:
             plan = lifetimes.pin_plan(self.config, *place, pinned, reason)
@@ -400,10 +394,7 @@ class Memory:
             from gitmem.sessions.working_memory import delete_containing
 
             done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
-            if dry_run:
-                values = []
-            else:
-                values = delete_containing(self.repo.common_dir, done.texts)
+            values = [] if dry_run else delete_containing(self.repo.common_dir, done.texts)
             return cast(Corrected, {**erasure.erasure_value(done), "session_values": values})
         return _corrected(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))
 

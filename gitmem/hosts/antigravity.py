@@ -44,14 +44,8 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 def _person_turn(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
     """The turn of the person's request, without the text that Antigravity puts around it."""
     found = REQUEST.search(text)
-    if found:
-        said = found[1].strip()
-    else:
-        said = text
-    if string_at(entry, "source") == "USER_EXPLICIT":
-        by = By.SPEAKER
-    else:
-        by = By.HOST
+    said = found[1].strip() if found else text
+    by = By.SPEAKER if string_at(entry, "source") == "USER_EXPLICIT" else By.HOST
     if said:
         yield Turn(place.id, Role.USER, said, place.line, place.at, by=by)
 

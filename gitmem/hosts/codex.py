@@ -61,10 +61,7 @@ def _item(item: Mapping[str, Any], place: Place) -> Iterator[Turn]:
 
 def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
     payload = entry.get("payload")
-    if isinstance(payload, dict) and "output" in payload:
-        item = payload
-    else:
-        item = entry
+    item = payload if isinstance(payload, dict) and "output" in payload else entry
     item["output"] = text
 
 
@@ -72,10 +69,7 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
     if string_at(like, "type") not in ("response_item", "compacted"):
         return message
-    if "timestamp" in like:
-        stamp = {"timestamp": like["timestamp"]}
-    else:
-        stamp = {}
+    stamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
     return {**stamp, "type": "response_item", "payload": message}
 
 

@@ -33,10 +33,7 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 def _answer(event: str, text: str) -> dict[str, Any]:
     """Cursor's form of an answer. For a prompt its reference (September 2026) names only `continue`; its client (3.20)
     also reads the context."""
-    if event == "beforeSubmitPrompt":
-        go_on = {"continue": True}
-    else:
-        go_on = {}
+    go_on = {"continue": True} if event == "beforeSubmitPrompt" else {}
     return {**go_on, "additional_context": text}
 
 

@@ -63,10 +63,7 @@ def _journal(data: bytes) -> Transcript:
         session = session or string_at(entry, "sessionId")
         if isinstance(entry.get("$rewindTo"), str):
             ids = list(messages)
-            if entry["$rewindTo"] in messages:
-                first = ids.index(entry["$rewindTo"])
-            else:
-                first = len(ids)
+            first = ids.index(entry["$rewindTo"]) if entry["$rewindTo"] in messages else len(ids)
             messages = {ident: messages[ident] for ident in ids[:first]}
         for message in objects_at(object_at(entry, "$set"), "messages"):
             messages.setdefault(string_at(message, "id") or f"L{number}", message)

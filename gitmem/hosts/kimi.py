@@ -49,10 +49,7 @@ def _message(message: dict[str, Any], place: Place) -> Iterator[Turn]:
     """The turn of a person's message. A message of another origin is a hook's, a reminder, or repeats an event."""
     origin, content = message.get("origin"), message.get("content")
     is_of_person = isinstance(origin, dict) and origin.get("kind") == "user"
-    if isinstance(content, list):
-        text = text_of(content)
-    else:
-        text = string_at(message, "content")
+    text = text_of(content) if isinstance(content, list) else string_at(message, "content")
     if is_of_person and role_of(message.get("role")) is Role.USER and text:
         yield Turn(string_at(message, "id") or place.id, Role.USER, text, place.line, place.at)
 

@@ -156,10 +156,7 @@ def without_quotation_marks(text: str) -> str:
     inner = whole[1:-1]
     if not closing or len(whole) < 3 or whole[-1] not in closing or not inner.strip():
         return text
-    if whole[0] in "'‘":
-        marks = APOSTROPHE.sub("", inner)
-    else:
-        marks = inner
+    marks = APOSTROPHE.sub("", inner) if whole[0] in "'‘" else inner
     if any(mark in marks for mark in (whole[0], *closing)):
         return text
     return inner.strip()

@@ -165,10 +165,7 @@ class Endpoint:
             error = value.get("error", value.get("detail", value))
             if isinstance(error, dict):
                 error = error.get("message", error)
-            if isinstance(error, str):
-                text = error
-            else:
-                text = json.dumps(error, ensure_ascii=False)
+            text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
         if "<html" in text.lower():
             return ""
         line = " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -60,10 +60,7 @@ class _Words(dict[str, tuple[str, ...]]):
         bare = piece.strip(_EDGES)
         if bare.isdigit() and bare.isascii() and len(bare) <= WORD_LIMIT:
             return (bare,)  # not cached: numbers are rarely repeated
-        if bare != piece:
-            pieces = self[bare]
-        else:
-            pieces = tuple(_split_words(piece))
+        pieces = self[bare] if bare != piece else tuple(_split_words(piece))
         if len(piece) <= WORD_LIMIT:
             if len(self) >= _MAX_CACHED:
                 self.clear()

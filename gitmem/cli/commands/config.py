@@ -48,10 +48,7 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
             }
         )
     if key and not list_all:
-        if key.lower().startswith("mem."):
-            wanted = key.lower()
-        else:
-            wanted = f"mem.{key.lower()}"
+        wanted = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
         rows = [row for row in rows if row["key"].lower() == wanted]
         if not rows:
             near = get_close_matches(wanted, [git_name(name) for name in SETTINGS], 1)

@@ -273,10 +273,7 @@ def show_audit(repo: Repository, form: str) -> int:
     """Print every exception with its state, active or ended. Returns 1 if one has ended, else 0. `form`: "json", or any
     other for text."""
     today = now().date()
-    if repo.root:
-        policy = worktree_policy(repo, today)
-    else:
-        policy = _policy_of_head(repo, today)
+    policy = worktree_policy(repo, today) if repo.root else _policy_of_head(repo, today)
     rows = [(entry, "ended" if entry.expired(today) else "active") for entry in policy.allow.entries]
     if form == "json":
         write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})

@@ -68,10 +68,7 @@ def said(messages: Any) -> list[dict[str, str]]:
         if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
             continue
         content = message.get("content")
-        if isinstance(content, list):
-            parts = content
-        else:
-            parts = [{"text": content}]
+        parts = content if isinstance(content, list) else [{"text": content}]
         texts = [part.get("text") for part in parts if isinstance(part, dict)]
         text = "\n".join(text for text in texts if isinstance(text, str) and text)
         if text:
@@ -103,10 +100,7 @@ class GitMem(MemoryProvider):  # type: ignore[misc]
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         session = session_id or self.session
-        if self.started:
-            start = ""
-        else:
-            start = call("SessionStart", {"session_id": session})
+        start = "" if self.started else call("SessionStart", {"session_id": session})
         self.started = True
         texts = (start, call("UserPromptSubmit", {"session_id": session, "prompt": query}))
         return "\n".join(text for text in texts if text)

@@ -176,10 +176,7 @@ def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The texts of a field that holds one text or a list; () if it is not given. Raises UsageError for another value or
     more than MAX_TEXTS texts."""
     value = given.get(name)
-    if isinstance(value, list):
-        values = value
-    else:
-        values = [value]
+    values = value if isinstance(value, list) else [value]
     if value is None:
         values = []
     if len(values) > MAX_TEXTS or not all(isinstance(one, str) for one in values):

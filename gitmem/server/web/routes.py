@@ -171,10 +171,7 @@ class Routes:
     def seen(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/seen."""
         read = bodies.read(bodies.Alert, given)
-        if isinstance(read.alert, str):
-            data = read.alert
-        else:
-            data = json.dumps(read.alert)
+        data = read.alert if isinstance(read.alert, str) else json.dumps(read.alert)
         found = self.operations.seen(caller, data.encode("utf-8", "replace"), read.repository)
         return bodies.Seen(bool(found), found)
 
