@@ -56,9 +56,7 @@ def _href(target: str) -> str:
         scheme = urlsplit(target).scheme.lower()
     except ValueError:
         return "#"
-    if scheme in ("http", "https", "mailto"):
-        return target
-    return "#"
+    return target if scheme in ("http", "https", "mailto") else "#"
 
 
 @cache

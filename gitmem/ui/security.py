@@ -121,9 +121,7 @@ def _cookie(headers: Headers, name: str) -> str:
         jar.load("; ".join(part for part in headers.get("cookie", "").split("; ") if part.startswith(f"{name}=")))
     except CookieError:
         return ""
-    if name not in jar:
-        return ""
-    return jar[name].value
+    return jar[name].value if name in jar else ""
 
 
 def response_headers(nonce: str) -> dict[str, str]:

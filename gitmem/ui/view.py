@@ -18,6 +18,7 @@ from gitmem.agents.repository_pool import OpenRepository, RepositoryPool
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
+from gitmem.gate.quoting import visible
 from gitmem.git.commit import merging
 from gitmem.git.opening import Repository
 from gitmem.memory.forgotten import Forgotten
@@ -133,9 +134,7 @@ class View:
     def done(self) -> str:
         """The oid of the commit that a form just made, on the page that the form led to; else ""."""
         oid = self.fields.get("done", "")
-        if not OID.fullmatch(oid):
-            return ""
-        return oid
+        return oid if OID.fullmatch(oid) else ""
 
     @cached_property
     def undoable(self) -> bool:
@@ -282,3 +281,9 @@ class View:
     @cached_property
     def branches(self) -> Sequence[str]:
         return branches(self.repo)
+
+
+def typed_line(form: Mapping[str, str], name: str) -> str:
+    """A field of a form as one line: white space and line breaks become one space each, and invisible characters are
+    spelled out; "" without the field."""
+    return visible(" ".join(form.get(name, "").split()))

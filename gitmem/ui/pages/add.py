@@ -15,7 +15,6 @@ from starlette.responses import Response
 
 from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate.exceptions import parse_date
-from gitmem.gate.quoting import visible
 from gitmem.git.transaction import Reading
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import fact_id, parse_span
@@ -30,7 +29,7 @@ from gitmem.provenance.named_source import source_keys
 from gitmem.provenance.preview import Plan, commit_previewed, preview
 from gitmem.provenance.trailers import message_of_line
 from gitmem.ui.pages.fact_changes import found_in, refusal_status
-from gitmem.ui.view import View
+from gitmem.ui.view import View, typed_line
 
 Form = dict[str, str]
 FIELDS = ("text", "type", "until", "source", "beside")  # that a person fills in; `beside`: ids separated by commas
@@ -60,8 +59,7 @@ def page(view: View) -> Response:
 def change(view: View, form: Form) -> Response:
     """Show the preview of the new fact, or commit the preview whose token the form has. A refusal shows the form with
     what was typed; if memory has changed since the preview, the preview is shown anew (409)."""
-    typed = {name: form.get(name, "").strip() for name in FIELDS}
-    typed["text"] = visible(" ".join(typed["text"].split()))
+    typed = {name: form.get(name, "").strip() for name in FIELDS} | {"text": typed_line(form, "text")}
     try:
         plan = _plan(view, typed)
         if not form.get(TOKEN):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from gitmem.errors import Changed
-from gitmem.gate.quoting import visible
 from gitmem.memory.rivals import MEMORY, PlacedFact
 from gitmem.promotion import settlement
 from gitmem.promotion.settlement import Answer
@@ -18,7 +17,7 @@ from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.fact_changes import TOKEN, change_page
 from gitmem.ui.rendering import first_that_fit
-from gitmem.ui.view import View
+from gitmem.ui.view import View, typed_line
 
 MAX_PAIRS = 20  # on one page
 MAX_TEXT_BYTES = 15_000  # of all texts on one page
@@ -77,7 +76,7 @@ def settle(view: View, form: dict[str, str], answer_name: str) -> Response:
     Raises UsageError for an agent, and as the plan and `transaction.commit`."""
     settlement.ensure_person(view.config)
     answer = Answer(answer_name)
-    fields = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
+    fields = {**form, "reason": typed_line(form, "reason")}
     pair = settlement.pair_with_id(review_queue.part_value_now(view, "alike"), form.get("pair", ""))
     if pair is None:
         return _change_page(view, answer, fields, None, 409)

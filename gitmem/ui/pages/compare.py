@@ -100,9 +100,7 @@ def _compared_with(view: View, first: str, head: str) -> tuple[str, str]:
 def _start(view: View, count: int) -> int:
     """The number of changes of a group that earlier pages show (`start` of the query); 0 unless it is below `count`,
     the size of the group."""
-    if view.start < count:
-        return view.start
-    return 0
+    return view.start if view.start < count else 0
 
 
 def without_logs(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[FactChange], list[FactChange]]:

@@ -114,9 +114,7 @@ def _former_text(view: View, row: PresentFact, answer: why.Answer) -> str:
     if not answer.commit or answer.edited:
         return ""
     text = next((old.text for old, new in _edits_in(view, answer.commit) if new.id == row.fact.id), "")
-    if view.forgotten.is_removed_text(text):
-        return ""
-    return text
+    return "" if view.forgotten.is_removed_text(text) else text
 
 
 def _current_version(view: View, ident: str) -> PresentFact | None:

@@ -15,7 +15,6 @@ from starlette.responses import Response
 from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate.exceptions import parse_date
 from gitmem.gate.policy import Policy
-from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import Mask
 from gitmem.gate.scan import scan_text
 from gitmem.memory import facts as memory_facts
@@ -27,7 +26,7 @@ from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.review.fact_diff import compare_facts
 from gitmem.sessions.working_memory import delete_containing
 from gitmem.ui.rendering import file_key
-from gitmem.ui.view import OID, View
+from gitmem.ui.view import OID, View, typed_line
 
 Form = dict[str, str]
 TOKEN = "shown"  # the field with the token of the preview that a person saw
@@ -152,9 +151,9 @@ def _with_visible_text(form: Form) -> Form:
 
     Invisible characters are spelled out, and each run of white space and line breaks becomes one space.
     """
-    fields = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
+    fields = {**form, "reason": typed_line(form, "reason")}
     if "text" in form:
-        fields["text"] = visible(" ".join(form["text"].split()))
+        fields["text"] = typed_line(form, "text")
     return fields
 
 

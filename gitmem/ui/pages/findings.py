@@ -24,7 +24,7 @@ from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
 from gitmem.ui.rendering import file_key
-from gitmem.ui.view import View
+from gitmem.ui.view import View, typed_line
 
 MAX_FINDINGS = 40  # on one page
 FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
@@ -102,7 +102,7 @@ class Decision(NamedTuple):
 def read_decision(view: View, form: Mapping[str, str]) -> Decision:
     """The decision in a form that allows a finding; a salt that the form lacks is made. Raises UsageError for a missing
     reason and for an invalid day."""
-    reason = visible(" ".join(form.get("reason", "").split()))
+    reason = typed_line(form, "reason")
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
     salt = form.get("salt", "")

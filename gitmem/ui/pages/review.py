@@ -41,7 +41,7 @@ from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.fact import Line, with_context
 from gitmem.ui.review_queue import Offer
-from gitmem.ui.view import OID, View
+from gitmem.ui.view import OID, View, typed_line
 
 FILTERS = ("type", "day", "agent")  # of proposals, as fields of the query
 MAX_FILTER_CHARS = 100  # of the value of a filter
@@ -264,7 +264,7 @@ def _with_text(item: OfferedOperation, text: str) -> OfferedOperation:
 def refuse(view: View, form: dict[str, str]) -> Response:
     """Reject one proposal with a reason, in one commit. Shows the list with the reason (409) if the proposal has
     changed. Raises UsageError without a reason and for an agent."""
-    reason = visible(" ".join(form.get("reason", "").split()))
+    reason = typed_line(form, "reason")
     try:
         _, _, item, number = _proposal_of(view, form)
     except Changed as error:
@@ -308,7 +308,7 @@ def refuse_chosen(view: View, form: dict[str, str]) -> Response:
     """Reject the chosen proposals with one reason, in one commit. Shows the list with what is wrong (409) if none is
     chosen, one has changed, or the reason is missing. Raises UsageError for an agent."""
     ensure_person(view.config)
-    reason = visible(" ".join(form.get("reason", "").split()))
+    reason = typed_line(form, "reason")
     try:
         _, _, items = _chosen(view, form)
         if not reason:
