@@ -264,6 +264,4 @@ def _working_folder(event: Event) -> tuple[str, ...]:
     if not isinstance(here, str) or not Path(here).is_absolute():
         return ()
     name = repository_path(event.repo, here)
-    if name in (here, "."):
-        return ()
-    return (name,)
+    return () if name in (here, ".") else (name,)

@@ -111,9 +111,7 @@ def session_id(host: Host, fields: dict[str, Any]) -> str:
     if host.hooks is None:
         return ""
     value = next((fields[name] for name in host.hooks.session_fields if fields.get(name)), "")
-    if isinstance(value, str):
-        return value
-    return ""
+    return value if isinstance(value, str) else ""
 
 
 def _newest_transcript(globs: Sequence[str], session: str) -> Path | None:

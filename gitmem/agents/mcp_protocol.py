@@ -277,17 +277,13 @@ def _version_of(params: Mapping[str, Any]) -> str:
     """The protocol version in the `_meta` of a request; "" if there is none (as after a handshake), "?" if it is not a
     text."""
     value = _meta(params).get(f"{META}protocolVersion", "")
-    if isinstance(value, str):
-        return value
-    return "?"
+    return value if isinstance(value, str) else "?"
 
 
 def _meta(params: Mapping[str, Any]) -> dict[str, Any]:
     """The `_meta` object of a request; {} if there is none."""
     meta = params.get("_meta")
-    if isinstance(meta, dict):
-        return meta
-    return {}
+    return meta if isinstance(meta, dict) else {}
 
 
 def text_argument(params: Mapping[str, Any], name: str) -> str:

@@ -125,9 +125,7 @@ def _quoted(names: list[str]) -> str:
         f"'{one_line(name)[:MAX_QUOTED_CHARACTERS]}'" for name in without_secrets(names[:MAX_SHOWN_NAMES])
     )
     more = len(names) - MAX_SHOWN_NAMES
-    if more > 0:
-        return f"{shown} and {more} more"
-    return shown
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _checked(name: str, schema: Schema, value: Any) -> Any:
@@ -151,9 +149,7 @@ def _checked(name: str, schema: Schema, value: Any) -> Any:
 def plain(schema: Schema) -> Schema:
     """A schema `X or null` as the schema `X`; any other schema unchanged."""
     choices = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
-    if len(choices) == 1:
-        return {**schema, **choices[0]}
-    return schema
+    return {**schema, **choices[0]} if len(choices) == 1 else schema
 
 
 def _converted(wanted: Any, value: Any) -> Any:

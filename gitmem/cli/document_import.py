@@ -44,9 +44,7 @@ def exit_code(left_out: Iterable[tuple[str, str]]) -> int:
 
 def verb_of(dry_run: bool) -> str:
     """The verb of a sentence about an import: "imported", or "would import" for a dry run."""
-    if dry_run:
-        return "would import"
-    return "imported"
+    return "would import" if dry_run else "imported"
 
 
 class NotesImport(NamedTuple):

@@ -49,9 +49,7 @@ def terminal_width() -> int:
         width = os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):
         return 0
-    if width >= MIN_WIDTH:
-        return width
-    return 0
+    return width if width >= MIN_WIDTH else 0
 
 
 def wrap_text(text: str, width: int) -> str:

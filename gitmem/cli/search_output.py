@@ -298,9 +298,7 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 def _uncertain(request: SearchRequest) -> str:
     """The sentence that says that no hit seems to answer the question."""
-    if request.everything:
-        return f"{UNCERTAIN}."
-    return f"{UNCERTAIN} (--all: more of it)."
+    return f"{UNCERTAIN}." if request.everything else f"{UNCERTAIN} (--all: more of it)."
 
 
 def _hint(request: SearchRequest, answered: Answer) -> str:

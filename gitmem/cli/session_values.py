@@ -118,9 +118,7 @@ def _owner_in_words(value: Value) -> str:
     """The session and agent of a value, in parentheses; "" for a value of the project."""
     names = (("session", value.owner.session), ("agent", value.owner.agent))
     words = ", ".join(f"{what} {name}" for what, name in names if name)
-    if words:
-        return f"  ({words})"
-    return ""
+    return f"  ({words})" if words else ""
 
 
 def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]:

@@ -95,9 +95,7 @@ def colour(when: str, stream: TextIO | None = None) -> bool:
 
 def paint(text: str, style: str, on: bool) -> str:
     """`text` in a style of STYLES; unchanged if not `on`."""
-    if on:
-        return f"\x1b[{STYLES[style]}m{text}\x1b[m"
-    return text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[m" if on else text
 
 
 def paint_severities(report: str) -> str:

@@ -24,9 +24,7 @@ def parse_value(name: str, text: str) -> Any:
     if isinstance(default, int | float):
         return _number(key, text, default, setting.limits)
     value = _text(key, text, setting)
-    if isinstance(default, tuple):
-        return (value,)
-    return value
+    return (value,) if isinstance(default, tuple) else value
 
 
 def _flag(key: str, text: str) -> bool:

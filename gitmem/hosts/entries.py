@@ -22,9 +22,7 @@ TEXT_PARTS = ("text", "input_text", "output_text")
 def string_at(entry: Entry, name: str) -> str:
     """The value of a key if it is a string, else ""."""
     value = entry.get(name)
-    if not isinstance(value, str):
-        return ""
-    return value
+    return value if isinstance(value, str) else ""
 
 
 def object_at(entry: Entry, name: str) -> dict[str, Any]:

@@ -81,9 +81,7 @@ def _without_host(host: Host, file: RegistrationFile, text: str, setup: Setup, s
 
 def command_option(host: Host) -> str:
     """The option of a hook's command that names the host, such as ` --host codex`; "" for Claude Code."""
-    if host.name == "claude":
-        return ""
-    return f" --host {host.name}"
+    return "" if host.name == "claude" else f" --host {host.name}"
 
 
 def load_json(path: str, text: str, hint: str = "add the server by hand (docs/agents.md)") -> dict[str, Any]:

@@ -165,9 +165,7 @@ def _inserted() -> _Inserted:
 def spoken_text(text: str) -> str:
     """The person's own words in a text that a host recorded as the person's; "" if all of it was inserted."""
     turn = as_spoken(Turn("", Role.USER, text, 0))
-    if turn.by is not By.SPEAKER:
-        return ""
-    return turn.text
+    return turn.text if turn.by is By.SPEAKER else ""
 
 
 def as_spoken(turn: Turn) -> Turn:

@@ -226,9 +226,7 @@ def branch_snapshots(index: PostgresIndex, permitted: Sequence[int] | None, ref:
 
 def spellings(ref: str) -> list[str]:
     """The full ref names that `ref` may stand for: itself, then a branch's, then a tag's; [] for ""."""
-    if not ref:
-        return []
-    return [ref, f"refs/heads/{ref}", f"refs/tags/{ref}"]
+    return [ref, f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else []
 
 
 def past_snapshots(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) -> list[Searched]:

@@ -239,9 +239,7 @@ def _evaluate(options: EvalOptions) -> int:
             gained, lost = list(since.gained), list(since.lost)
     _show(columns, gained, lost, since, options.as_json)
     below = [_is_below_floor(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
-    if any(below):
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.FINDINGS if any(below) else Exit.DONE
 
 
 def _what_if_queries(query: Query) -> dict[str, Query]:

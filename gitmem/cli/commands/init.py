@@ -328,6 +328,4 @@ def _locale() -> str:
     """The language of the templates by the person's locale (LC_ALL, LC_MESSAGES or LANG): "ko" if that begins with
     `ko`, else "en"."""
     value = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
-    if value.startswith("ko"):
-        return "ko"
-    return "en"
+    return "ko" if value.startswith("ko") else "en"

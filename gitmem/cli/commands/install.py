@@ -137,9 +137,7 @@ def promotion_mode(folder: Path) -> str:
     except OSError:
         return ""
     match = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
-    if match:
-        return match[1]
-    return ""
+    return match[1] if match else ""
 
 
 def show_steps(steps: list[Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:

@@ -182,9 +182,7 @@ def repository_path_of(repo: Repository, path: str) -> str:
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
     place = relative(repo.root, path, Path.cwd())
-    if place == ".":
-        return ""
-    return place
+    return "" if place == "." else place
 
 
 def _with_message(blobs: Iterable[Blob], name: str) -> Iterator[Blob]:

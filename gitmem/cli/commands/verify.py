@@ -57,9 +57,7 @@ def summary(verdict: Verdict) -> str:
     kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
     findings = counted(len(verdict.flaws), "finding") if verdict.flaws else "no finding"
     text = f"{counted(verdict.checked, 'fact')} checked, {findings}"
-    if kinds:
-        return f"{text} ({kinds})"
-    return text
+    return f"{text} ({kinds})" if kinds else text
 
 
 def render(verdict: Verdict, on: bool) -> str:

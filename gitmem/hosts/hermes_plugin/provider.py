@@ -56,9 +56,7 @@ def call(event: str, fields: dict[str, Any]) -> str:
         answer = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
         return ""
-    if not isinstance(answer, str):
-        return ""
-    return answer
+    return answer if isinstance(answer, str) else ""
 
 
 def said(messages: Any) -> list[dict[str, str]]:

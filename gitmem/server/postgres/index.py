@@ -253,9 +253,7 @@ class PostgresIndex:
         """As `IndexReader.starting`, with one term that stands for all words with the prefix, a single character."""
         term = BEGINNING + prefix
         count = self.frequency(term)
-        if not count:
-            return []
-        return [(term, count)]
+        return [(term, count)] if count else []
 
     def expect(self, terms: Iterable[str]) -> None:
         """As `IndexReader.expect`."""
