@@ -94,23 +94,20 @@ def command(**given: Any) -> None:
     repo, _ = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "run it in a clone")
-    kinds = [bool(options.fingerprint), bool(options.rule or options.file), bool(options.baseline), options.standing]
-    kinds.append(options.prune)
-    if sum(kinds) != 1:
+    asked = (options.fingerprint, options.rule or options.file, options.baseline, options.standing, options.prune)
+    if sum(map(bool, asked)) != 1:
         what = "give a FINGERPRINT, or --rule with --file, or --import FILE, or --standing, or --prune"
         raise UsageError("what is to be excepted?", what)
+    today = now().date()
     if options.standing:
-        _accept_standing(repo, options, now().date())
+        _accept_standing(repo, options, today)
         return
     if options.prune:
-        _prune(repo, options, now().date())
+        _prune(repo, options, today)
         return
     if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
-    today = now().date()
-    last = today + exceptions.EXCEPTION_LIFETIME
-    if options.until:
-        last = exceptions.parse_date(options.until)
+    last = exceptions.parse_date(options.until) if options.until else today + exceptions.EXCEPTION_LIFETIME
     if last < today:
         raise UsageError(f"{last} has passed", "--until takes a day to come")
     if options.baseline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple, TypeVar
@@ -205,7 +205,7 @@ def _evaluate(options: EvalOptions) -> int:
     if options.compare and (options.ab or options.what_if):
         raise UsageError("--compare goes without --ab and --what-if")
     repo, config = open_here()
-    questions = _questions(options.qrels or _own_questions(repo))
+    questions = _read(options.qrels or _own_questions(repo), evaluation.read_questions)
     variants = evaluation.variants(config, options.ab)
     moment = now()
     query = Query(
@@ -213,10 +213,12 @@ def _evaluate(options: EvalOptions) -> int:
         history="with" if options.history else "",
     )  # fmt: skip
     asked = _answerable_questions(repo, config, questions, query.commit)
-    _say_missing(evaluation.missing_files(repo, asked, query.commit))
+    if missing := evaluation.missing_files(repo, asked, query.commit):
+        say(f"note: not in this memory, so never found: {first_names(missing, MAX_MISSING_PATHS)}")
 
     def ask(query: Query, settings: Config, name: str) -> list[QuestionResult]:
-        return evaluation.run_questions(repo, settings, _with_progress(asked, name), query, moment, time.perf_counter)
+        shown = progress(asked, len(asked), f"questions {name}".strip())
+        return evaluation.run_questions(repo, settings, shown, query, moment, time.perf_counter)
 
     columns: dict[str, Mapping[str, Summary]] = {}
     if options.compare:
@@ -271,10 +273,6 @@ def _show(
     page(render(columns) + "".join(rows))
 
 
-def _questions(qrels: Path) -> list[LabelledQuestion]:
-    return _read(qrels, evaluation.read_questions)
-
-
 def _read(qrels: Path, parse: Callable[[str], list[Value]]) -> list[Value]:
     """Read and parse a file of questions. Raises GitMemError if it cannot be read, UsageError for an invalid question,
     with the name of the file."""
@@ -286,17 +284,6 @@ def _read(qrels: Path, parse: Callable[[str], list[Value]]) -> list[Value]:
         raise GitMemError(f"cannot read '{qrels}': it is not UTF-8") from None
     except UsageError as error:
         raise UsageError(f"{qrels}, {error.message}", error.hint) from None
-
-
-def _with_progress(questions: Sequence[LabelledQuestion], name: str) -> Iterable[LabelledQuestion]:
-    """Yield the questions, with a counter on a terminal. `name`: the variant that is searched."""
-    return progress(questions, len(questions), f"questions {name}".strip())
-
-
-def _say_missing(paths: Sequence[str]) -> None:
-    """Print the expected files that this memory lacks."""
-    if paths:
-        say(f"note: not in this memory, so never found: {first_names(paths, MAX_MISSING_PATHS)}")
 
 
 def _each_variant(
