@@ -10,6 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -83,8 +84,7 @@ class Proposals:
             with self._mirrors.lent(tenant, repository) as mirror:
                 options = ["--quiet", "--no-tags", "--single-branch", f"--branch={base}", "--template="]
                 run_git(mirror, ["clone", *options, "--", os.fspath(place), os.fspath(clone)], env=environ)
-            repo = open_repository(clone, environ)
-            try:
+            with closing(open_repository(clone, environ)) as repo:
                 run_git(repo, ["remote", "set-url", "origin", url])
                 run_git(repo, ["switch", "--quiet", "-c", branch])
                 added, commit, _ = add_and_commit(
@@ -95,8 +95,6 @@ class Proposals:
                 notes = (f"Proposed by {code(change.who)} through the shared index.",)
                 proposal = publish.Proposal(branch, base, title=change.title, notes=notes)
                 pull = self._published(repo, forge, client, proposal, now, environ)
-            finally:
-                repo.close()
         return Proposed(branch, base, commit, pull.number, pull.url, added.path)
 
     def _client(self, url: str) -> tuple[Forge, Client]:

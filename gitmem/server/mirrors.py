@@ -12,7 +12,7 @@ import subprocess
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository
@@ -95,11 +95,8 @@ class Mirrors:
         """oid -> the blob's bytes, None for a missing blob. The git binary reads them: libgit2 misses those of a mirror
         that another process made anew (see `renew`). Raises NotARepository if there is no mirror."""
         place = self.place(tenant, repository)
-        repo = open_repository(place, {**clean(self._environ), "GIT_DIR": os.fspath(place)})
-        try:
+        with closing(open_repository(place, {**clean(self._environ), "GIT_DIR": os.fspath(place)})) as repo:
             return dict(repo.read_many(oids))
-        finally:
-            repo.close()
 
     def doubt(self, tenant: int, repository: int) -> None:
         """Mark a mirror so that the next fetch checks it."""

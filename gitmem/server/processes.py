@@ -16,6 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import connection
@@ -61,11 +62,8 @@ def serve(settings: Settings) -> None:
     configure()
     _ = settings.key
     settings.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    database = Database(settings.secret("DATABASE_URL"), most=1)
-    try:
+    with closing(Database(settings.secret("DATABASE_URL"), most=1)) as database:
         ensure_safe(database)
-    finally:
-        database.close()
     supervise(settings)
 
 

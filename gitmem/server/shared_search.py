@@ -10,7 +10,7 @@ import threading
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -148,11 +148,8 @@ class SharedSearch:
 
     def branches(self, tenant: int, permitted: Sequence[int] | None) -> list[Searched]:
         """The own branch of each permitted repository (None: all of the tenant) that was indexed."""
-        index = PostgresIndex(self.readers, tenant, self._keyring.of(tenant), self._state / "index")
-        try:
+        with closing(PostgresIndex(self.readers, tenant, self._keyring.of(tenant), self._state / "index")) as index:
             return branch_snapshots(index, permitted, "")
-        finally:
-            index.close()
 
     def doubt(self, tenant: int, repository: int) -> None:
         """Queue a fetch that checks a mirror in which an indexed blob is missing.

@@ -7,6 +7,7 @@ import os
 import secrets
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -39,7 +40,14 @@ from gitmem.memory.adoption import (
     unread_folders,
 )
 from gitmem.memory.importing import import_files, plan_import, without_ignored
-from gitmem.memory.new_repository import Place, create_memory_files, create_memory_folder, place_for, settings_now
+from gitmem.memory.new_repository import (
+    NewRepository,
+    Place,
+    create_memory_files,
+    create_memory_folder,
+    place_for,
+    settings_now,
+)
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
@@ -127,22 +135,14 @@ def _lay_out(options: InitOptions) -> None:
         daily = [pattern for pattern, _ in notes.daily]
         settings = settings_text(_settings_now(place), daily, notes.hosts)
     daily = _patterns_in_settings(settings, daily)
-    templates = options.templates
-    if templates is None:
-        templates = not _is_code(place)
+    templates = not _is_code(place) if options.templates is None else options.templates
     done = create_memory_files(
         place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
     )
-    accepted = 0
-    if (adopted or options.adopt) and not place.new and not options.dry_run:
-        accepted = accept_head(done.root)
+    accepts = (adopted or options.adopt) and not place.new and not options.dry_run
+    accepted = accept_head(done.root) if accepts else 0
     if options.as_json:
-        write_json(
-            {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
-             "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
-             "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
-             "accepted": accepted, "dry_run": options.dry_run}
-        )  # fmt: skip
+        write_json(_value(done, notes, adopted, accepted, options.dry_run))
         return
     would = "would " if options.dry_run else ""
     if done.initialised:
@@ -154,12 +154,9 @@ def _lay_out(options: InitOptions) -> None:
     if notes:
         _show_notes(notes, adopted, daily)
     _show_unread_folders(done.root)
-    if accepted:
-        write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
+    _show_accepted(accepted)
     if not options.dry_run:
-        enter = ""
-        if options.folder.resolve() != Path.cwd():
-            enter = f"cd {quote(str(options.folder))}; "
+        enter = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
         scan = "git mem scan; " if adopted else ""
         write(escape(f'next: {enter}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
 
@@ -174,25 +171,36 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
     done = create_memory_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
     accepted = 0 if place.new or options.dry_run else accept_head(done.root)
     if options.as_json:
-        value = {"root": str(done.root), "initialised": done.initialised, "written": list(done.written), "kept": []}
-        write_json(
-            {**value, "notes": [], "adopted": False, "daily": [], "accepted": accepted, "dry_run": options.dry_run}
-        )
+        write_json(_value(done, None, False, accepted, options.dry_run))
         return
     would = "would " if options.dry_run else ""
     for path in done.written:
         write(escape(f"{would}write {path}\n"))
-    if accepted:
-        write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
+    _show_accepted(accepted)
     if not options.dry_run:
         write('next: git mem install; git mem add "..."; git add -A; git commit\n')
+
+
+def _value(done: NewRepository, notes: Folder | None, adopted: bool, accepted: int, dry_run: bool) -> dict[str, object]:
+    """The JSON of docs/json.md, "init"."""
+    return {
+        "root": str(done.root), "initialised": done.initialised, "written": list(done.written),
+        "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
+        "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
+        "accepted": accepted, "dry_run": dry_run,
+    }  # fmt: skip
+
+
+def _show_accepted(accepted: int) -> None:
+    """Print the number of findings of HEAD that were accepted; nothing for 0."""
+    if accepted:
+        write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
 
 
 def accept_head(root: Path) -> int:
     """Write the findings of HEAD to the gate's baseline. Returns their number; 0, with nothing written, if there is a
     baseline already or HEAD has no finding."""
-    repo = open_repository(root, os.environ)
-    try:
+    with closing(open_repository(root, os.environ)) as repo:
         policy = worktree_policy(repo, now().date())
         if policy.allow.baseline:
             return 0
@@ -201,8 +209,6 @@ def accept_head(root: Path) -> int:
         if rows:
             write_files(repo, lambda _: Draft({exceptions.FILE: new.encode()}, None))
         return len(rows)
-    finally:
-        repo.close()
 
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
@@ -266,11 +272,8 @@ def _show_unread_folders(root: Path) -> None:
     """Print the folders of memory (`packages/api/memory/`) that no setting includes, and the setting that does."""
     if not (root / ".git").exists():  # a dry run of a new folder
         return
-    repo = open_repository(root, os.environ)
-    try:
+    with closing(open_repository(root, os.environ)) as repo:
         globs = unread_folders(repo, settings(repo).memory_paths)
-    finally:
-        repo.close()
     if globs:
         listed = json.dumps(globs, ensure_ascii=False)
         write(escape(f"folders: memory of their own is read with [memory] paths = {listed} in .gitmem.toml\n"))

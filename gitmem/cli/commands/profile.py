@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -57,13 +58,10 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
             root = create_memory_files(place_for(root, os.environ), os.environ, "en").root
     except OSError as error:
         raise GitMemError(f"cannot make '{root}': {error.strerror}") from None
-    repo = open_repository(root, os.environ)
-    try:
+    with closing(open_repository(root, os.environ)) as repo:
         for key, value in (("user.name", author), ("user.email", email)):
             if value:
                 run_git(repo, ["config", "--local", key, value])
-    finally:
-        repo.close()
     configure(os.environ, f"mem.profile.{name}.root", str(root))
     configure(os.environ, f"mem.profile.{name}.agent", agent or name)
     made = profiles.Profile(name, root, agent or name)
