@@ -88,6 +88,4 @@ def skill_folder(path: str) -> str:
     """The folder `skills/NAME`, with the folders above it, that a file is in; the path itself if it is in none."""
     parts = path.split("/")
     at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
-    if at >= 0:
-        return "/".join(parts[: at + 2])
-    return path
+    return "/".join(parts[: at + 2]) if at >= 0 else path

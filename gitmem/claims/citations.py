@@ -116,9 +116,7 @@ class TreeCode:
         return ""
 
     def out_of_reach(self, path: str) -> str:
-        if self.tree.ignored(path):
-            return "Git ignores it"
-        return ""
+        return "Git ignores it" if self.tree.ignored(path) else ""
 
     def has(self, path: str) -> bool:
         return path in self.tree.oids
@@ -146,9 +144,7 @@ def blob_with(repo: Repository, prefix: str) -> bytes | None:
     if not prefix:
         return None
     found = repo.objects_with(prefix)
-    if len(found) != 1:
-        return None
-    return next(iter(repo.read_many(found)))[1]
+    return None if len(found) != 1 else next(iter(repo.read_many(found)))[1]
 
 
 def parse(value: str) -> Citation | None:
@@ -264,9 +260,7 @@ def is_unchanged_in(citation: Citation, data: bytes) -> bool:
 
 
 def _moved(citation: Citation, at: tuple[int, int]) -> str:
-    if at[0] == citation.start:
-        return "unchanged"
-    return f"moved to line {at[0]}"
+    return "unchanged" if at[0] == citation.start else f"moved to line {at[0]}"
 
 
 def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, int] | None:
@@ -292,9 +286,7 @@ def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
     if old is None:
         return []
     texts = _texts(lines_of(old)[citation.start - 1 : citation.end])
-    if fingerprint(texts) != citation.fingerprint:
-        return []
-    return texts
+    return [] if fingerprint(texts) != citation.fingerprint else texts
 
 
 def find_lines(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:

@@ -150,9 +150,7 @@ class SnapshotCode:
         """The reason why the snapshot cannot have a file at this path: it lies behind a link of the work tree. ""
         without one."""
         self._on_disk(path)
-        if path in self._behind_links:
-            return "it lies behind a link"
-        return ""
+        return "it lies behind a link" if path in self._behind_links else ""
 
     def out_of_reach(self, path: str) -> str:
         if self.root is not None and self.repo.ignored([path]):

@@ -217,9 +217,7 @@ def _table(text: str, *path: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             return {}
         value = value.get(key)
-    if not isinstance(value, dict):
-        return {}
-    return value
+    return value if isinstance(value, dict) else {}
 
 
 def _poe(text: str) -> Definitions:

@@ -60,9 +60,7 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
 
 def _level(one: Finding) -> str:
     """The SARIF level of a finding: "error" if it is sure and its target is gone, otherwise "warning"."""
-    if one.sure and one.state is State.GONE:
-        return "error"
-    return "warning"
+    return "error" if one.sure and one.state is State.GONE else "warning"
 
 
 def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:

@@ -279,9 +279,7 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
     if elsewhere:
         place = _Place("*", False)
     sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
-    tool = "node"
-    if not sure:
-        tool = "node?"
+    tool = "node?" if not sure else "node"
     yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, *place)
 
 
@@ -338,6 +336,4 @@ def _text(line: MarkedLine, words: list[str], last: str) -> str:
     """The command up to its script `last`, if the line has it in these words; else `last`."""
     at = next((at for at, word in enumerate(words) if at and word.rstrip(".,;:") == last), 0)
     text = " ".join(words[: at + 1])
-    if at and text in line.text:
-        return text
-    return last
+    return text if at and text in line.text else last

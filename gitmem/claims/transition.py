@@ -135,9 +135,7 @@ def _broken(one: FileClaim, before: ClaimLookup, after: ClaimLookup) -> Resoluti
     if new.unknown or new.grade >= old.grade:
         return None
     least = EXACT if one.claim.kind in NAMED_KINDS else NEAR
-    if new.grade == NOWHERE or old.grade >= least:
-        return old
-    return None
+    return old if new.grade == NOWHERE or old.grade >= least else None
 
 
 def _meant(one: FileClaim, old: Resolution, before: ClaimLookup, after: ClaimLookup, spans: frozenset[str]) -> bool:
@@ -206,9 +204,7 @@ def _renamed_to(path: str, moves: dict[str, str], after: ClaimLookup) -> str:
     inside = {old: new for old, new in moves.items() if old.startswith(f"{path}/")}
     folders = [new[: -len(old) + len(path)] for old, new in inside.items() if new.endswith(old[len(path) :])]
     best = max(set(folders), key=folders.count, default="")
-    if best not in after.tree.folders:
-        return ""
-    return best
+    return "" if best not in after.tree.folders else best
 
 
 def by_cause(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:

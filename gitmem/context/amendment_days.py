@@ -100,13 +100,8 @@ def _part_with_days(part: Part, over: Mapping[str, PlacedFact]) -> Part:
     ]
     if not part.pieces and not known:
         days = [over[ident].day for ident in _ids_of_text(part.content) if ident in over]
-        if days:
-            new = [(part.start_line, max(days))]
-        else:
-            new = []
-    if new:
-        return replace(part, until=(*part.until, *new))
-    return part
+        new = [(part.start_line, max(days))] if days else []
+    return replace(part, until=(*part.until, *new)) if new else part
 
 
 def _ids_of_text(text: str) -> Iterator[str]:

@@ -69,14 +69,9 @@ def answering_parts(
     }
     best = max(answers.values(), default=0.0)
     silent = best < request.min_best_evidence
-    if best >= STRONG:
-        beside = MIN_BESIDE_STRONG
-    else:
-        beside = MIN_BESIDE
+    beside = MIN_BESIDE_STRONG if best >= STRONG else MIN_BESIDE
     enough = max(request.min_evidence, min(request.min_best_evidence, beside))
-    unanswered = WEAK_ANSWER
-    if silent:
-        unanswered = NO_ANSWER
+    unanswered = NO_ANSWER if silent else WEAK_ANSWER
     kept: list[Part] = []
     named: dict[tuple[str, str], str] = {}  # (scope, path) of a file -> the name by which it answers
     told = words_found(questions, today)
@@ -108,9 +103,7 @@ def _name_that_tells(part: Part, told: Callable[[str], float]) -> str:
     any. `told`: as `words_found` returns it."""
     texts = {name: f"{name} {part.text_with_trail}" for name in part.names}
     best = max(texts, key=lambda name: told(texts[name]), default="")
-    if best and told(texts[best]) > told(part.text_with_trail):
-        return best
-    return ""
+    return best if best and told(texts[best]) > told(part.text_with_trail) else ""
 
 
 def words_found(questions: Sequence[Question], today: date) -> Callable[[str], float]:

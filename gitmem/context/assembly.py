@@ -218,10 +218,7 @@ def _parts_of_scopes(
         try:
             known = layers.lapsed_statements(scope.read, scope.paths, today, scope.forgotten_ids())
             texts |= known.texts
-            if scope.values:
-                lapsed = known._replace(texts=texts)
-            else:
-                lapsed = known
+            lapsed = known._replace(texts=texts) if scope.values else known
             parts, size = _parts_of_scope(scope, request, questions, lapsed, left_out)
             found.append((scope.name, parts))
             chunks += size
@@ -282,9 +279,7 @@ def _included_parts(scopes: Sequence[Scope], request: ContextRequest) -> tuple[l
     missing: list[str] = []
     for path, first, last in request.include:
         scope = next((scope for scope in reversed(scopes) if path in scope.paths and not scope.error), None)
-        document = None
-        if scope is not None:
-            document = scope.read(path)
+        document = scope.read(path) if scope is not None else None
         if scope is None or document is None:
             missing.append(Message("include: there is no '{}'", path))
         elif first > len(document.lines):
@@ -428,10 +423,7 @@ def _recounted(part: Part, original: Part, request: ContextRequest) -> Part:
 
 def _last_user_text(request: ContextRequest) -> str:
     """The text of the person's last turn in the transcript; "" if there is none."""
-    if request.transcript:
-        turns = request.transcript.spoken()
-    else:
-        turns = []
+    turns = request.transcript.spoken() if request.transcript else []
     return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
 
 
@@ -471,13 +463,8 @@ def _reader(scope: Scope, request: ContextRequest) -> Callable[[str], Document |
     their front matter names."""
 
     def read(path: str) -> Document | None:
-        if _excluded(path, request):
-            document = None
-        else:
-            document = scope.read(path)
-        agent = ""
-        if document:
-            agent = str(document.front_matter.get("agent") or "")
+        document = None if _excluded(path, request) else scope.read(path)
+        agent = str(document.front_matter.get("agent") or "") if document else ""
         if agent and nfc_name(agent) in _without_agents(request):
             return None
         return document
@@ -512,6 +499,4 @@ def structured_values(scope: Scope) -> dict[str, object]:
     """The values in the front matter of a scope's MEMORY.md, where an organisation keeps settings; {} without the
     file."""
     document = scope.read("MEMORY.md")
-    if document is None:
-        return {}
-    return structured(document)
+    return structured(document) if document is not None else {}

@@ -107,9 +107,7 @@ def _interrupted(repo: Repository, when: datetime, session: str, known: KnownSta
     from gitmem.sessions.state import all_states, full_summary
 
     states = [state for state in all_states(repo.common_dir, when) if state.name != session]
-    last = None
-    if states:
-        last = states[-1]
+    last = states[-1] if states else None
     if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
         return ""
     lines = [
@@ -153,9 +151,7 @@ def _values(
     rows = [f"- {escaped(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     if rows:
         rows = [row for row in without_secrets(rows) if row != HIDDEN]
-    if not rows:
-        return ""
-    return "\n".join(["Open from the last session (data):", *rows])
+    return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
 
 
 def _last_episode(

@@ -28,10 +28,7 @@ def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
     values = dict.fromkeys(
         value for part in parts for piece in part.pieces for key, value in piece.statement.meta if key == "code"
     )
-    if values:
-        code = lookup(values)
-    else:
-        code = {}
+    code = lookup(values) if values else {}
     return [_part_with_code(part, code) for part in parts]
 
 

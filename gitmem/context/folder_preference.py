@@ -131,9 +131,7 @@ def prefer_nearest(
     def folder(part: Part) -> str:
         if part.path not in known:
             known[part.path] = {}
-            document = None
-            if part.pieces:
-                document = read(part.path)
+            document = read(part.path) if part.pieces else None
             if document is not None and may_be_scoped(document, own_folders):
                 found = document.statements
                 folders = folders_of(found, part.path, document.front_matter, own_folders)

@@ -130,12 +130,8 @@ class Weights:
 
         `day`: of the statement; None and a later day count as today. The mean is 0 if all weights are 0.
         """
-        age = 0
-        if day:
-            age = max(0, (today - day).days)
+        age = max(0, (today - day).days) if day else 0
         total = self.similarity + self.recency + self.importance
         recency = math.exp(-max(0.0, self.decay) * age)
         mixed = self.similarity * score + self.recency * recency + self.importance * importance
-        if total > 0:
-            return mixed / total
-        return 0.0
+        return mixed / total if total > 0 else 0.0

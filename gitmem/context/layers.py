@@ -120,9 +120,7 @@ class Part:
     def text_with_trail(self) -> str:
         """The trail and the content as one text, `Deployment - Staging: The port is 8080`."""
         trail = " - ".join(self.trail)
-        if trail:
-            return f"{trail}: {self.content}"
-        return self.content
+        return f"{trail}: {self.content}" if trail else self.content
 
 
 def with_pieces(part: Part, found: Sequence[Piece]) -> Part:
@@ -375,18 +373,14 @@ def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope:
     """
     parts = []
     for path in sorted(paths):
-        document = None
-        if kind(path) is Kind.RULE:
-            document = read(path)
+        document = read(path) if kind(path) is Kind.RULE else None
         if document is None:
             continue
         globs = _front_matter_values(document, "paths")
         matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
         text, first, last = _body(document)
         if matched and text:
-            weight = 0.9
-            if globs:
-                weight = 0.93
+            weight = 0.93 if globs else 0.9
             parts.append(Part(Layer.RULE, path, text, weight, path, first, last, scope))
     return parts
 
@@ -415,9 +409,7 @@ def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "pro
     parts = []
     asked = prompt.casefold()
     for path in sorted(paths):
-        document = None
-        if kind(path) is Kind.SKILL:
-            document = read(path)
+        document = read(path) if kind(path) is Kind.SKILL else None
         if document is None or not asked:
             continue
         stated = _front_matter_values(document, "triggers")
@@ -494,10 +486,7 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
             ),
             kept,
         )
-        if hit.path in known:
-            offset = 0
-        else:
-            offset = 1 - hit.start_line
+        offset = 0 if hit.path in known else 1 - hit.start_line
         lines = {piece.first for piece in kept}
         part = replace(part, until=tuple((at + offset, day) for at, day in hit.until if at + offset in lines))
         if hit.path not in known:
@@ -523,10 +512,7 @@ def _commit_parts(hit: RecalledHit, memory: ScopeMemory, weight: float, limits: 
     text = pieces_.as_markdown(kept)
     if len(kept) < len(found):
         text += f"\n{pieces_.ELLIPSIS}"
-    if text in hit.commit_line:
-        said = hit.commit_line
-    else:
-        said = f"{hit.commit_line}\n{text}"
+    said = hit.commit_line if text in hit.commit_line else f"{hit.commit_line}\n{text}"
     return [
         Part(
             Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=memory.scope, commit=hit.commit, day=hit.day

@@ -81,9 +81,7 @@ def _marked(part: Part, sides: Mapping[tuple[str, str, int], OtherSide]) -> Part
         for piece in part.pieces
         if (key := (part.scope, part.path, piece.first)) in sides and piece.first not in over
     )
-    if found:
-        return replace(part, differs=found)
-    return part
+    return replace(part, differs=found) if found else part
 
 
 def _rows(part: Part) -> Iterator[PlacedFact]:

@@ -92,10 +92,7 @@ def fit(
     others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
     reserved = max(int(MEMORY_SHARE * remaining.left), cost_of(first, measure))
     waiting = _fill(others, remaining, done, reserved)
-    if characters:
-        why = OVER_CHARACTERS
-    else:
-        why = OVER
+    why = OVER_CHARACTERS if characters else OVER
     done.dropped += [(part, why) for part in waiting]
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
         most = min(remaining.left - remaining.around(part), limits[Layer.SUMMARY].tokens or remaining.left)

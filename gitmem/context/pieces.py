@@ -41,9 +41,7 @@ class LayoutLine(NamedTuple):
     @property
     def shown(self) -> str:
         """The text with `about` before it: `Falcon: the port is 8080`."""
-        if self.about:
-            return f"{self.about}: {self.text}"
-        return self.text
+        return f"{self.about}: {self.text}" if self.about else self.text
 
 
 class Piece(NamedTuple):
@@ -161,9 +159,7 @@ class _Reader:
     def _own(self, statement: Statement, below: Sequence[LayoutLine]) -> LayoutLine:
         """The line of a statement itself, indented below its parent items in `below`."""
         items = [line for line in below if line.form is Form.ITEM]
-        indent = ""
-        if items:
-            indent = " " * len(items[-1].lead)
+        indent = " " * len(items[-1].lead) if items else ""
         first = self.lines[statement.first - 1]
         text, lead = statement.text, indent
         if statement.form is Form.ITEM:
@@ -186,9 +182,7 @@ def _indent(line: str) -> int:
 
 def without_metadata(line: str) -> str:
     """A line without the metadata comment (`<!-- key=value -->`) at its end."""
-    if line.rstrip().endswith("-->"):
-        return parse_comment(line)[0]
-    return line
+    return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
 
 
 _NOTHING: Mapping[int, str] = MappingProxyType({})
@@ -212,9 +206,7 @@ def as_markdown(
         if same < len(open_) and open_[same].level and not way[same].level:
             # the piece belongs to a wider section, whose heading must be shown again
             same = next((at for at in range(same - 1, -1, -1) if way[at].level), 0)
-        last = None
-        if open_:
-            last = open_[-1]
+        last = open_[-1] if open_ else None
         for line in way[max(same, omitted) :]:
             if last is not None and rows and _needs_empty_line(last, line):
                 rows.append("")

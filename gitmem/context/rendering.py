@@ -40,10 +40,7 @@ def render(
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
         groups.setdefault(packing.quotation_key(part), []).append(part)
-    if known is None:
-        quoted = {}
-    else:
-        quoted = known
+    quoted = {} if known is None else known
     doubtful = any(each.state is not CodeState.RENAMED for part in parts for _, said in part.code for each in said)
     lines = [lead_line(commits)]
     if doubtful:
@@ -109,9 +106,7 @@ def missing_line(fitted: packing.Selection, detail: Detail = Detail.NAMES) -> st
 def lead_line(commits: Mapping[str, str]) -> str:
     """The first line of a context; it names the project's commit, if there is one, for all quotations."""
     commit = commits.get("project", "")
-    if commit:
-        return f"{LEAD} Commit: {commit[:12]}."
-    return LEAD
+    return f"{LEAD} Commit: {commit[:12]}." if commit else LEAD
 
 
 def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool = False) -> str:
@@ -119,29 +114,18 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
     `commits`: scope name -> commit."""
     first = parts[0]
     if first.layer in SESSION_LAYERS:
-        if first.layer is Layer.WORKING:
-            who = ""
-        else:
-            who = f' who="{first.label}"'
+        who = "" if first.layer is Layer.WORKING else f' who="{first.label}"'
         said = "\n".join(part.content for part in parts)
-        if bare:
-            body = ""
-        else:
-            body = escaped("\n".join(without_secrets(said.split("\n"))))
+        body = "" if bare else escaped("\n".join(without_secrets(said.split("\n"))))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
     note = ", ".join(filter(None, (_layer_note(first), first.scope if first.scope != "project" else "")))
     given = _pieces(parts)
     places = [(piece.first, piece.last, piece.position) for piece in given] or _places(parts)
     spans = _spans(places)
-    commit = ""
-    if first.scope != "project":
-        commit = commits.get(first.scope, "")
+    commit = commits.get(first.scope, "") if first.scope != "project" else ""
     if bare:
         return passage_mark(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n"
-    if given:
-        text = _statements(parts, given)
-    else:
-        text = _with_gaps(parts)
+    text = _statements(parts, given) if given else _with_gaps(parts)
     return passage(text, first.path, *spans, commit=commit, trust=first.trust, note=note)
 
 
@@ -194,9 +178,7 @@ def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
 
 def _layer_note(part: Part) -> str:
     """The name of a part's layer; "" if the path of the part tells it already."""
-    if layers.layer_of(part.path) is part.layer:
-        return ""
-    return part.layer.value
+    return part.layer.value if layers.layer_of(part.path) is not part.layer else ""
 
 
 def _with_gaps(parts: Sequence[Part]) -> str:
@@ -209,9 +191,7 @@ def _with_gaps(parts: Sequence[Part]) -> str:
         apart = at > 0 and not fact and not part.commit and part.start_line != parts[at - 1].end_line + 1
         if apart:
             rows.append(GAP)
-        mark_of_item = ""
-        if fact:
-            mark_of_item = "- "
+        mark_of_item = "- " if fact else ""
         rows.append(mark_of_item + until_marks(part) + part.content)
     return "\n".join(rows)
 

@@ -75,9 +75,7 @@ def request_of(
 
     Raises GitMemError for a transcript that cannot be read, BadConfig for a wrong `mem.contextLayer`.
     """
-    conversation = None
-    if isinstance(transcript, Transcript):
-        conversation = transcript
+    conversation = transcript if isinstance(transcript, Transcript) else None
     if isinstance(transcript, Path):
         from gitmem.hosts.transcript_parser import parse
         from gitmem.regular_file import read_regular
@@ -198,14 +196,9 @@ def build_context(
         request = replace(request, transcript=conversation, summary=summary)
     others, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:
-        commit = ""
-        if at:
-            commit = resolve_at(repo, at, when)
+        commit = resolve_at(repo, at, when) if at else ""
         # decides which facts hold
-        if commit:
-            day = repo.commit(commit).commit_date
-        else:
-            day = when
+        day = repo.commit(commit).commit_date if commit else when
         history = Layer.HISTORY.value not in request.without_layers and request.layer_limits[Layer.HISTORY].on
         known = [*others, scopes.project_scope(repo, config, day, commit=commit, history=history)]
         if not at:

@@ -95,9 +95,7 @@ def project_scope(
         for path in asked:
             oid = there.get(path)
             if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
-                text = ""
-                if oid:
-                    text = repo.read(oid).decode("utf-8", "replace")
+                text = repo.read(oid).decode("utf-8", "replace") if oid else ""
                 texts[path] = frozenset(line.strip() for line in text.split("\n"))
         return texts
 
@@ -146,9 +144,7 @@ def _commit_scope(
 def _pair_source(repo: Repository, config: Config, now: datetime, name: str, commit: str) -> PairSource:
     """What the open pairs of a scope need. Only the project's judgements are cached on disk: the Git directories of
     other memories are not ours to write. `commit`: "" for the work tree."""
-    state = None
-    if name == "project":
-        state = repo.common_dir / "gitmem"
+    state = repo.common_dir / "gitmem" if name == "project" else None
     return PairSource(partial(_days_of_lines, repo, commit, now.date()), state, config.memory_daily)
 
 
@@ -209,10 +205,7 @@ def session_scope(repo: Repository, values: Sequence[Value]) -> Scope:
     masked."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    if values:
-        known = forgotten_texts(repo)
-    else:
-        known = NOTHING
+    known = forgotten_texts(repo) if values else NOTHING
     kept = (value for value in values if not known.is_removed_text(value.text))
     return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))
 
@@ -250,12 +243,8 @@ def _file_hit(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
 def _commit_hit(hit: hits.Hit) -> RecalledHit:
     """A search hit in a commit as a RecalledHit; `commit_line` has its repository (if another one), id, day, author,
     subject and state."""
-    became = ""
-    if hit.state:
-        became = f" ({hit.state} by {hit.by[:12]})"
-    where = ""
-    if hit.repository:
-        where = f"{hit.repository} "
+    became = f" ({hit.state} by {hit.by[:12]})" if hit.state else ""
+    where = f"{hit.repository} " if hit.repository else ""
     author = hit.author.rpartition(" <")[0] or hit.author
     said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")

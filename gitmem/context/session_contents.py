@@ -99,9 +99,7 @@ def compaction_mark(transcript: Transcript) -> str:
     """
     first = next((turn for turn in transcript.turns if turn.text and turn.role is not Role.TOOL), None)
     summaries = sum(turn.by is By.SUMMARY for turn in transcript.turns)
-    if first is None:
-        return ""
-    return f"{summaries}:{turn_key(first)}"
+    return f"{summaries}:{turn_key(first)}" if first is not None else ""
 
 
 def keys_of_part(part: Part) -> list[str]:
@@ -278,10 +276,7 @@ def without_copies(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
             continue
         fresh = []
         for piece in part.pieces:
-            if part.until:
-                copies = []
-            else:
-                copies = _known_numbers(part, piece, known)
+            copies = [] if part.until else _known_numbers(part, piece, known)
             for number in copies:
                 relevance[owners[number]] = max(relevance[owners[number]], part.relevance)
             if not copies:

@@ -71,9 +71,7 @@ def _shrink(
             done.limits.append(
                 Message("limit of {} characters: {} of {} recent turns left out", characters, len(gone), len(turns))
             )
-        text = ""
-        if done.kept:
-            text = render_selection(done)
+        text = render_selection(done) if done.kept else ""
         beside = sum(part.tokens + frame for part in done.kept if part.layer is Layer.RECENT)
         over = request.count_tokens(text) - beside > request.budget and any(
             p.layer is not Layer.RECENT for p in done.kept
@@ -83,9 +81,7 @@ def _shrink(
     done, text, over, long = attempt(left, len(turns), 0)
     if not (over or long):
         return done, text
-    hard = 0
-    if long:
-        hard = request.max_characters
+    hard = request.max_characters if long else 0
     measure = packing.Measure(
         request.layer_limits, request.count_tokens, lambda part: render_group([part], {}, bare=True)
     )
@@ -138,10 +134,7 @@ def _marked_uncommitted(
     for scope in scopes:
         own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
         asked = [path for path in own if (scope.name, path) not in known]
-        if asked and not scope.error:
-            changed = scope.committed_lines(asked)
-        else:
-            changed = {}
+        changed = scope.committed_lines(asked) if asked and not scope.error else {}
         known.update({(scope.name, path): changed.get(path) for path in asked})
         for at, part in enumerate(kept):
             lines = None
@@ -156,9 +149,7 @@ def _marked_uncommitted(
 
 def _lines_of(part: Part, scope: Scope) -> list[str]:
     """The lines of a part as its file has them, without metadata comments and empty lines."""
-    document = None
-    if part.pieces:
-        document = scope.read(part.path)
+    document = scope.read(part.path) if part.pieces else None
     if document is not None:
         lines = [line for piece in part.pieces for line in document.lines[piece.first - 1 : piece.last]]
     else:

@@ -51,10 +51,7 @@ def is_entity_named(key: str, words: frozenset[str]) -> bool:
     first, _, rest = key.partition(":")
     second = rest.partition(":")[0]
     is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or is_generic_heading(first)
-    if is_kind:
-        name = second
-    else:
-        name = first
+    name = second if is_kind else first
     # Terms of Hangul and Kana are pairs of signs and the last sign alone, which a particle may replace.
     own = [term for term in terms(name) if len(term) > 1 or term.isascii()] or terms(name)
     return bool(own) and words.issuperset(own)

@@ -153,9 +153,7 @@ def _description(text: str, path: str) -> str:
 def _keys(lines: Sequence[str]) -> dict[str, Any]:
     """The front matter; {} if there is none or it cannot be read."""
     found = read(lines)
-    if found.end and not found.fault:
-        return nested(lines, found.end)
-    return {}
+    return nested(lines, found.end) if found.end and not found.fault else {}
 
 
 def _skill_name(path: str) -> str:

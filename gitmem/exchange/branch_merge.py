@@ -322,9 +322,7 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
         assert made is not None
         expected = outcome(repo, shown, contents)
         for change in repo.changes(shown.head, made):
-            after = None
-            if change.new_oid:
-                after = repo.read(change.new_oid)
+            after = repo.read(change.new_oid) if change.new_oid else None
             if change.path not in expected or expected[change.path][1] != after:
                 words = Message("git makes something else of '{}' than was shown; nothing was merged", change.path)
                 raise GitMemError(words, f"git merge {encode(shown.name)}")

@@ -222,9 +222,7 @@ def fact_link(marker: str, fact: Fact, place: str, end: str = "") -> str:
 def linked_place(line: str) -> str:
     """The place in a line of `fact_link`; "" for any other line."""
     match = _LINK.match(line)
-    if not match:
-        return ""
-    return match[2]
+    return match[2] if match else ""
 
 
 def fact_line(concept: Concept) -> tuple[str, bool]:
@@ -271,9 +269,7 @@ def _fact_keys(fact: Fact) -> list[tuple[str, Any]]:
     if tags:
         keys += [("tags", tags)]
     stale = stale_after(fact.get("until"))
-    if stale:
-        return [*keys, ("stale_after", stale)]
-    return keys
+    return [*keys, ("stale_after", stale)] if stale else keys
 
 
 def _comment_keys(keys: Mapping[str, Any]) -> dict[str, str]:

@@ -235,9 +235,7 @@ class _Run:
         except _Conflict as conflict:
             return replace(done, state="conflict", paths=conflict.paths)
         self.conflicted |= dict.fromkeys(merge.paths)
-        kept_branch = ""
-        if merge.ours:
-            kept_branch = _keep(repo, remote, merge)
+        kept_branch = _keep(repo, remote, merge) if merge.ours else ""
         try:
             in_the_way = self._move_forward(before, merge.commit)
         except BaseException:
@@ -300,9 +298,7 @@ def _memory_at(repo: Repository, commit: str) -> bytes:
     if not commit:
         return b""
     oid = repo.blobs(commit, [MEMORY]).get(MEMORY)
-    if oid is None:
-        return b""
-    return repo.read(oid)
+    return repo.read(oid) if oid is not None else b""
 
 
 # -- the remote ----------------------------------------------------------------------------------------------

@@ -40,9 +40,7 @@ def write_record(
 
 
 def _spelled(data: bytes | None) -> str | None:
-    if data is None:
-        return None
-    return base64.b64encode(data).decode()
+    return base64.b64encode(data).decode() if data is not None else None
 
 
 def read_record(repo: Repository) -> tuple[str | None, list[AttemptedFile]]:

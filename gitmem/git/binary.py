@@ -223,9 +223,7 @@ class BinaryRepository:
         return parse_raw(self._git.run(["diff-index", "--cached", *RAW, "--no-renames", against]))
 
     def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
-        how = "--no-renames"
-        if renames:
-            how = "-M"
+        how = "-M" if renames else "--no-renames"
         return parse_raw(self._git.listing(["diff-tree", "-r", *RAW, how, old or self.empty_tree, new], 2))
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
@@ -281,9 +279,7 @@ class BinaryRepository:
         if git_crypt is None:
             return data
         text = git_crypt.text(data)
-        if text is None:
-            return data
-        return text
+        return text if text is not None else data
 
     def git_crypt(self) -> GitCrypt | None:
         return self._found_git_crypt
@@ -428,9 +424,7 @@ class BinaryRepository:
 def _as_pattern(path: str) -> str:
     """A pathspec that matches this path alone: wildcards are escaped, and a leading `:` is no pathspec magic."""
     escaped = "".join("\\" + c if c in "*?[\\" else c for c in path)
-    if escaped.startswith(":"):
-        return "./" + escaped
-    return escaped
+    return "./" + escaped if escaped.startswith(":") else escaped
 
 
 def _nul_ended(paths: Iterable[str]) -> bytes:

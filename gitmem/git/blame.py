@@ -175,9 +175,7 @@ def _head_lines(repo: Repository, path: str) -> list[str]:
     if head is None:
         return []
     oid = repo.blobs(head, [path]).get(path)
-    if oid is None:
-        return []
-    return _lines(repo.read(oid))
+    return _lines(repo.read(oid)) if oid is not None else []
 
 
 def _lines(data: bytes) -> list[str]:

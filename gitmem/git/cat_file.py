@@ -45,9 +45,7 @@ class CatFile:
     def info(self, name: str) -> Header:
         """The header of the object `name`: an oid, or any name that Git knows. MISSING if there is none, and for an
         empty name or one with a line break or NUL."""
-        if not _is_one_line(name):
-            return MISSING
-        return next(self.infos([name]))
+        return next(self.infos([name])) if _is_one_line(name) else MISSING
 
     def infos(self, names: Iterable[str]) -> Iterator[Header]:
         """The headers of the objects `names`, in this order; MISSING for an object that is not there. The names must

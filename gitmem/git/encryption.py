@@ -43,17 +43,13 @@ class GitCrypt:
         """The text of an encrypted blob; None if no key fits, if the blob is larger than MAX_BYTES, or if the program
         fails or takes too long."""
         found = self._decrypted(data)
-        if not found:
-            return None
-        return found[0]
+        return found[0] if found else None
 
     def encrypted_as(self, text: bytes, like: bytes) -> bytes | None:
         """`text` encrypted with the key of `like`, an encrypted blob; None if no key decrypts `like` or the program
         fails."""
         found = self._decrypted(like)
-        if not found:
-            return None
-        return self._encrypt(text, found[1])
+        return self._encrypt(text, found[1]) if found else None
 
     def encryptions(self, text: bytes) -> Iterator[bytes]:
         """`text` encrypted with each key in turn; a key with which that fails is left out. git-crypt encrypts the same
@@ -109,9 +105,7 @@ class GitCrypt:
             except BaseException:
                 process.kill()
                 raise
-        if process.returncode != 0:
-            return None
-        return out
+        return None if process.returncode != 0 else out
 
     def _store(self, digest: bytes, text: bytes, key: Path) -> None:
         self._cache[digest] = (text, key)
@@ -134,9 +128,7 @@ def find(kind: str, git_dirs: Sequence[Path], root: Path | None, environ: Mappin
     if not keys:
         return None
     program = _program(name, root, environ)
-    if not program:
-        return None
-    return GitCrypt(program, keys, environ)
+    return GitCrypt(program, keys, environ) if program else None
 
 
 def _keys(git_dirs: Sequence[Path]) -> list[Path]:

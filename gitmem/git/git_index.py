@@ -19,9 +19,7 @@ def is_committed(repo: Repository, path: str, data: bytes | None) -> bool:
 
 def blob_oids(repo: Repository, commit: str | None, paths: Sequence[str]) -> dict[str, str]:
     """path -> oid of the blob, for those of `paths` that `commit` has; {} if `commit` is None."""
-    if commit is None:
-        return {}
-    return repo.blobs(commit, paths)
+    return repo.blobs(commit, paths) if commit is not None else {}
 
 
 def is_blob(repo: Repository, oid: str | None, data: bytes | None) -> bool:

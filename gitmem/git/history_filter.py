@@ -83,9 +83,7 @@ def _stem(path: str) -> bytes:
 
 def without_records(message: bytes, records: re.Pattern[bytes] | None) -> bytes:
     """The message of a commit without what `records` matches; unchanged if `records` is None."""
-    if records:
-        return records.sub(b"", message)
-    return message
+    return records.sub(b"", message) if records else message
 
 
 def main() -> None:

@@ -137,9 +137,7 @@ class LibraryRepository(BinaryRepository):
 
     def merge_base(self, a: str, b: str) -> str | None:
         base = self._opened.merge_base(self.resolve(a), self.resolve(b))
-        if not base:
-            return None
-        return str(base)
+        return str(base) if base else None
 
     def is_ancestor(self, a: str, b: str) -> bool:
         try:
@@ -160,9 +158,7 @@ def _within(tree: pygit2.Tree | None, path: str, kind: type[_Stored]) -> _Stored
         item = tree[path]
     except (KeyError, ValueError, pygit2.GitError):
         return None
-    if not isinstance(item, kind):
-        return None
-    return item
+    return item if isinstance(item, kind) else None
 
 
 def limit_windows(size: int, most: int) -> None:

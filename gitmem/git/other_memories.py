@@ -82,9 +82,7 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
         command = ["git", "-C", str(folder), "fetch", "--quiet", "--prune", "--tags", "origin", refs]
     else:
         command = ["git", "clone", "--quiet", "--bare", "--", url, str(folder)]
-    seconds = CLONE_SECONDS
-    if has_copy and fresh_hours:
-        seconds = FETCH_SECONDS
+    seconds = FETCH_SECONDS if has_copy and fresh_hours else CLONE_SECONDS
     problem = ""
     try:
         result = subprocess.run(

@@ -116,9 +116,7 @@ def _charset(name: bytes) -> str:
         found = codecs.lookup(name[:MAX_CHARSET_CHARS].decode("ascii")).name
     except (LookupError, ValueError):
         return "utf-8"
-    if GIT_CHARSETS.match(found):
-        return found
-    return "utf-8"
+    return found if GIT_CHARSETS.match(found) else "utf-8"
 
 
 MESSAGE_BYTES = 1 << 20  # of a message that `parse_messages` keeps

@@ -91,9 +91,7 @@ class Replacement:
         """
         if self._scratch is None:
             return
-        known = self.after
-        if self._applied:
-            known = self.before
+        known = self.before if self._applied else self.after
         try:
             while known is not None and (written := _read(self._scratch)) != known:
                 self._add_lines(known, written)

@@ -41,9 +41,7 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
     raises UsageError. Raises UnknownRevision for a side that names no commit, and GitMemError for "" before the first
     commit.
     """
-    dots = ".."
-    if "..." in typed:
-        dots = "..."
+    dots = "..." if "..." in typed else ".."
     left, separator, right = typed.partition(dots)
     if both and not separator:
         raise UsageError(Message("'{}' is no range", typed), "write BASE..HEAD, for example main..HEAD")
@@ -54,9 +52,7 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
         return CommitRange("", head)
     target = repo.resolve(left or "HEAD")
     found = towards(repo, target, head)
-    if found.base:
-        return found
-    return found._replace(base=target)
+    return found if found.base else found._replace(base=target)
 
 
 def resolve_at(repo: Repository, text: str, now: datetime) -> str:

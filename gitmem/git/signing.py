@@ -214,6 +214,4 @@ def _setting(folder: str, environ: Mapping[str, str], name: str, kind: str = "--
         result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
     except OSError:
         return ""
-    if result.returncode != 0:
-        return ""
-    return os.fsdecode(result.stdout).rstrip("\n")
+    return "" if result.returncode != 0 else os.fsdecode(result.stdout).rstrip("\n")

@@ -61,9 +61,7 @@ class Entry:
 
 def digest(data: bytes | None) -> str | None:
     """The SHA-256 of a file's bytes in hex; None if there is no file."""
-    if data is None:
-        return None
-    return hashlib.sha256(data).hexdigest()
+    return hashlib.sha256(data).hexdigest() if data is not None else None
 
 
 @contextmanager
@@ -128,9 +126,7 @@ def last_write(repo: Repository) -> list[Entry]:
     A write that was too large for the record is one entry without files.
     """
     groups = _grouped(load(repo))
-    if not groups:
-        return []
-    return groups[-1]
+    return groups[-1] if groups else []
 
 
 def carry(repo: Repository, there: Repository, branch: str) -> None:
@@ -233,9 +229,7 @@ def _without_files(entry: Entry) -> Entry:
 def _as_json(entry: Entry) -> dict[str, Any]:
     files = {}
     for path, file in entry.files.items():
-        text = None
-        if file.text is not None:
-            text = base64.b64encode(file.text).decode()
+        text = base64.b64encode(file.text).decode() if file.text is not None else None
         files[path] = {"text": text, "before": file.before, "after": file.after}
     return {
         "at": entry.at, "commit": entry.commit, "group": entry.group, "files": files, "branch": entry.branch,

@@ -37,9 +37,7 @@ def _upstream(repo: Repository) -> str:
         name = run_git(repo, ["for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}"]).strip()
     except GitFailed:
         return ""
-    if not name:
-        return ""
-    return _short_name(repo, name)
+    return _short_name(repo, name) if name else ""
 
 
 def _default_branches(repo: Repository) -> list[str]:

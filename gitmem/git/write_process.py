@@ -57,9 +57,7 @@ def _start(
     folder: str, args: Sequence[str], environ: Mapping[str, str], reads: bool, own_session: bool
 ) -> subprocess.Popen[bytes]:
     """Start git in `folder`; core.fsmonitor is off. `reads`: whether its standard input is a pipe. Raises GitFailed."""
-    stdin = subprocess.DEVNULL
-    if reads:
-        stdin = subprocess.PIPE
+    stdin = subprocess.PIPE if reads else subprocess.DEVNULL
     try:
         return subprocess.Popen(
             ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", folder, *args],

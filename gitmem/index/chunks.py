@@ -155,9 +155,7 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
 
 def _items(value: str | Sequence[str]) -> Sequence[str]:
     """The items of a value of the front matter: of a list, or the value itself."""
-    if isinstance(value, str):
-        return [value]
-    return value
+    return [value] if isinstance(value, str) else value
 
 
 def shape_of(data: bytes) -> Shape:
@@ -238,9 +236,7 @@ def _pack(section: Sequence[tuple[int, int, int]], cut: Cut) -> list[tuple[int, 
 
 def estimated_tokens(line: str) -> int:
     """The estimated number of tokens of a line; 0 only for a blank line."""
-    if not line or line.isspace():
-        return 0
-    return estimate(line)
+    return 0 if not line or line.isspace() else estimate(line)
 
 
 class _Draft(NamedTuple):

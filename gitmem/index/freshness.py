@@ -48,9 +48,7 @@ def ready(
             return OpenIndex(None, None, Freshness(), "", ("there is no commit yet",))
     notes: tuple[str, ...] = ()
     began = time.time_ns()
-    seen = None
-    if not commit:
-        seen = read_work_tree(repo, config.memory_paths)
+    seen = read_work_tree(repo, config.memory_paths) if not commit else None
     if seen is not None and (outside := sparse_memory_paths(repo, config.memory_paths)):
         head = ""
         if not seen.files:
@@ -82,9 +80,7 @@ def ready(
     from gitmem.index.update import Bounds
     from gitmem.index.worktree_record import Scan
 
-    scan_of_work_tree = None
-    if seen is not None:
-        scan_of_work_tree = Scan(key, seen, began)
+    scan_of_work_tree = Scan(key, seen, began) if seen is not None else None
     wanted = WantedSnapshot(key, commit, tree, scan_of_work_tree)
     opened = bring(repo, config, wanted, Bounds(budget, wait), clock, say)
     opened.notes = (*notes, *opened.notes)

@@ -175,9 +175,7 @@ class _Snapshot:
         than `self.most` commits (0: no limit) and no older snapshot to begin with.
         """
         base = stored.latest(self.writer, self.tip.place)
-        done = None
-        if base:
-            done = self._from(base)
+        done = self._from(base) if base else None
         if done is not None:
             return done
         limit = self.most + 1 if self.most else None
@@ -231,9 +229,7 @@ class _Snapshot:
             yield oid, as_document(author, paths, message[: stored.MAX_MESSAGE_CHARACTERS])
 
     def _record(self, norms: bytes, whole: bool) -> None:
-        scan = b""
-        if whole:
-            scan = stored.COMPLETE
+        scan = stored.COMPLETE if whole else b""
         with self.indexer.transaction():
             stored.put_norms(self.writer, SnapshotRow(self.tip.key, time.time_ns(), scan), norms)
             snapshots.evict(self.writer.database, "history:", self.kept)

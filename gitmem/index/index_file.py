@@ -73,9 +73,7 @@ class OpenIndex:
     @property
     def chunks(self) -> int:
         """The number of chunks that can be found; 0 without an index."""
-        if self.snapshot is None:
-            return 0
-        return self.snapshot.chunks
+        return self.snapshot.chunks if self.snapshot is not None else 0
 
     def close(self, *, damaged: bool = False) -> None:
         """Close the index, unless it is kept open; `damaged` closes it in any case."""

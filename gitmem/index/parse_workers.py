@@ -67,9 +67,7 @@ def line_vectors() -> LineVectors | None:
     """The function that makes line vectors, by the static table whatever embeds the chunks; None if the table is
     missing or damaged."""
     table = static_table()
-    if table is None:
-        return None
-    return table.lines
+    return table.lines if table is not None else None
 
 
 def static_table() -> StaticEmbedder | None:
@@ -167,9 +165,7 @@ def usable_cores() -> int:
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
-    if cores < 2:
-        return 0
-    return min(cores, 4)
+    return 0 if cores < 2 else min(cores, 4)
 
 
 def _tell(child: subprocess.Popen[bytes], message: Any) -> None:
@@ -205,6 +201,4 @@ def _receive(pipe: IO[bytes]) -> Any:
         return None
     (size,) = struct.unpack("<Q", head)
     data = pipe.read(size)
-    if len(data) != size:
-        return None
-    return pickle.loads(data)
+    return None if len(data) != size else pickle.loads(data)

@@ -178,9 +178,7 @@ def _other_endings(repo: Repository, seen: WorkTree) -> list[Odd]:
         if ending == ".md" or ending.lower() not in endings or is_memory(path, layout):
             continue
         if is_memory(f"{stem}.md", layout):
-            move = "mv"
-            if path in tracked:
-                move = "git mv"
+            move = "git mv" if path in tracked else "mv"
             hint = f"{move} -- {shlex.quote(path)} {shlex.quote(stem + '.md')}"
             found.append(Odd(path, "is not read: the name of a memory file ends in .md", hint))
     return found

@@ -274,17 +274,13 @@ def lacking_patterns(text: str, daily: Sequence[str]) -> list[str]:
 
 def _as_table(value: object) -> Mapping[str, object]:
     """A TOML table; {} for any other value."""
-    if isinstance(value, dict):
-        return value
-    return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _lacking(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> str:
     """The values of `wanted` that the list `key` of a table lacks, as TOML; "" if it has all of them."""
     missing = _missing(table, key, wanted)
-    if not missing:
-        return ""
-    return json.dumps(missing, ensure_ascii=False)
+    return json.dumps(missing, ensure_ascii=False) if missing else ""
 
 
 def _missing(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> list[str]:

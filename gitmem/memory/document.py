@@ -213,6 +213,4 @@ def blob_lines(data: bytes) -> list[str]:
     """The lines of any blob without their ends (LF or CRLF). Unlike `parse` it does not handle a lone CR, front matter
     or faults."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    if not text:
-        return []
-    return text.removesuffix("\n").split("\n")
+    return text.removesuffix("\n").split("\n") if text else []

@@ -60,17 +60,13 @@ def is_true(value: str) -> bool:
 
 def _decode(key: str, value: str) -> str:
     """The value of a key; spans of text are left as they are."""
-    if key in SPAN_KEYS:
-        return value
-    return decode(value)
+    return value if key in SPAN_KEYS else decode(value)
 
 
 def render_comment(meta: Iterable[tuple[str, str]]) -> str:
     """The comment `<!-- mem k=v ... -->` with these pairs; "" without pairs. `parse_comment` returns the same pairs."""
     words = [f"{key}={value if key in SPAN_KEYS else encode(value)}" for key, value in meta]
-    if not words:
-        return ""
-    return f"<!-- mem {' '.join(words)} -->"
+    return f"<!-- mem {' '.join(words)} -->" if words else ""
 
 
 def encode(value: str, also: str = "") -> str:

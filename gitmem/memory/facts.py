@@ -89,9 +89,7 @@ class Memory:
     @property
     def newline(self) -> str:
         """The line end of the file's first line; LF for an empty file."""
-        if self.lines and self.lines[0].endswith("\r\n"):
-            return "\r\n"
-        return "\n"
+        return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
 
     def find(self, ident: str) -> Entry | None:
         """The first entry whose fact id starts with `ident`. None without one, and for an `ident` of fewer than 4
@@ -203,9 +201,7 @@ def importance(fact: Fact) -> float:
         value = float(fact.get("importance") or IMPORTANCE)
     except ValueError:
         return IMPORTANCE
-    if math.isnan(value):
-        return IMPORTANCE
-    return min(1.0, max(0.0, value))
+    return IMPORTANCE if math.isnan(value) else min(1.0, max(0.0, value))
 
 
 def pinned(fact: Fact) -> bool:
@@ -351,9 +347,7 @@ def marker_of(memory: Memory, entry: Entry) -> str:
     for a fenced block."""
     pattern = _MARKERS.get(entry.form)
     match = pattern and pattern.match(memory.lines[entry.start - 1])
-    if not match:
-        return ""
-    return match[0]
+    return match[0] if match else ""
 
 
 def _line_end(line: str) -> str:

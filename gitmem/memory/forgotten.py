@@ -199,9 +199,7 @@ def _folded(text: str) -> tuple[str, list[int], list[int]]:
         if piece in "*_~`":
             continue
         if piece[0].isspace():
-            letters = " "
-            if out and out[-1] == " ":
-                letters = ""
+            letters = "" if out and out[-1] == " " else " "
         else:
             letters = piece.lower() if piece.isascii() else unicodedata.normalize("NFC", piece).casefold()
             if len(letters) == len(piece):

@@ -85,9 +85,7 @@ def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], .
         row = _STATED.match(line)
         if row and row[1] in keys:
             text = row[2].strip()
-            listed = ""
-            if not text:
-                listed = row[1]
+            listed = row[1] if not text else ""
             parts = text.removeprefix("[").removesuffix("]").split(",")
             values += [(row[1], part.strip().strip("\"'")) for part in parts if part.strip()]
         elif listed and line.strip().startswith("- "):
@@ -123,9 +121,7 @@ def _plain(body: Sequence[str]) -> dict[str, Value] | None:
         if value is None:
             return None
         keys[match[1]] = value
-        listed = ""
-        if not text:
-            listed = match[1]
+        listed = match[1] if not text else ""
     return keys
 
 
@@ -139,9 +135,7 @@ def _value(text: str) -> Value | None:
         return ()
     parts = [_scalar(part.strip()) for part in text[1:-1].split(",")]
     scalars = tuple(part for part in parts if part is not None)
-    if len(scalars) != len(parts):
-        return None
-    return scalars
+    return None if len(scalars) != len(parts) else scalars
 
 
 def _scalar(text: str) -> str | None:
@@ -195,6 +189,4 @@ def _fault(yaml: Any, text: str) -> str:
     if not isinstance(node, yaml.MappingNode):
         return "is no list of keys"
     names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-    if len(set(names)) == len(names):
-        return ""
-    return "has a key twice"
+    return "" if len(set(names)) == len(names) else "has a key twice"

@@ -320,9 +320,7 @@ def target_path(name: str, shape: Shape) -> str:
 
 def _reason_to_stay(name: str) -> str:
     """The reason why a file of a workspace is not imported."""
-    if name.startswith("skills/"):
-        return SKILL
-    return STAYING.get(name, NO_MEMORY)
+    return SKILL if name.startswith("skills/") else STAYING.get(name, NO_MEMORY)
 
 
 class GateResult(NamedTuple):

@@ -119,9 +119,7 @@ def record(
             meta += (("origin", "agent"),)
         meta += more
         draft = _recorded(reading, entity, gated.text, now, with_until(meta, config.retention, now.date()))
-        if dry_run:
-            return Draft({}, replace(draft.result, written=False))
-        return draft
+        return Draft({}, replace(draft.result, written=False)) if dry_run else draft
 
     return replace(write(repo, plan), masks=gated.masks)
 
@@ -179,6 +177,4 @@ def insights(memory: Memory) -> list[Entry]:
 def _entity(entry: Entry) -> str:
     """The entity that an insight is about, case-folded; "" if the fact is no insight."""
     match = _FORM.fullmatch(entry.fact.text)
-    if not match:
-        return ""
-    return normalise(match[1]).casefold()
+    return normalise(match[1]).casefold() if match else ""

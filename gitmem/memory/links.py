@@ -98,6 +98,4 @@ def _resolved(raw: str, name: str) -> str:
     else:
         path = posixpath.join(posixpath.dirname(name), path)
     path = posixpath.normpath(path)
-    if path.startswith("..") or path == ".":
-        return ""
-    return path
+    return "" if path.startswith("..") or path == "." else path

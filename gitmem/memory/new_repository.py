@@ -142,9 +142,7 @@ def _rows_to_add(attributes: bytes) -> bytes:
 
 
 def _line_ended(data: bytes) -> bytes:
-    if data and not data.endswith(b"\n"):
-        return data + b"\n"
-    return data
+    return data + b"\n" if data and not data.endswith(b"\n") else data
 
 
 def _write(root: Path, environ: Mapping[str, str], noted: Contents, contents: Contents) -> None:

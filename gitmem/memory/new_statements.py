@@ -93,6 +93,4 @@ def file_bytes(repo: Repository, path: str) -> bytes:
         data = WorkTreeReader(repo).read(path, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
         return b""
-    if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data:
-        return data
-    return b""
+    return data if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data else b""

@@ -246,9 +246,7 @@ def rival_of(new: PlacedFact, old: PlacedFact) -> Rival | None:
     if found.asks:
         chances = found.probabilities
         likely = max((Of.REPLACES, Of.ENDS, Of.CONFLICTS), key=lambda each: chances[each])
-        reason = "they may not both hold"
-        if found.kind == likely:
-            reason = found.reason
+        reason = found.reason if found.kind == likely else "they may not both hold"
         return Rival(new, old, str(likely), reason, later, found.automatic)
     if found.kind is Of.SAME:
         return Rival(new, old, "same", found.reason, later)

@@ -47,9 +47,7 @@ def terms(text: str) -> set[str]:
 def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> float:
     """The Jaccard index of two sets of terms, 0 to 1: shared terms over all terms. 0 for two empty sets."""
     both = len(a & b)
-    if not both:
-        return 0.0
-    return both / (len(a) + len(b) - both)
+    return both / (len(a) + len(b) - both) if both else 0.0
 
 
 class _Reading(NamedTuple):
@@ -91,9 +89,7 @@ def _read(text: str) -> _Reading:
 def replaced_value(text: str) -> str:
     """The value that a text calls replaced, in lower case: "blue" for "red instead of blue"; "" without one."""
     found = _GONE.search(text)
-    if not found:
-        return ""
-    return next(filter(None, found.groups()), "").casefold()
+    return next(filter(None, found.groups()), "").casefold() if found else ""
 
 
 def _take_different_sides(one: _Reading, other: _Reading) -> bool:

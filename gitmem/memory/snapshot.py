@@ -299,9 +299,7 @@ def racy(file_stat: str, began: int) -> bool:
     solves it in the same way (Documentation/technical/racy-git.txt).
     """
     changed = int(file_stat.split(" ")[1])
-    resolution = FINE
-    if changed % 1_000_000_000 == 0:
-        resolution = COARSE
+    resolution = COARSE if changed % 1_000_000_000 == 0 else FINE
     return changed >= began - resolution
 
 

@@ -216,9 +216,7 @@ def state_of_text(text: str, known: LapsedFacts) -> State:
 
 def _own_state(statement: Statement, today: date) -> State:
     """ENDED after the day in `until`, otherwise HOLDS; other facts are not looked at."""
-    if has_ended(statement.get("until"), today):
-        return State.ENDED
-    return State.HOLDS
+    return State.ENDED if has_ended(statement.get("until"), today) else State.HOLDS
 
 
 def has_ended(until: str, today: date) -> bool:

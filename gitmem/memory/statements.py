@@ -146,9 +146,7 @@ def statements(lines: Sequence[str], front: int, blocks: Outline, name: str = ""
 def without_list_marker(line: str) -> str:
     """A line without its list marker; a line without one is returned as it is."""
     match = _ITEM.match(line)
-    if match:
-        return line[match.end() :]
-    return line
+    return line[match.end() :] if match else line
 
 
 def trail_step(text: str) -> str:
@@ -295,9 +293,7 @@ class _Reader:
             text = " ".join(" ".join(texts).split())
         else:
             text, meta = _joined(texts)
-        parent = -1
-        if self.items:
-            parent = self.items[-1].position
+        parent = self.items[-1].position if self.items else -1
         if head < 0:
             head = self._under()
         statement = Statement(

@@ -196,9 +196,7 @@ def _squeezed(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    if word.isascii() and word.isalpha():
-        return word[:STEM_LETTERS]
-    return word
+    return word[:STEM_LETTERS] if word.isascii() and word.isalpha() else word
 
 
 def _is_wide(word: str) -> bool:

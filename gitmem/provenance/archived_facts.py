@@ -92,9 +92,7 @@ def judged_version(checks: Checks, now: FactVersion) -> FactVersion:
 def _only(facts: Sequence[Fact], ident: str) -> Fact | None:
     """The fact with the id; None if there is none, or more than one."""
     found = [fact for fact in facts if fact.id == ident]
-    if len(found) != 1:
-        return None
-    return found[0]
+    return None if len(found) != 1 else found[0]
 
 
 def _is_entry_of(archived: Fact, old: Fact, new: Fact) -> bool:

@@ -124,9 +124,7 @@ class Checks:
     def _reverted_lines(self) -> dict[tuple[str, str], str]:
         """(path, line) of each log line whose commit was reverted -> the revert. Reverts that a person reverted do not
         count."""
-        ledger = self.ledger
-        if not self.whole:
-            ledger = read_ledger(self.repo, [self.tip])
+        ledger = read_ledger(self.repo, [self.tip]) if not self.whole else self.ledger
         undone = reverted_by_people(self.repo, ledger)
         reader = self.attributor.reader
         lines: dict[tuple[str, str], str] = {}
@@ -199,9 +197,7 @@ class Checks:
                 self._origins[source.blob] = [worst_origin(of_log, origin) for origin in of_lines]
             origins += self._origins[source.blob][source.start_line - 1 : source.end_line]
         worst = worst_origin(*origins)
-        if worst not in UNSEEN_ORIGINS:
-            return ""
-        return worst
+        return "" if worst not in UNSEEN_ORIGINS else worst
 
     def _refusal_reason(self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit) -> str:
         """Why the fact may not be in memory, "" when it may.

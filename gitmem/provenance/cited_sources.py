@@ -86,9 +86,7 @@ class SourceReader:
 
     @cached_property
     def _entries(self) -> list[Entry]:
-        if not self.at:
-            return []
-        return self.repo.entries(self.at)
+        return self.repo.entries(self.at) if self.at else []
 
     @cached_property
     def paths(self) -> dict[str, str]:
@@ -245,9 +243,7 @@ class SourceReader:
                 if share >= MIN_MOVED_SHARE and (best is None or (share, nearness) > best[:2]):
                     text = "\n".join(lines[first : first + size])
                     best = (share, nearness, Span(path, first + 1, first + size, self.paths[path]), text)
-        if not best:
-            return None
-        return best[2:]
+        return best[2:] if best else None
 
 
 def _windows(terms_of_lines: Sequence[set[str]], size: int) -> Iterator[tuple[int, int]]:

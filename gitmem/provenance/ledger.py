@@ -298,9 +298,7 @@ def reverted_oids(message: str) -> list[str]:
 
 def _count_of(some: int, total: int) -> str:
     """The subject of a claim's sentence: "2 of 3:", or "it" when there is one trailer."""
-    if total > 1:
-        return f"{some} of {total}:"
-    return "it"
+    return f"{some} of {total}:" if total > 1 else "it"
 
 
 def records_promotion(commit: Commit, digest: str) -> bool:

@@ -35,9 +35,7 @@ def source_keys(repo: Repository, config: Config, place: str) -> Meta:
     if not place:
         return ()
     match = _LINES.fullmatch(place)
-    path = ""
-    if match:
-        path = _memory_path(repo, config, match["path"])
+    path = _memory_path(repo, config, match["path"]) if match else ""
     if match is None or not path:
         return citation_pairs(repo, [place])
     data = Reading(repo).read(path)

@@ -64,9 +64,7 @@ def periods(repo: Repository, head: str) -> list[Period]:
     """The periods in the first-parent history of `head`, the newest MAX_PERIODS at most, oldest first; [] when `head`
     is "". All have the same length, the last one ends on the day of the newest commit, and those before the first
     commit are left out."""
-    commits: list[Commit] = []
-    if head:
-        commits = list(repo.log([head], first_parent=True))
+    commits: list[Commit] = list(repo.log([head], first_parent=True)) if head else []
     if not commits:
         return []
     last = max(commit.commit_date.date() for commit in commits)

@@ -99,9 +99,7 @@ def last_write(repo: Repository) -> Undo:
 
     def raw(path: str) -> bytes | None:
         oid = repo.blobs(tip, [path]).get(path, "")
-        if not oid:
-            return None
-        return repo.read(oid)
+        return repo.read(oid) if oid else None
 
     return _plan_undo(repo, entries, raw, tip, branch)
 

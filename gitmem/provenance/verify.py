@@ -136,9 +136,7 @@ def verify(
     notes = []
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
-    prose: tuple[ProseLine, ...] = ()
-    if policy:
-        prose = tuple(run.prose())
+    prose: tuple[ProseLine, ...] = tuple(run.prose()) if policy else ()
     signatures: tuple[Signature, ...] = ()
     if since:
         signatures = parse_signatures(run_git(repo, ["log", f"--format={FORMAT}", tip, f"^{since}", "--"]))
@@ -213,9 +211,7 @@ class _Verification:
             promotion = attribution.edit.commit.oid
         flaws = []
         for rule, message in problems:
-            oid = promotion
-            if rule == "unrecorded":
-                oid = version.writer().oid
+            oid = version.writer().oid if rule == "unrecorded" else promotion
             flaws.append(Flaw(rule, path, fact.line, message, fact.id, oid))
         return CheckedFact(path, fact, attribution, tuple(flaws), version.line_commit() if self.policy else None)
 

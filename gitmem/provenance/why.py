@@ -327,9 +327,7 @@ def _recording_commit(
 
 
 def _trailers_of(commit: Commit | None) -> list[trailers.Trailer]:
-    if commit is None:
-        return []
-    return trailers.memory_trailers(commit.message)
+    return trailers.memory_trailers(commit.message) if commit is not None else []
 
 
 def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:

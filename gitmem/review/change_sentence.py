@@ -114,12 +114,8 @@ def _added_words(change: FactChange, line: LineVerdict | None) -> tuple[str, str
         return FROM_LOGS[line.state]
     if line is not None and line.state is State.EDITED and line.promoted:
         return "1 fact added from a log and edited since", "{} facts added from logs and edited since"
-    who = "by hand"
-    if change.by_machine:
-        who = "by an agent"
-    where = "added to notes"
-    if line is not None:
-        where = "added"
+    who = "by an agent" if change.by_machine else "by hand"
+    where = "added" if line is not None else "added to notes"
     return f"1 fact {where} {who}", f"{{}} facts {where} {who}"
 
 

@@ -180,9 +180,7 @@ def _blocked_words(view: View) -> str:
             words.append(singular)
         elif counts[kind]:
             words.append(plural.format(counts[kind]))
-    if not words:
-        return ""
-    return f" — **with {' and '.join(words)}**"
+    return f" — **with {' and '.join(words)}**" if words else ""
 
 
 def _kind_of(finding: Finding) -> str:
@@ -278,9 +276,7 @@ def _fact_row(view: View, change: FactChange) -> str:
 
 def _instruction_word(path: str) -> str:
     """The word " instruction", with a space before it, for a line of an instruction file; "" for any other file."""
-    if holds_instructions(path):
-        return " instruction"
-    return ""
+    return " instruction" if holds_instructions(path) else ""
 
 
 def _fact_text(change: FactChange) -> str:
@@ -377,9 +373,7 @@ def _finding_rows(view: View, findings: Sequence[Finding]) -> Iterator[str]:
         else:
             place = view.links.line(path, first.line, first.commit)
             mend = escaped_message(remedy(first)) or code(printable(f"git mem redact {shell_word(path)}"))
-        more = ""
-        if len(same) > 1:
-            more = f" and {len(same) - 1} more"
+        more = f" and {len(same) - 1} more" if len(same) > 1 else ""
         excerpt = ""
         if first.excerpt:
             excerpt = f" {cut_as_code(first.excerpt, MAX_TEXT_CHARS // 2)[0]}"

@@ -173,12 +173,8 @@ def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
         if fact.id.startswith(command.fact) or "{}:{}".format(*place) == command.fact
     ]  # fmt: skip
     if len(matches) != 1:
-        words = "has an id that begins with"
-        if ":" in command.fact:
-            words = "stands at"
-        count = "no fact"
-        if matches:
-            count = f"{len(matches)} facts"
+        words = "stands at" if ":" in command.fact else "has an id that begins with"
+        count = f"{len(matches)} facts" if matches else "no fact"
         raise GitMemError(f"{count} of this pull request {words} {command.fact}")
     ((path, line),) = matches
     reason = _reason(pull, comment, command)

@@ -49,9 +49,7 @@ def facts_by_path(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[F
     }
     facts = {}
     for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
-        text = b""
-        if data and b"\0" not in data:
-            text = data
+        text = data if data and b"\0" not in data else b""
         facts[path] = memory_facts.reviewed_facts(path, memory_facts.parse(text))
     return facts
 

@@ -174,9 +174,7 @@ def _earlier_offer(target: Target, branch: str, text: str) -> LineOffer | None:
 def _memory_at(repo: Repository, commit: str) -> bytes:
     """The bytes of MEMORY.md in a commit, b"" without that file."""
     oid = next((entry.oid for entry in repo.entries(commit, ["MEMORY.md"])), None)
-    if not oid:
-        return b""
-    return repo.read(oid)
+    return repo.read(oid) if oid else b""
 
 
 def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> LineOffer:
@@ -213,9 +211,7 @@ def _push_and_propose(target: Target, config: Config, offered: LineOffer, access
         url = publish.remote_url(repo, "origin")
     except GitMemError:
         return replace(offered, then=f"git -C {folder} merge {offered.branch}    # for who keeps that memory")
-    kept_ref = full
-    if target.copy:
-        kept_ref = f"{PROPOSAL_REFS}{offered.branch}"
+    kept_ref = f"{PROPOSAL_REFS}{offered.branch}" if target.copy else full
     try:
         sent = _push_and_open(target, config, offered, url, access)
     except (GitFailed, ForgeError) as error:

@@ -158,9 +158,7 @@ def compare_facts(
         changes = [*_moves(removed, added, today), *_pairs(removed, added, renamed)]
     changes += [FactChange(Op.ADDED, at.path, new=at.fact) for at in added]
     for at in removed:
-        op = Op.REMOVED
-        if expired(at.fact, today):
-            op = Op.EXPIRED
+        op = Op.EXPIRED if expired(at.fact, today) else Op.REMOVED
         changes.append(FactChange(op, at.path, old=at.fact))
     return sorted(changes, key=lambda change: (change.path, change.fact.line))
 

@@ -48,9 +48,7 @@ def count_in_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> 
     """The number of texts and their files: `4 lines of prose in SOUL.md and 2 more files`. A file of instructions is
     named first. `texts`: at least one."""
     files = list(dict.fromkeys(text.path for text in sorted(texts, key=lambda t: not holds_instructions(t.path))))
-    more = ""
-    if len(files) > 1:
-        more = f" and {counted(len(files) - 1, 'more file')}"
+    more = f" and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
     return f"**{counted(len(texts), noun, plural)}** in {code(printable(files[0]))}{more}"
 
 

@@ -76,9 +76,7 @@ def _items(text: str) -> Iterator[list[str]]:
 def _box(lines: Sequence[str]) -> str:
     """The character in the box of a checklist item: " ", "x" or "X"; "" for lines that are no item."""
     match = BOX.match(lines[0])
-    if not match:
-        return ""
-    return match[1]
+    return match[1] if match else ""
 
 
 def _item_text(lines: Sequence[str]) -> str:

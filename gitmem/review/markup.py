@@ -51,9 +51,7 @@ def cell(text: str) -> str:
 
 def text_as_code(text: str) -> str:
     """The whole text as code, `(nothing)` for an empty text."""
-    if text.strip():
-        return code(printable(text))
-    return "(nothing)"
+    return code(printable(text)) if text.strip() else "(nothing)"
 
 
 def cut_as_code(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, str]:
@@ -84,9 +82,7 @@ def difference(old: str, new: str) -> tuple[str, str]:
         return f"{old_words} → {new_words}", "\n\n".join(filter(None, (old_rest, new_rest)))
     is_short = len(new) <= MAX_UNFOLDED_CHARACTERS
     words = [_piece(piece, is_short, number, len(pieces)) for number, piece in enumerate(pieces)]
-    rest = ""
-    if not is_short:
-        rest = text_as_code(new)
+    rest = text_as_code(new) if not is_short else ""
     return " ".join(filter(None, words)), rest
 
 

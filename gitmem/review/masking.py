@@ -39,9 +39,7 @@ def mask_strings(value: Value, policy: Policy) -> Value:
     texts, people = Texts(), Texts()
 
     def group(name: str) -> Texts:
-        if name in NAME_FIELDS:
-            return people
-        return texts
+        return people if name in NAME_FIELDS else texts
 
     _mapped(value, lambda text, name: group(name).collect(text))
     texts.mask(policy, ())
@@ -140,12 +138,8 @@ def _mapped(value: Any, change: Change, name: str = "") -> Any:
 
 def _mapped_meta_value(key: str, text: str, change: Change) -> str:
     """A value of a fact's comment with `change` applied; of a source only the path, not the oid, is changed."""
-    span = None
-    if key == "src":
-        span = parse_span(text)
+    span = parse_span(text) if key == "src" else None
     if span is None:
         return change(text, key)
     path = change(span.path, "path")
-    if path == span.path:
-        return text
-    return render_span(span._replace(path=path))
+    return text if path == span.path else render_span(span._replace(path=path))

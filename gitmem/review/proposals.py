@@ -31,9 +31,7 @@ def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping
     """Fetch `branch` of origin over the local branch of the same name and return its oid; "" when origin has none, and
     the local branch stays then. `client`: gives the token, None to fetch without one. Raises GitFailed when the name is
     not valid or the fetch fails."""
-    env = None
-    if client:
-        env = push_environment(client, environ)
+    env = push_environment(client, environ) if client else None
     try:
         run_git(repo, ["check-ref-format", "--branch", branch])
         spec = f"+refs/heads/{branch}:refs/heads/{branch}"
@@ -51,9 +49,7 @@ def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[st
     Raises GitMemError when the head is not the one that the forge named, GitFailed when the fetch fails.
     """
     ref = f"refs/gitmem/pull/{pull.number}"
-    kind = "pull"
-    if client.forge.name == "GitLab":
-        kind = "merge-requests"
+    kind = "merge-requests" if client.forge.name == "GitLab" else "pull"
     head = f"refs/{kind}/{pull.number}/head"
     env = push_environment(client, environ)
     run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+{head}:{ref}", f"+refs/heads/{pull.base}"], env=env)
@@ -123,9 +119,7 @@ def _declined_pull(client: Client, branch: str) -> Pull | None:
     if not pulls or any(pull.state == "open" for pull in pulls):
         return None
     last = max(pulls, key=lambda pull: pull.number)
-    if last.merged:
-        return None
-    return last
+    return None if last.merged else last
 
 
 def take_back_declined_consolidations(repo: Repository, client: Client, branch: str, base: str) -> int:

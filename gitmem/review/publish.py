@@ -127,13 +127,9 @@ def publish(
     branch, base = proposal.branch, proposal.base
     span = _range_onto(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
     ensure_gate_passes(repo, span, today)
-    env = None
-    if client and environ is not None:
-        env = push_environment(client, environ)
+    env = push_environment(client, environ) if client and environ is not None else None
     head = push(repo, proposal.remote, branch, base, env)
-    link = ""
-    if forge:
-        link = forge.compare(base, branch)
+    link = forge.compare(base, branch) if forge else ""
     if client is None or forge is None:
         return PublishedBranch(branch, base, head, link, None)
     # The description is masked, since it quotes removed facts too and the gate scans only what the branch adds.
@@ -152,9 +148,7 @@ def ensure_gate_passes(repo: Repository, span: CommitRange, today: date) -> None
     policy = range_policy(repo, span, today)
     report = scan(files_of_new_commits(repo, base, head, policy), policy)
     if report.blocked:
-        option = "--history"
-        if base:
-            option = f"--range {base[:12]}..{head[:12]}"
+        option = f"--range {base[:12]}..{head[:12]}" if base else "--history"
         hint = f"git mem scan {option} shows it; docs/leaked-secret.md says how to take it out of commits"
         raise Refused(Message("not let through: {}", blocking_words(report)), hint)
 

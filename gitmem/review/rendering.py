@@ -409,9 +409,7 @@ class View:
         if finding.path == MESSAGE:
             return f"the message of `{commit}`"
         link = self.link(finding.path, finding.line, finding.commit)
-        if commit:
-            return f"{link} at `{commit}`"
-        return link
+        return f"{link} at `{commit}`" if commit else link
 
     def _provenance_rows(self, is_wanted: Callable[[LineVerdict], bool]) -> Iterator[Row]:
         """The lines that `is_wanted` accepts, grouped by verdict, commit and author; lines added by agents come last.
@@ -448,9 +446,7 @@ class View:
             body, rest = self._body(change)
         else:
             body, rest = cut_as_code(line.text)
-        sources: list[str] = []
-        if change:
-            sources = self._sources(change)
+        sources: list[str] = self._sources(change) if change else []
         text = f"{body} ({place})"
         problem = escaped_message(line.message.partition(": ")[2])  # without the name of its rule
         if line.message and not any(problem in row for row in sources):
@@ -458,9 +454,7 @@ class View:
         parts = [text, *sources]
         if line.fails:
             where = shell_word(f"{line.path}:{line.line}")
-            which = "it"
-            if len(lines) > 1:
-                which = f"the last of {len(lines)}"
+            which = f"the last of {len(lines)}" if len(lines) > 1 else "it"
             fix = code(f"git mem forget {where} --reason WHY")
             parts.append(f"  - fix: {fix} takes {which} out; {accept_words(line)}")
         return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group, len(lines))
@@ -507,9 +501,7 @@ class View:
             else:
                 by_heading["".join(names)].append(row)
         for heading, members in by_heading.items():
-            subgroup = group
-            if heading:
-                subgroup = f"{group}, {heading}"
+            subgroup = f"{group}, {heading}" if heading else group
             for row in members:
                 yield self._fact_row(row, subgroup)
 
@@ -529,16 +521,12 @@ class View:
     def _state(self, change: FactChange) -> State | None:
         """The verdict's state of a changed fact; None without a verdict."""
         line = self.verdict_of(change)
-        if not line:
-            return None
-        return line.state
+        return line.state if line else None
 
     def _origin(self, change: FactChange) -> str:
         """The origin of a fact in words, for counting and grouping."""
         line = self.verdict_of(change)
-        cites = NO_SOURCE_WORDS
-        if change.fact.get("src"):
-            cites = CITES_UNCHECKED_SOURCE
+        cites = CITES_UNCHECKED_SOURCE if change.fact.get("src") else NO_SOURCE_WORDS
         if line is None:
             if change.by_machine:
                 return f"**by an agent**, {cites}"
@@ -557,9 +545,7 @@ class View:
         change = changes[0]
         body, rest = self._body(change)
         place = place_list([self._place(row) for row in changes])
-        words = ""
-        if change.op is not Op.CHANGED:
-            words = comment_words(change.fact)
+        words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
         details = ", ".join(filter(None, (words, former_place_words(change), below)))
         where = "; ".join(filter(None, (place, details)))
         return Row("\n".join([f"{body} ({where})", *self._sources(change)]), rest, place, group, len(changes))
@@ -597,9 +583,7 @@ class View:
         if source.problem:
             return f"  - source {words}: **{escaped_message(source.problem)}**"
         lines = [line.strip() for line in source.text.split("\n") if line.strip()]
-        moved = ""
-        if source.moved:
-            moved = " (found again by its text)"
+        moved = " (found again by its text)" if source.moved else ""
         return f"  - source {words}{moved}: {cut_as_code(' ⏎ '.join(lines))[0]}"
 
     # -- lines that are not facts -----------------------------------------------------------------------------
@@ -618,9 +602,7 @@ class View:
         other = self.review.other
         for row in other.renamed:
             if holds_instructions(row.path) is instructions:
-                unchanged = ""
-                if row.same:
-                    unchanged = ", its text unchanged"
+                unchanged = ", its text unchanged" if row.same else ""
                 yield Row(f"{code(printable(row.old_path))} is {self.links.file(row.path)} now{unchanged}")
         texts = [text for text in other.texts if holds_instructions(text.path) is instructions]
         texts.sort(key=lambda text: (text.path, text.line or text.old_line, text.op is not TextOp.REMOVED))
@@ -653,9 +635,7 @@ class View:
         what = text.op.value
         if text.heading:
             what += " heading"
-        who = ""
-        if line:
-            who = f" by {code(printable(line.author.partition(' <')[0]))}"
+        who = f" by {code(printable(line.author.partition(' <')[0]))}" if line else ""
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 
     def _log_rows(self) -> Iterator[Row]:

@@ -63,9 +63,7 @@ def parse_alerts(data: bytes) -> list[Alert]:
     """
     text = data[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        value = None
-        if text.lstrip()[:1] in ("{", "["):
-            value = parse_json(text)
+        value = parse_json(text) if text.lstrip()[:1] in ("{", "[") else None
     except ValueError:
         value = None
     if isinstance(value, dict | list):
@@ -110,10 +108,7 @@ def _alert_of_object(value: Any) -> Alert:
         elif key in DETAIL_KEYS or place in DETAIL_KEYS:
             details[text] = None
     said = [text for key in TITLE_KEYS for text in titles.get(key, ())]
-    if said:
-        title = said[0]
-    else:
-        title = next(iter(details), "")
+    title = said[0] if said else next(iter(details), "")
     if not title:  # unknown keys (`alert`, `제목`): prefer a sentence to a word such as `critical`
         unnamed = [text for text in others if text not in names]
         title = next((text for text in unnamed if " " in text), next(iter(unnamed), ""))

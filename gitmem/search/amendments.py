@@ -163,9 +163,7 @@ def _at_time(line: Line, moment: str) -> Line:
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of the shorter line's words that the other line has; 0..1."""
-    if one and other:
-        return len(one & other) / min(len(one), len(other))
-    return 0.0
+    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
 
 
 def _words(line: Line) -> Iterator[str]:

@@ -148,9 +148,7 @@ def _time_of_day(candidate: Candidate) -> str:
     found = None
     if candidate.file.kind is Kind.DAILY:
         found = _TIME.search(candidate.heading)
-    if not found:
-        return ""
-    return found[1]
+    return found[1] if found else ""
 
 
 def _decides(candidate: Candidate) -> bool:

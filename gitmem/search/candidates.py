@@ -83,9 +83,7 @@ class Candidate(NamedTuple):
     @property
     def iso_day(self) -> str:
         """Its day as ISO text, "" if it is unknown."""
-        if self.when is None:
-            return ""
-        return self.when.isoformat()
+        return self.when.isoformat() if self.when is not None else ""
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -58,8 +58,6 @@ class ChangedCode:
                 kept.append(candidate)
         if not gone:
             return candidates
-        least = 1.0
-        if kept:
-            least = kept[:BEFORE_GONE_CODE][-1].score - 1e-4
+        least = kept[:BEFORE_GONE_CODE][-1].score - 1e-4 if kept else 1.0
         gone = [each._replace(score=min(each.score, least), state=each.state or "gone") for each in gone]
         return best_first([*kept, *gone, *candidates[len(first) :]])

@@ -54,9 +54,7 @@ class CommitStates:
                         commit = tip.repo.commit(oid)
                         self.read[oid] = commit._replace(message=commit.message[: stored.MAX_MESSAGE_CHARACTERS]), tip
                         break
-        if oid not in self.read:
-            return None
-        return self.read[oid][0]
+        return None if oid not in self.read else self.read[oid][0]
 
     def touched(self, oids: Iterable[str]) -> dict[str, list[str]]:
         """Oid of a commit -> the paths that it changed, for those of `oids` that are in `read`."""

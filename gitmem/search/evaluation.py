@@ -163,9 +163,7 @@ def run_questions(
     results = []
     places = FactPlaces(repo, config, query.commit)
     for question in questions:
-        place = None
-        if question.fact:
-            place = places.find(question.fact)
+        place = places.find(question.fact) if question.fact else None
         if place:
             question = replace(question, relevant=place.own, same=place.cited, text=place.text)
         began = clock()
@@ -179,10 +177,7 @@ def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[st
     All figures are 0 if the question has no answer."""
     wanted = _answer_numbers(question)
     total = len(set(wanted.values())) or 1
-    if question.text:
-        said = terms(question.text)
-    else:
-        said = set()
+    said = terms(question.text) if question.text else set()
     covered: set[int] = set()
     within = dict.fromkeys(TOKENS, 0)
     recall: dict[int, float] = {}
@@ -244,10 +239,7 @@ def summarise(results: Sequence[QuestionResult]) -> dict[str, Summary]:
 def _mean(results: Sequence[QuestionResult]) -> Summary:
     """The means over these results; zeros and no figures for none."""
     count = len(results)
-    if results:
-        names = results[0].figures
-    else:
-        names = {}
+    names = results[0].figures if results else {}
     times = sorted(result.milliseconds for result in results)
     return Summary(
         count,

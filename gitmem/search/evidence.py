@@ -122,10 +122,7 @@ def evidence(asked: WeighedQuestion, text: str, about: str = "", day: date | Non
     """
     if asked.question.only_days and asked.question.names_day(day):
         return 1.0
-    if about:
-        whole = f"{about}\n{text}"
-    else:
-        whole = text
+    whole = f"{about}\n{text}" if about else text
     best = _evidence(asked, whole, is_foreign(asked.question, text))
     if "\n" not in whole:
         return best
@@ -315,12 +312,8 @@ def _word_weight(word: str, table: WordVectors | None) -> float:
     """The weight of a word, 0..1; 1 for a word that the table does not have, because such a word is rare."""
     if word.isdigit() and len(word) < 3:
         return SHORT_NUMBER_WEIGHT
-    length = 0.0
-    if table is not None:
-        length = table.length(word)
-    if length:
-        return min(1.0, length / NOUN_LENGTH)
-    return 1.0
+    length = table.length(word) if table is not None else 0.0
+    return min(1.0, length / NOUN_LENGTH) if length else 1.0
 
 
 def is_foreign(question: Question, text: str) -> bool:
@@ -329,9 +322,7 @@ def is_foreign(question: Question, text: str) -> bool:
     if not (question.latin_only or question.cjk_only) or (question.latin_only and text.isascii()):
         return False
     wide = any("\u3041" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7a3" for letter in text)
-    if question.latin_only:
-        return wide
-    return not wide
+    return wide if question.latin_only else not wide
 
 
 def vector_of(text: str, table: WordVectors | None) -> Sequence[float] | None:

@@ -191,10 +191,7 @@ def with_trust(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[st
     except GitMemError:
         return [hit._replace(trust="uncommitted") for hit in hits]
     changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
-    if changed:
-        contents = dict(repo.read_many(dict.fromkeys(changed.values())))
-    else:
-        contents = {}
+    contents = dict(repo.read_many(dict.fromkeys(changed.values()))) if changed else {}
     old = {path: set(text_lines(contents.get(oid) or b"")) for path, oid in changed.items()}
     made = []
     for hit in hits:
@@ -217,10 +214,7 @@ def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit
     from gitmem.paths import kind
 
     facts = [Fact(normalise(hit.text), hit.id, hit.start_line) for hit in hits if kind(hit.path) in LASTING]
-    if facts:
-        first = first_commits(repo, commit or repo.head() or "", facts)
-    else:
-        first = {}
+    first = first_commits(repo, commit or repo.head() or "", facts) if facts else {}
     from gitmem.gate.withholding import name_for_model  # loads every detector
 
     made = []

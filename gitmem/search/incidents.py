@@ -197,9 +197,7 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
     section; if the heading only names a part of an incident ("Actions"), it is the enclosing section.
     """
     here = all_of[at]
-    heading = ""
-    if here.above:
-        heading = here.above[-1]
+    heading = here.above[-1] if here.above else ""
     listed = COLLECTION_HEADING.fullmatch(_plain_heading(heading)) is not None
     many = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
     if here.form is Form.ROW or (many and here.form is not Form.ITEM):
@@ -217,17 +215,12 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
         if not above:
             break
         start = above[-1]
-    begin = 1
-    if start is not None:
-        begin = headings[start].line
+    begin = headings[start].line if start is not None else 1
     ends = [each.line for each in headings if start is not None and each.line > begin
             and each.level <= headings[start].level]  # fmt: skip
     end = min([*ends[:1], begin + MAX_SECTION_LINES, len(lines) + 1])
     within = tuple(one for one in all_of if one.has_content and begin <= one.first < end)
-    if start is not None:
-        title = headings[start].text
-    else:
-        title = note_name(path, {})
+    title = headings[start].text if start is not None else note_name(path, {})
     if start == 0 and here.above and len(here.above[0]) > len(title) and headings[0].level == 1:
         title = here.above[0]
     direct = [len(one.above) for one in within if one.heading == begin]
@@ -262,9 +255,7 @@ def _item_title(text: str) -> str:
     """The title of an incident that is an item: the text before its first ": " if that has 8 to 80 characters, else
     the first 80 characters of the text."""
     label, colon, _ = text.partition(": ")
-    if colon and 8 <= len(label) <= 80:
-        return label
-    return text[:80]
+    return label if colon and 8 <= len(label) <= 80 else text[:80]
 
 
 # -- what was done, and how it ended -------------------------------------------------------------------------
@@ -288,10 +279,7 @@ def _actions_and_outcome(unit: _Unit, path: str) -> tuple[tuple[Action, ...], st
         role, text, open_box = _role(one, unit.outside)
         labelled = labelled or role == "action by label"
         if role.startswith("action"):
-            if open_box:
-                result = OPEN_WORDS
-            else:
-                result = _result_of_action(text)
+            result = OPEN_WORDS if open_box else _result_of_action(text)
             actions.append(Action(_data_line(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
         if role == "outcome" or (RESOLVED.search(text) and not outcome and not NO_EFFECT.search(text)):
             outcome, outcome_line = _outcome_sentence(text), one.first
@@ -309,9 +297,7 @@ def _outcome_sentence(text: str) -> str:
     """The last sentence or clause of a text that tells an outcome; the whole text if none does."""
     parts = [part.strip() for part in re.split(r"(?<=[.!?。])\s+|[;；]\s*", text)]
     telling = [part for part in parts if RESOLVED.search(part)]
-    if telling and len(parts) > 1:
-        return telling[-1]
-    return text
+    return telling[-1] if telling and len(parts) > 1 else text
 
 
 def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
@@ -321,13 +307,8 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
     role decides; without one the statement's own words do.
     """
     box = _BOX.fullmatch(one.text)
-    if box:
-        text = box[2]
-    else:
-        text = one.text
-    untimed = text
-    if _TIME.match(text):
-        untimed = _TIME.sub("", text, count=1)
+    text = box[2] if box else one.text
+    untimed = _TIME.sub("", text, count=1) if _TIME.match(text) else text
     label = _LABEL.fullmatch(untimed)
     open_box = box is not None and box[1] == " "
     steps = [*reversed(one.parents), *reversed(one.above[outside:])]
@@ -387,6 +368,4 @@ def _day(unit: _Unit, path: str, hit: Hit) -> str:
             except ValueError:
                 continue
     day = log_date(path)
-    if day is not None:
-        return day.isoformat()
-    return hit.date
+    return day.isoformat() if day is not None else hit.date

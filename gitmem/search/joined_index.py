@@ -108,9 +108,7 @@ class JoinedIndex:
         return rows
 
     def in_force(self) -> tuple[str, str] | None:
-        if not self.parts:
-            return None
-        return self.parts[0].reader.in_force()
+        return self.parts[0].reader.in_force() if self.parts else None
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         best: list[tuple[int, float]] = []
@@ -177,16 +175,10 @@ class JoinedIndex:
         return records
 
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
-        if self.memory is None:
-            return {}
-        return self.memory.shapes(oids)
+        return self.memory.shapes(oids) if self.memory is not None else {}
 
     def secrets(self, oid: str) -> int:
-        if self.memory is None:
-            return 0
-        return self.memory.secrets(oid)
+        return self.memory.secrets(oid) if self.memory is not None else 0
 
     def line_days(self, files: Iterable[FileKey]) -> list[tuple[str, str, str, tuple[date, ...]]]:
-        if self.memory is None:
-            return []
-        return self.memory.line_days(files)
+        return self.memory.line_days(files) if self.memory is not None else []

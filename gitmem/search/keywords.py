@@ -33,16 +33,10 @@ def topics(texts: Iterable[str]) -> list[str]:
     nouns: set[str] = set()  # Korean words that were seen with a particle: verbs and adverbs take none
     for text in texts:
         for word in WORD.findall(text):
-            if word[0] >= "가":
-                bare = _noun(word)
-            else:
-                bare = _word(word)
+            bare = _noun(word) if word[0] >= "가" else _word(word)
             stems = terms(bare)
             if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
-                if bare.isascii():
-                    key = stems[0]
-                else:
-                    key = bare
+                key = stems[0] if bare.isascii() else bare
                 counts[key] += 1
                 if bare != word:
                     nouns.add(key)
@@ -72,9 +66,7 @@ def _noun(word: str) -> str:
             noun = word
         if len(noun) > 2:
             noun = MORE_PARTICLES.sub("", noun)
-    if len(noun) > 1 and not PREDICATE.search(noun):
-        return noun
-    return ""
+    return noun if len(noun) > 1 and not PREDICATE.search(noun) else ""
 
 
 def _word(word: str) -> str:

@@ -115,9 +115,7 @@ class MemoryFile:
         """What a line is about, outermost step first: the note's name, headings, parent items, table header. Empty for
         a line of no statement."""
         statement = self.statement(line)
-        if statement is None:
-            return ()
-        return self._screened(statement.trail)
+        return self._screened(statement.trail) if statement is not None else ()
 
     def statement(self, line: int) -> Statement | None:
         """The statement that a line belongs to; None if it belongs to none."""
@@ -173,9 +171,7 @@ class MemoryFile:
 
 def _without_comment(line: str) -> str:
     """A line without its metadata comment."""
-    if line.endswith("-->"):
-        return parse_comment(line)[0]
-    return line
+    return parse_comment(line)[0] if line.endswith("-->") else line
 
 
 def _secret_lines(lines: Sequence[str]) -> AbstractSet[int]:

@@ -35,9 +35,7 @@ class NeighbourJoin:
         """
         members = [centre]
         # A fact of MEMORY.md is complete; a short line elsewhere is often half of a statement.
-        least = 0
-        if centre.file.kind is not Kind.MEMORY:
-            least = self.ranking.short
+        least = self.ranking.short if centre.file.kind is not Kind.MEMORY else 0
         while len(members) < self.ranking.joined:
             before, after = others.get(members[0].at - 1), others.get(members[-1].at + 1)
             size = sum(map(_characters, members))

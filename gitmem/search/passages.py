@@ -147,9 +147,7 @@ class Passages:
             return []
         neighbours = NeighbourJoin(self.lines, self.links, self.parsed)
         others = {candidate.at: candidate for candidate in candidates}
-        low = 0.0
-        if len(candidates) > 2:
-            low = candidates[len(candidates) // 2].score
+        low = candidates[len(candidates) // 2].score if len(candidates) > 2 else 0.0
         slack = self.ranking.join * max(0.0, candidates[0].score - low)
         citations = self._citations(candidates)
         by_place = {candidate.place: candidate for candidate in candidates}

@@ -144,10 +144,7 @@ def parse(text: str, today: date) -> Question:
         parts, stop = terms_of_token(token, script)
         if script in (HANGUL, HAN_KANA):
             cjk += len(token)
-            if script == HANGUL:
-                word = without_ending(token)
-            else:
-                word = token
+            word = without_ending(token) if script == HANGUL else token
             if len(word) == 1:
                 prefixes.add(word)
             if script == HANGUL and not stop and (found := _english(word)):

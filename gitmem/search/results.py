@@ -136,6 +136,4 @@ def marked_words(query: str) -> re.Pattern[str] | None:
             words.append(rf"\b{re.escape(word[: max(4, len(word) - 3)])}\w*")
         else:
             words.append(re.escape(word[: max(2, len(word) - 1)]))
-    if not words:
-        return None
-    return re.compile("|".join(words), re.IGNORECASE)
+    return re.compile("|".join(words), re.IGNORECASE) if words else None

@@ -62,9 +62,7 @@ def retrieve(index: IndexReader, norms: bytes, parsed: ParsedQuery, config: Conf
         except GitMemError as error:
             if lane is Lane.VECTOR:
                 raise
-            hint = ""
-            if error.hint:
-                hint = f" ({error.hint})"
+            hint = f" ({error.hint})" if error.hint else ""
             notes.append(Message("words only: {}", f"{error.message}{hint}"))
             near = vector.table_vectors(question, config)
         else:

@@ -151,9 +151,7 @@ def lowest(values: Sequence[float], few: int = SHIPPED.chance_lines) -> float:
     """The value that becomes 0 when evidence is scaled: the least of many, but of few lines nearer to 0, because the
     worse of two similar lines is not one that matches by chance. `few`: as `Ranking.chance_lines`."""
     low = min(values, default=0.0)
-    if low > 0:
-        return low * len(values) / (len(values) + few)
-    return low
+    return low * len(values) / (len(values) + few) if low > 0 else low
 
 
 def _minmax(
@@ -648,9 +646,7 @@ def greatest_cosine(strips: Sequence[Strip], vector: Sequence[float]) -> float:
     little about one line."""
     records = [packed for strip in strips for _, _, packed, _ in strip.chunks]
     lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
-    if not lines:
-        return 0.0
-    return max(cosines(vector, lines), default=0.0)
+    return max(cosines(vector, lines), default=0.0) if lines else 0.0
 
 
 def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:

@@ -225,10 +225,7 @@ def _search_branches(repo: Repository, config: Config, query: Query, now: dateti
             if hit.score > known.score:
                 best[hit.path, hit.id] = hit._replace(branch=known.branch)
     hits = sorted(best.values(), key=lambda hit: -hit.score)
-    if answers:
-        first = answers[0][1]
-    else:
-        first = Answer(query.text, "branches", (), False, ())
+    first = answers[0][1] if answers else Answer(query.text, "branches", (), False, ())
     return first._replace(
         at="branches",
         stale=any(answer.stale for _, answer in answers),

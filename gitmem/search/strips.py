@@ -50,9 +50,7 @@ def strips_to_score(
     """The strips whose lines are scored; none if memory has nothing related to the question."""
     question, ranking = parsed.question, parsed.ranking
     named_files = _named_files(index, snapshot, parsed, retrieved)
-    logs: list[FileKey] = []
-    if question.days:
-        logs = _logs_of(index, snapshot, question)
+    logs: list[FileKey] = _logs_of(index, snapshot, question) if question.days else []
     whole_files = dict.fromkeys(logs, MAX_LOG_CHUNKS)
     chunks: dict[FileKey, dict[int, tuple[int, int, int]]] = {}  # file -> ordinal -> (chunk, first line, heading)
     if not (question.only_days and logs and not parsed.query.paths):  # else these days are the question

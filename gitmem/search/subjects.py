@@ -53,9 +53,7 @@ def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]
         text = ""
         if score >= MIN_SCORE_SHARE * best:
             text = "\n".join((*line.trail(), line.text))
-        spoken = ""
-        if names:
-            spoken = " ".join(text.casefold().split())
+        spoken = " ".join(text.casefold().split()) if names else ""
         named = any(name in spoken for name in names)
         having.append(bool(text) and (named or bool(asked and _names_one_of(asked, _identifiers(text)))))
     least = min((score for score, has in zip(scores, having, strict=True) if has), default=None)

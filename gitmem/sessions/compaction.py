@@ -83,9 +83,7 @@ def compact(turns: Sequence[Turn], *, keep: int = KEPT_TURNS) -> Compacted:
     answer count as one."""
     spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
     spoken = _answer_starts([at for at in spoken if turns[at].text or turns[at].calls], turns)
-    cut = 0
-    if len(spoken) > keep:
-        cut = spoken[-keep]
+    cut = spoken[-keep] if len(spoken) > keep else 0
     wanted = set(range(cut, len(turns)))
     callers = {call: at for at, turn in enumerate(turns) for call in turn.calls}
     results = {turn.answers: at for at, turn in enumerate(turns) if turn.answers}
@@ -114,9 +112,7 @@ def prune(
     was given more than `ttl` before `now`. With fewer answers than that no result is old.
     """
     assistants = _answer_starts([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
-    recent = 0
-    if len(assistants) >= UNPRUNED_ANSWERS:
-        recent = assistants[-UNPRUNED_ANSWERS]
+    recent = assistants[-UNPRUNED_ANSWERS] if len(assistants) >= UNPRUNED_ANSWERS else 0
     out = []
     for at, turn in enumerate(turns):
         old = at < recent and (turn.at is None or now - turn.at > ttl)

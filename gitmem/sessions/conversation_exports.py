@@ -93,9 +93,7 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
     depth = start = base = 0
     inside = escaped = False  # inside a string; after a backslash at the end of the last piece
     while piece := file.read(PIECE_BYTES):
-        at = 0
-        if escaped:
-            at = 1
+        at = 1 if escaped else 0
         escaped = False
         while True:
             if inside:
@@ -238,9 +236,7 @@ def _parents(nodes: Mapping[str, Conversation]) -> dict[str, str]:
 def _message_time(node: Conversation) -> float:
     """The time of a message in seconds since 1970, 0.0 if it has none."""
     at = _object(node.get("message")).get("create_time")
-    if not isinstance(at, int | float):
-        return 0.0
-    return at
+    return at if isinstance(at, int | float) else 0.0
 
 
 def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn]:
@@ -286,9 +282,7 @@ def _claude_turns(value: Conversation) -> Iterator[Turn]:
 
 def _object(value: Any) -> Conversation:
     """The value if it is a JSON object, else {}."""
-    if not isinstance(value, dict):
-        return {}
-    return value
+    return value if isinstance(value, dict) else {}
 
 
 SERVICES: dict[str, Callable[[Conversation], Iterator[Turn]]] = {

@@ -23,10 +23,7 @@ LAST_DAY = "9999-12-31"
 def unwritten_row(item: Selected, number: int) -> PlacedFact:
     """A selected statement that has no log line yet, as a row that sorts after all written ones of its day, or of every
     day if its turn has no time. `number`: its position among the new statements."""
-    if item.turn.at:
-        day = item.turn.at.date().isoformat()
-    else:
-        day = LAST_DAY
+    day = item.turn.at.date().isoformat() if item.turn.at else LAST_DAY
     return PlacedFact("", Fact(item.text, fact_id(item.text), FIRST_NEW_LINE + number, "", (("type", item.type),)), day)
 
 

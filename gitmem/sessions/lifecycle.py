@@ -216,10 +216,7 @@ def unread_turns(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
     `spoken`: all turns. `known`: keys of the turns that were read (`rolling_summary.distinct_keys`).
     """
     new = [ident not in known for ident in distinct_keys(map(turn_key, spoken))]
-    if True in new:
-        first = new.index(True)
-    else:
-        first = len(spoken)
+    first = new.index(True) if True in new else len(spoken)
     times = Counter(map(turn_key, spoken))
     return [turn for at, turn in enumerate(spoken) if new[at] or (at > first and times[turn_key(turn)] > 1)]
 
@@ -324,9 +321,7 @@ def end_session(
         )
         part = current_part(repo.common_dir, transcript, session)
         known = frozenset(turn for each in state.parts if each.part == state.part for turn in distinct_keys(each.turns))
-        path = ""
-        if known:
-            path = find_episode(root, part.session)
+        path = find_episode(root, part.session) if known else ""
         if not path or any(turn not in known for turn in distinct_keys(map(turn_key, part.spoken()))):
             spoken = dated(part.spoken(), now, now, now.tzinfo)
             worked = agent_worked(part.turns)

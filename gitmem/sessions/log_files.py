@@ -22,9 +22,7 @@ def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None
     folder = root / "memory"
     for name in os.listdir(folder) if folder.is_dir() and not folder.is_symlink() else ():
         path = f"memory/{name}"
-        day = None
-        if kind(path) is Kind.DAILY:
-            day = log_date(path)
+        day = log_date(path) if kind(path) is Kind.DAILY else None
         if day is not None and (days is None or day in days):
             found[path] = day
     for pattern in patterns:

@@ -66,9 +66,7 @@ class OpenedFiles:
             path = Path(spelled).resolve().relative_to(root.resolve()) if spelled.is_absolute() else spelled
         except (ValueError, OSError):
             return ""
-        if str(path).lower().endswith(".md"):
-            return ""
-        return str(path)
+        return "" if str(path).lower().endswith(".md") else str(path)
 
     def _best(self, path: str, file: FileRead, words: set[str], text: str) -> tuple[int, int]:
         """(line number, number of words of the text in it) of the opened line with most of `words`, the first of

@@ -175,10 +175,7 @@ def _project(head: bytes) -> str:
             entry = parse_json(line)
         except ValueError:
             continue
-        if isinstance(entry, dict):
-            inner = [entry, *entry.values()]
-        else:
-            inner = []
+        inner = [entry, *entry.values()] if isinstance(entry, dict) else []
         inner += [value for part in inner[1:] if isinstance(part, dict) for value in part.values()]
         folder = next((where for part in inner if isinstance(part, dict) and (where := string_at(part, "cwd"))), "")
         if folder:

@@ -171,10 +171,7 @@ def _save(common_dir: Path, note: Note) -> None:
     }  # fmt: skip
     rows: list[dict[str, object]] = [head]
     for turn in note.turns:
-        if turn.at:
-            when = {"at": turn.at.isoformat()}
-        else:
-            when = {}
+        when = {"at": turn.at.isoformat()} if turn.at else {}
         rows.append({"id": turn.id, "role": turn.role.value, "text": turn.text, **when})
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     write_private(common_dir, note.name, text.encode("utf-8", "replace"), durable=False)
@@ -204,9 +201,7 @@ def _load_note(folder: Path, name: str) -> Note | None:
         head, _, rest = data.partition(b"\n")
         value = parse_json(head)
         at = datetime.fromisoformat(value["at"])
-        start = None
-        if value["start"]:
-            start = datetime.fromisoformat(value["start"])
+        start = datetime.fromisoformat(value["start"]) if value["start"] else None
         turns = tuple(turn for turn in parse(rest).turns if turn.role is not Role.TOOL)
         note = Note(
             name, str(value["session"]), at, bool(value["ended"]), str(value["agent"]), str(value["file"]), start,
@@ -214,9 +209,7 @@ def _load_note(folder: Path, name: str) -> Note | None:
         )  # fmt: skip
     except (OSError, OutsideRepository, ValueError, KeyError, TypeError):
         return None
-    if at.tzinfo is None:
-        return None
-    return note
+    return note if at.tzinfo is not None else None
 
 
 def write_pending(

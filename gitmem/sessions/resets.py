@@ -74,9 +74,7 @@ def _day_began(now: datetime, hour: int, local: LocalTime) -> datetime:
     """The latest `hour` o'clock, in the person's time zone, at or before `now`."""
     today = datetime.combine(now.date(), time(hour))
     start = local(today)
-    if start <= now:
-        return start
-    return local(today - timedelta(days=1))
+    return start if start <= now else local(today - timedelta(days=1))
 
 
 def end_due(

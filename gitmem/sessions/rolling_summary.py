@@ -174,10 +174,7 @@ def resume(state: RollingSummary, turns: Sequence[Turn], keep: int = KEPT_TURNS)
     last mark are added. Summaries that the host wrote into the transcript are used only if `state` is empty.
     """
     spoken = [turn for turn in turns if turn.role is not Role.TOOL and turn.text and turn.by is By.SPEAKER]
-    if keep:
-        older = spoken[:-keep]
-    else:
-        older = spoken
+    older = spoken[:-keep] if keep else spoken
     if not older and not state.turns:
         return add_turns(state, [turn for turn in turns if turn.by is By.SUMMARY])
     keys = [turn_key(turn) for turn in older]

@@ -81,9 +81,7 @@ class Selected:
     def alone(self) -> Selected:
         """The same selection with the chosen sentence only, without its reason or the other sentences of a
         settlement."""
-        own = "agent"
-        if self.turn.role is Role.USER:
-            own = "user"
+        own = "user" if self.turn.role is Role.USER else "agent"
         return replace(self, text=self.core, origin="web" if self.origin == "web" else own, others=())
 
 
@@ -231,10 +229,7 @@ def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
     operations keep the same sentence the first determines the type."""
     chosen: dict[int, str] = {}
     for operation in operations:
-        if operation.sources:
-            at = operation.sources[0].start_line - 1
-        else:
-            at = -1
+        at = operation.sources[0].start_line - 1 if operation.sources else -1
         if operation.op is not Op.SKIP and operation.type in KEPT_TYPES and 0 <= at < count:
             chosen.setdefault(at, operation.type)
     return chosen
@@ -259,9 +254,7 @@ def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tupl
         if any(part.doubtful for part in parts):
             origin = "web"
         else:
-            origin = "agent"
-            if said[at].turn.role is Role.USER:
-                origin = "user"
+            origin = "user" if said[at].turn.role is Role.USER else "agent"
         text = _join_sentences([part.text for part in parts])
         selected.append((at, Selected(text, said[at].text, chosen[at], said[at].turn, origin)))
     return selected

@@ -71,9 +71,7 @@ def session_name(transcript: Transcript, session: str = "") -> str:
     if session or transcript.session:
         return session or transcript.session
     first = next((turn for turn in transcript.turns if turn.text and turn.by is By.SPEAKER), None)
-    if first:
-        return f"talk-{rolling_summary.turn_key(first)[:8]}"
-    return "talk"
+    return f"talk-{rolling_summary.turn_key(first)[:8]}" if first else "talk"
 
 
 def session_hash(session: str) -> str:
@@ -105,9 +103,7 @@ def _state(data: bytes) -> State:
     """The state from its JSON; an empty one for damaged data."""
     try:
         value = parse_json(data)
-        seen = None
-        if value["seen"]:
-            seen = datetime.fromisoformat(value["seen"])
+        seen = datetime.fromisoformat(value["seen"]) if value["seen"] else None
         return State(
             frozenset(map(str, value["turns"])), frozenset(map(str, value["facts"])), str(value["name"]),
             str(value["transcript"]), seen if seen is None or seen.tzinfo else None, int(value["part"]),
@@ -122,9 +118,7 @@ def _part(value: dict[str, object]) -> EndedPart:
     closed, turns = value["closed"], value["turns"]
     if not isinstance(closed, list) or not isinstance(turns, list):
         raise ValueError("keys are a list")
-    at = None
-    if value["at"]:
-        at = datetime.fromisoformat(str(value["at"]))
+    at = datetime.fromisoformat(str(value["at"])) if value["at"] else None
     return EndedPart(int(str(value["part"])), tuple(map(str, closed)), tuple(map(str, turns)), at)
 
 
@@ -260,9 +254,7 @@ def current_part(common_dir: Path, transcript: Transcript, session: str = "") ->
     count = rolling_summary.summarised_count(
         [rolling_summary.turn_key(transcript.turns[at]) for at in spoken], state.closed
     )
-    start = 0
-    if count:
-        start = spoken[count - 1] + 1
+    start = spoken[count - 1] + 1 if count else 0
     return replace(transcript, turns=transcript.turns[start:], session=part_name(name, state.part))
 
 

@@ -250,10 +250,7 @@ class Store:
             names = [name for name, _ in self._unexpired(names, now)]
             own = [name for name in names if _may_belong(name, owner)]
         if len(own) >= MAX_VALUES or len(names) >= MAX_FILES:
-            if len(own) >= MAX_VALUES:
-                most = MAX_VALUES
-            else:
-                most = MAX_FILES
+            most = MAX_VALUES if len(own) >= MAX_VALUES else MAX_FILES
             raise UsageError(
                 f"there are {most} session values already", "git mem session list; set one to '' to drop it"
             )
@@ -355,9 +352,7 @@ def _file_name(key: str, owner: Owner) -> str:
 
 def _session_prefix(session: str) -> str:
     """The beginning of the file names of a session's values, "" for the project."""
-    if not session:
-        return ""
-    return f"{_hash(session)[:16]}-"
+    return f"{_hash(session)[:16]}-" if session else ""
 
 
 def _may_belong(name: str, owner: Owner) -> bool:

@@ -253,10 +253,7 @@ def weekdays_in_question(text: str, lower: str, today: date) -> tuple[list[Days]
     for match, week, weekday in find_weekdays(text, forms):
         if left[match.start() : match.end()] == match[0]:  # not read by an earlier form
             latest = today - timedelta(days=(today.weekday() - weekday) % 7)
-            if week == "near":
-                day = latest
-            else:
-                day = date_of_weekday(week, weekday, today)
+            day = latest if week == "near" else date_of_weekday(week, weekday, today)
             named.append(Days(day, day))
             left = left[: match.start()] + " " * len(match[0]) + left[match.end() :]
     return named, left
@@ -299,10 +296,7 @@ def span_ago(unit: str, count: int, today: date) -> Days:
     """
     try:
         if unit in ("minute", "hour"):
-            if unit == "hour":
-                hours = count
-            else:
-                hours = -(-count // 60)
+            hours = count if unit == "hour" else -(-count // 60)
             return Days(today - timedelta(-(-hours // 24)), today)
         if unit == "day":
             day = today - timedelta(count)

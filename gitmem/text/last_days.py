@@ -84,10 +84,7 @@ def find_endings(text: str, written: date) -> list[Ending]:
     for match in chain(_MONTH_UNTIL.finditer(text), _EASTERN_UNTIL.finditer(text)):
         groups = match.groupdict()
         named = groups["month"] or groups["month2"]
-        if named.isdigit():
-            month = int(named)
-        else:
-            month = MONTH[named.lower()]
+        month = int(named) if named.isdigit() else MONTH[named.lower()]
         year = int(groups["year"] or groups.get("year2") or 0) or written.year + (month < written.month)
         season = not (groups["year"] or groups.get("year2")) and _BEGINS.search(text[: match.start()])
         if 1 <= month <= 12 and written.year - 100 < year < 9990 and not season:

@@ -43,17 +43,13 @@ _WEEKDAY = lazy(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)
 def first_day(text: str, now: datetime, option: str = "--since") -> date | None:
     """The first day of the time `text`, relative to `now`; None for "". Raises UsageError, whose message names
     `option`, for any other text."""
-    if not text:
-        return None
-    return _days_named(text, now, option).first
+    return _days_named(text, now, option).first if text else None
 
 
 def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
     """The last day of the time `text` (`last week` ends on Sunday); None for "". Raises UsageError, whose message names
     `option`, for any other text."""
-    if not text:
-        return None
-    return _days_named(text, now, option).last
+    return _days_named(text, now, option).last if text else None
 
 
 def _days_named(text: str, now: datetime, option: str) -> Days:
@@ -126,16 +122,12 @@ def _before(back: TimeAgo, now: datetime) -> datetime | None:
         except OverflowError:
             return None
     day = day_ago(back.unit, back.number, now.date())
-    if day is None:
-        return None
-    return datetime.combine(day, now.timetz())
+    return datetime.combine(day, now.timetz()) if day is not None else None
 
 
 def _days(first: datetime | None, last: date | None) -> Days | None:
     """The days from the day of `first` to `last`, or that single day if `last` is None. None if `first` is None."""
-    if first is None:
-        return None
-    return Days(first.date(), last or first.date())
+    return Days(first.date(), last or first.date()) if first is not None else None
 
 
 def _of_calendar(text: str, today: date) -> Days | None:
@@ -166,9 +158,7 @@ def _of_week(text: str, today: date) -> Days | None:
     if _WEEKDAY.fullmatch(text):
         text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
     of_week, left = weekdays_in_question(text, text, today)
-    if len(of_week) == 1 and not left.strip():
-        return of_week[0]
-    return None
+    return of_week[0] if len(of_week) == 1 and not left.strip() else None
 
 
 def end_of(text: str, now: datetime) -> datetime | None:
@@ -183,6 +173,4 @@ def end_of(text: str, now: datetime) -> datetime | None:
         when = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if when.tzinfo is not None:
-        return when
-    return when.replace(tzinfo=now.tzinfo)
+    return when if when.tzinfo is not None else when.replace(tzinfo=now.tzinfo)

@@ -156,9 +156,7 @@ def _meant(unit: str) -> tuple[str, float]:
 
 def _power(word: str | None) -> float:
     """The factor of a word such as `thousand`; 1.0 without one. Raises KeyError for an unknown word."""
-    if word:
-        return float(_POWERS[word.strip().lower()])
-    return 1.0
+    return float(_POWERS[word.strip().lower()]) if word else 1.0
 
 
 def _value(digits: str, has_unit: bool) -> float:

@@ -126,10 +126,7 @@ def _ends(text: str) -> Iterator[int]:
         wide = stop.group()[0] in "。！？．｡"
         marks, counted = marks + text.count("**", counted, stop.start()), stop.start()
         closed = (_WIDE_CLOSERS if wide and marks % 2 == 0 else _CLOSERS).match(text, at)
-        if closed:
-            end = closed.end()
-        else:
-            end = at
+        end = closed.end() if closed else at
         if not wide and end < len(text) and not text[end].isspace() and not _goes_on_in_korean(text, stop.start(), at):
             continue
         if whole is None:

@@ -246,9 +246,7 @@ def _write(path: Path, data: bytes, mode: int) -> None:
 
 def _content(path: Path) -> bytes:
     """The bytes of a hook file; b"" if there is none, or a link or a folder in its place."""
-    if not _is_regular(path):
-        return b""
-    return path.read_bytes()
+    return path.read_bytes() if _is_regular(path) else b""
 
 
 def _is_regular(path: Path) -> bool:

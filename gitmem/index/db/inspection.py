@@ -99,9 +99,7 @@ def file_problems(database: Database, key: str) -> list[FileProblems]:
 def integrity(database: Database) -> str:
     """The first error of SQLite's own check of the file, cut to 200 characters; "" if there is none."""
     error = str(database.value("PRAGMA integrity_check(1)"))
-    if error == "ok":
-        return ""
-    return error[:200]
+    return "" if error == "ok" else error[:200]
 
 
 @detects_damage

@@ -131,18 +131,14 @@ class Index:
     def snapshot(self, key: str) -> Snapshot | None:
         """The snapshot with this key (`snapshot.tree_key`, `snapshot.work_tree_key`); None if it was never indexed."""
         row = self.database.row("SELECT id, norms FROM snapshot WHERE key = ?", key)
-        if row is None:
-            return None
-        return Snapshot(row[0], key, bytes(row[1]))
+        return Snapshot(row[0], key, bytes(row[1])) if row is not None else None
 
     @detects_damage
     def scan(self, key: str) -> bytes | None:
         """The hash of the work tree's stat data when the snapshot was complete; b"" if it is not complete, None if
         there is no such snapshot."""
         scan = self.database.value("SELECT scan FROM snapshot WHERE key = ?", key)
-        if scan is None:
-            return None
-        return bytes(scan)
+        return bytes(scan) if scan is not None else None
 
     def select(
         self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False

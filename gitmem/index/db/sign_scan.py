@@ -24,9 +24,7 @@ def nearest(database: Database, low: int, signs: bytes, norms: bytes, count: int
     inside = len(norms) - 1 - outside
     if outside * 4 < inside:
         # The lookup of a chunk in `norms` costs as much as its comparison: scan all, fetch more, drop the others.
-        spare = 0
-        if outside:
-            spare = count * outside // inside * 2 + MIN_SPARE
+        spare = count * outside // inside * 2 + MIN_SPARE if outside else 0
         rows = database.rows(_SCAN.format(""), low, len(norms), signs, most + spare)
         found = [row for row in rows if norms[row[0]]]
         if len(found) >= most or len(rows) < most + spare:

@@ -48,16 +48,12 @@ class Database:
     def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
         """The first row of a query; None if it has none."""
         rows = self.rows(sql, *values)
-        if not rows:
-            return None
-        return rows[0]
+        return rows[0] if rows else None
 
     def value(self, sql: str, *values: Any) -> Any:
         """The first value of the first row; None if there is no row."""
         row = self.row(sql, *values)
-        if row is None:
-            return None
-        return row[0]
+        return row[0] if row is not None else None
 
     def stream(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, one at a time."""

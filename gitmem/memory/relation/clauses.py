@@ -61,9 +61,7 @@ def main_clauses(text: str) -> str:
             parts.append(text[at:start])
         at = max(at, end)
     main = " ".join(part.strip() for part in (*parts, text[at:]) if part.strip(_OPEN_MARKS + ".)）。"))
-    if any(map(str.isalnum, main)):
-        return main.lstrip(_OPEN_MARKS)
-    return text
+    return main.lstrip(_OPEN_MARKS) if any(map(str.isalnum, main)) else text
 
 
 def _opened(text: str, language: str) -> list[tuple[int, int]]:

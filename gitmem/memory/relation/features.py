@@ -108,9 +108,7 @@ def of_texts(old: str, new: str) -> Features:
 
 def _mean(numbers: list[float]) -> float:
     """The mean; 0.0 for no numbers."""
-    if not numbers:
-        return 0.0
-    return sum(numbers) / len(numbers)
+    return sum(numbers) / len(numbers) if numbers else 0.0
 
 
 def _add_amounts(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:

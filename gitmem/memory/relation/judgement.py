@@ -207,9 +207,7 @@ _NOW_WORD = lazy(rf"(?<!\w)(?:{_SPACED_NOW})\s+(?=\S)|今は|現在は?|现在|�
 
 
 def _as_said(statement: Said | str) -> Said:
-    if isinstance(statement, str):
-        return Said(statement)
-    return statement
+    return Said(statement) if isinstance(statement, str) else statement
 
 
 def _disagreement(found: Relation) -> float:
@@ -467,9 +465,7 @@ def _after_trail(text: str, trail: dict[str, Token], others: dict[str, Token], o
         for norm, token in trail.items()
         if norm not in own and (norm in others or value_type(token) in types)
     ]
-    if not words:
-        return text
-    return f"{' '.join(words)}: {text}"
+    return f"{' '.join(words)}: {text}" if words else text
 
 
 def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:

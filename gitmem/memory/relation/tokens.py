@@ -494,9 +494,7 @@ def _ordinal(text: str, at: int) -> int:
     if text[at : at + 2].isascii():
         return 0
     found = _ORDINAL.match(text, at)
-    if not found:
-        return 0
-    return found.end()
+    return found.end() if found else 0
 
 
 def _designates(match: re.Match[str], before: Token | None) -> bool:

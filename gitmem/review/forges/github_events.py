@@ -53,9 +53,7 @@ def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
 def _get(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """The object under a key; {} for a missing key or another value."""
     inner = value.get(key)
-    if not isinstance(inner, Mapping):
-        return {}
-    return inner
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def _number(value: Mapping[str, Any], key: str) -> int:

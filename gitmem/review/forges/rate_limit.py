@@ -36,9 +36,7 @@ class Limit:
         if self.seconds is None:
             return "in some minutes"
         minutes = -(-int(self.seconds) // 60)
-        if minutes > 1:
-            return f"in {minutes} minutes"
-        return "in a minute"
+        return f"in {minutes} minutes" if minutes > 1 else "in a minute"
 
 
 def limit_of(response: Response) -> Limit | None:

@@ -59,9 +59,7 @@ class FileSizes(ReviewWarning):
         for size in self.found:
             if size.over:
                 numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
-                since = ""
-                if size.over_before:
-                    since = ", as before"
+                since = ", as before" if size.over_before else ""
                 yield Row(f"{code(printable(size.path))}: {numbers} **over budget**{since}: hosts read less")
 
     def remarks(self) -> Iterator[Remark]:

@@ -47,9 +47,7 @@ class GoneFiles(ReviewWarning):
 
     def rows(self, links: Links) -> Iterator[Row]:
         for file in self.found:
-            now = "is gone"
-            if file.path:
-                now = f"is {links.file(file.path)} now"
+            now = f"is {links.file(file.path)} now" if file.path else "is gone"
             yield Row(f"{code(printable(file.old_path))} {now}: agents' hosts no longer load it")
 
     def remarks(self) -> Iterator[Remark]:

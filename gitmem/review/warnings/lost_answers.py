@@ -87,9 +87,7 @@ class LostAnswers(ReviewWarning):
     @property
     def found(self) -> LostAnswers | None:
         """None where both commits share no question."""
-        if not self.questions:
-            return None
-        return self
+        return self if self.questions else None
 
 
 def check(commits: Range) -> LostAnswers:
@@ -152,9 +150,7 @@ def _lost_lines(
             text = before[number - 1]
             if text.strip() and counts[question] < MAX_LOST_LINES:
                 counts[question] += 1
-                now = 0
-                if text in after:
-                    now = after.index(text) + 1
+                now = after.index(text) + 1 if text in after else 0
                 yield LostLine(question, path, number, text.strip(), now)
 
 

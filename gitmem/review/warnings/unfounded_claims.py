@@ -66,9 +66,7 @@ def _passed_note(passed: PassedLines) -> str:
     """The sentence for the reviewer: a run of promotion leaves lines aside, and so does an agent that wants them
     unheard."""
     lines = counted(passed.count, "log line")
-    since = ""
-    if passed.since:
-        since = f" --since {passed.since[:12]}"
+    since = f" --since {passed.since[:12]}" if passed.since else ""
     return Message(
         "{} of an agent or a bot counts {} as read that nothing promoted or refused; {} offers them",
         passed.promotion[:12], lines, f"git mem promote{since} --dry-run",
