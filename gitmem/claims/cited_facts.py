@@ -17,10 +17,10 @@ from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
 from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
+from gitmem.git.small_blobs import read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.code_state import PAST
 from gitmem.memory.fact import Fact
-from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 CODE = "code"  # the kind of a finding about a citation
 _OWN = re.compile(r"[A-Za-z_][\w.-]{3,}|\d+(?:\.\d+)?")
@@ -47,13 +47,9 @@ def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
 def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[str, Fact]]:
     """(path, fact) of each fact with a `code` key in these files. Files without that key, or of more than
     MAX_MEMORY_FILE_BYTES, are not parsed."""
-    sizes = repo.sizes([entry.oid for entry in entries])
-    entries = [entry for entry in entries if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-    for entry, (_, data) in zip(entries, repo.read_many([entry.oid for entry in entries]), strict=True):
-        if data is not None and f"{KEY}=".encode() in data:
-            for fact in memory_facts.parse(data).facts:
-                if fact.get(KEY):
-                    yield entry.path, fact
+    for path, data in read_small_blobs(repo, ((entry.path, entry.oid) for entry in entries)):
+        if f"{KEY}=".encode() in data:
+            yield from ((path, fact) for fact in memory_facts.parse(data).facts if fact.get(KEY))
 
 
 def finding_of(one: CitedFact, found: Verdict) -> Finding | None:

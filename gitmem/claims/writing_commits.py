@@ -17,7 +17,7 @@ from gitmem.claims.code_words import BlobWords
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT
 from gitmem.errors import GitFailed
 from gitmem.git.repository import Repository
-from gitmem.paths import MAX_MEMORY_FILE_BYTES
+from gitmem.git.small_blobs import read_small_blobs
 
 MAX_TREES = 12  # trees that are checked: those of the commits that wrote most claims
 MAX_COMMITS = 2_000  # commits that touched one of the files, beginning with the oldest
@@ -61,11 +61,9 @@ class WritingCommits:
             for commit in islice(self.repo.log([head], paths, reverse=True), MAX_COMMITS):
                 oids = [oid for oid in self.repo.blobs(commit.oid, paths).values() if oid not in seen]
                 seen.update(oids)
-                sizes = self.repo.sizes(oids)
-                small = [oid for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-                for _, data in self.repo.read_many(small):
+                for _, data in read_small_blobs(self.repo, ((oid, oid) for oid in oids)):
                     for words in (texts, lines):
-                        for found in [text for text, raw in words.items() if data is not None and raw in data]:
+                        for found in [text for text, raw in words.items() if raw in data]:
                             first.setdefault(found, commit.oid)
                             del words[found]
                 if not texts and not lines:

@@ -15,10 +15,11 @@ from itertools import islice
 
 from gitmem.git.ranges import PathChange, commits_touching, touched
 from gitmem.git.repository import Repository
+from gitmem.git.small_blobs import read_small_blobs
 from gitmem.lazy_patterns import lazy
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
+from gitmem.paths import Kind, kind
 
 LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
 PLACES = ("MEMORY.md", ".claude/MEMORY.md", ".claude/rules", "memory")  # paths of the files of these kinds
@@ -112,10 +113,8 @@ def _versions(
     )
     while group := list(islice(changes, MAX_BLOBS)):
         unread = dict.fromkeys(change.new_oid for _, change in group if change.new_oid not in blocks.read)
-        sizes = repo.sizes(list(unread))
-        small = [oid for oid in unread if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-        for oid, data in repo.read_many(small):
-            blocks.read[oid] = blocks.statements(data or b"")
+        for oid, data in read_small_blobs(repo, ((oid, oid) for oid in unread)):
+            blocks.read[oid] = blocks.statements(data)
         for commit, change in group:
             yield commit, change, blocks.read.get(change.new_oid, ())
 
@@ -123,8 +122,8 @@ def _versions(
 def _statements(repo: Repository, oid: str, blocks: _Blocks) -> Statements:
     """The statements of a blob, read once; none if the object is missing or over MAX_MEMORY_FILE_BYTES."""
     if oid not in blocks.read:
-        small = repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
-        blocks.read[oid] = blocks.statements(repo.read(oid) if small else b"")
+        data = next((data for _, data in read_small_blobs(repo, [("", oid)])), b"")
+        blocks.read[oid] = blocks.statements(data)
     return blocks.read[oid]
 
 

@@ -17,6 +17,7 @@ from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.repository import Repository
+from gitmem.git.small_blobs import read_small_blobs
 from gitmem.git.unmerged import WorkTreeReader
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
@@ -183,12 +184,7 @@ def _files(
     MAX_MEMORY_FILE_BYTES, a commit nothing."""
     listed = _listed(repo, rev, wanted, anywhere=anywhere)
     if rev or repo.root is None:
-        sizes = repo.sizes([oid for _, oid in listed])
-        listed = [
-            (path, oid) for path, oid in listed if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
-        ]
-        for (path, _), (_, data) in zip(listed, repo.read_many([oid for _, oid in listed]), strict=True):
-            yield path, data or b""
+        yield from read_small_blobs(repo, listed)
         return
     reader = WorkTreeReader(repo)
     for path, _ in listed:

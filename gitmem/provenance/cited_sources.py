@@ -13,6 +13,7 @@ from functools import cached_property
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.ranges import touched
 from gitmem.git.repository import Repository
+from gitmem.git.small_blobs import read_small_blobs
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
@@ -22,7 +23,7 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
 from gitmem.memory.statements import read as read_statements
 from gitmem.messages import Message
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, Layout, is_memory, kind, layout_of
+from gitmem.paths import Kind, Layout, is_memory, kind, layout_of
 from gitmem.plural import counted
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.ledger import Record, SpanKey, span_key
@@ -278,21 +279,17 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
     if not commit:
         return
     wanted = [
-        entry
+        (entry.path, entry.oid)
         for entry in repo.entries(commit)
         if entry.mode in (REGULAR, EXECUTABLE)
         and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
         and (paths is None or entry.path in paths)
     ]
-    sizes = repo.sizes([entry.oid for entry in wanted])
-    wanted = [entry for entry in wanted if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-    for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
-        if data is None:
-            continue
+    for path, data in read_small_blobs(repo, wanted):
         of_file = file_meta(data)
-        if kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE) or of_file or b"src=" in data:
+        if kind(path) in (Kind.MEMORY, Kind.ARCHIVE) or of_file or b"src=" in data:
             for fact in memory_facts.parse(data).facts:
-                yield entry.path, data, with_file_keys(fact, of_file)
+                yield path, data, with_file_keys(fact, of_file)
 
 
 def file_meta(data: bytes) -> Meta:

@@ -15,11 +15,11 @@ from functools import cached_property
 from gitmem.git.objects import Commit
 from gitmem.git.ranges import shallow, touched
 from gitmem.git.repository import Repository
+from gitmem.git.small_blobs import read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise, parse_comment, text_hash
 from gitmem.memory.forgotten import MASK
-from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 TEXT_ENDINGS = (".md", ".markdown", ".mdx", ".txt")  # of the files that `reverses` compares
 MAX_CACHED_BLOBS = 256  # blobs whose lines stay in memory; neighbouring commits share blobs
@@ -182,10 +182,8 @@ class CommitEffects:
         if oid not in self._lines:
             if len(self._lines) >= MAX_CACHED_BLOBS:
                 self._lines.clear()
-            data = None
-            if self._repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES:
-                data = next(iter(self._repo.read_many([oid])))[1]
-            self._lines[oid] = blob_lines(data or b"")
+            data = next((data for _, data in read_small_blobs(self._repo, [("", oid)])), b"")
+            self._lines[oid] = blob_lines(data)
         return self._lines[oid]
 
 

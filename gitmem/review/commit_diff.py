@@ -12,12 +12,13 @@ from typing import NamedTuple
 from gitmem.git.objects import Change, Commit
 from gitmem.git.ranges import PathChange, touched
 from gitmem.git.repository import Repository
+from gitmem.git.small_blobs import read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING, AddingCommits, adding_commits
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.memory.forgotten import Forgotten
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory, kind
+from gitmem.paths import Layout, is_memory, kind
 from gitmem.provenance.authorship import agent_of_commit, shown_name
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import read_ledger
@@ -43,13 +44,9 @@ def range_revisions(base: str, head: str) -> list[str]:
 def facts_by_path(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
     """The facts by path, for blobs by path. A blob with NUL bytes has no facts; a blob that is missing or above
     MAX_MEMORY_FILE_BYTES is left out."""
-    sizes = repo.sizes(list(oids.values()))
-    small = {
-        path: oid for path, oid in oids.items() if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
-    }
     facts = {}
-    for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
-        text = data if data and b"\0" not in data else b""
+    for path, data in read_small_blobs(repo, oids.items()):
+        text = data if b"\0" not in data else b""
         facts[path] = memory_facts.reviewed_facts(path, memory_facts.parse(text))
     return facts
 
@@ -211,9 +208,8 @@ class Authors:
         """The ids of the facts in a blob; none for "" and for a blob above MAX_MEMORY_FILE_BYTES. Cached in
         `self.ids`."""
         if oid and oid not in self.ids:
-            self.ids[oid] = frozenset()
-            if self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES:
-                self.ids[oid] = frozenset(fact.id for fact in memory_facts.parse(self.repo.read(oid)).facts)
+            read = read_small_blobs(self.repo, [("", oid)])
+            self.ids[oid] = frozenset(fact.id for _, data in read for fact in memory_facts.parse(data).facts)
         return self.ids.get(oid, frozenset())
 
 

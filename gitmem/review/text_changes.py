@@ -16,10 +16,11 @@ from gitmem.daily_logs import records_events
 from gitmem.gate.policy import canonical
 from gitmem.git.objects import Change
 from gitmem.git.repository import Repository
+from gitmem.git.small_blobs import read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory
+from gitmem.paths import Layout, agents_read, is_memory
 from gitmem.review.commit_diff import MergeBases
 from gitmem.review.fact_diff import FactChange, longest_rising, moved_facts, pair_edited
 from gitmem.review.renames import FILE_MODES, renames
@@ -91,9 +92,7 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
     renamed_away = set(old_path_of.values())
     blobs_of = {change.path: _blobs(change) for change in files}
     oids = {oid for blobs in blobs_of.values() for oid in blobs if oid}
-    sizes = repo.sizes(list(oids))
-    small = [oid for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-    texts_of = {oid: data or b"" for oid, (_, data) in zip(small, repo.read_many(small), strict=True) if is_text(data)}
+    texts_of = {oid: data for oid, data in read_small_blobs(repo, ((oid, oid) for oid in oids)) if is_text(data)}
     texts: list[TextChange] = []
     moved: list[FactChange] = []
     unread = []
@@ -143,13 +142,8 @@ def with_texts_removed_by_merge(
 
 def _lines_at(repo: Repository, commit: str, paths: Sequence[str]) -> set[tuple[str, str]]:
     """(path, stripped line) of the files at a commit; files above MAX_MEMORY_FILE_BYTES are skipped."""
-    oids = repo.blobs(commit, paths)
-    sizes = repo.sizes(list(oids.values()))
-    small = {
-        path: oid for path, oid in oids.items() if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
-    }
-    read = zip(small, repo.read_many(list(small.values())), strict=True)
-    return {(path, line.strip()) for path, (_, data) in read for line in blob_lines(data or b"")}
+    read = read_small_blobs(repo, repo.blobs(commit, paths).items())
+    return {(path, line.strip()) for path, data in read for line in blob_lines(data)}
 
 
 def _agents_may_read(path: str, layout: Layout) -> bool:
