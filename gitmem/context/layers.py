@@ -23,14 +23,14 @@ from gitmem.memory import facts, state
 from gitmem.memory.code_state import CitedCode
 from gitmem.memory.document import Document
 from gitmem.memory.fact import fact_id
+from gitmem.memory.front_matter import items_of
 from gitmem.memory.rivals import OtherSide
 from gitmem.memory.sections import CATEGORIES
-from gitmem.memory.state import LapsedFacts, State
+from gitmem.memory.state import LapsedFacts, State, iso_day
 from gitmem.memory.statements import Form, trail_step
 from gitmem.memory.templates import is_unfilled
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
-from gitmem.search import validity
 
 AmendedLines = tuple[tuple[int, str], ...]  # (line number, ISO day from which a later line replaces it)
 
@@ -347,14 +347,14 @@ def memory_parts(
         fact = facts.fact_of(piece.statement)
         if facts.pinned(fact):
             continue
-        when = validity.parse_day(facts.fact_date(fact)) or today - timedelta(days=365)
+        when = iso_day(facts.fact_date(fact)) or today - timedelta(days=365)
         own = range(piece.first, piece.last + 1)
         near = max(similarity.get((path, line), 0.0) for line in own)
         weight = min(0.89, memory.weights.relevance(near, when, facts.importance(fact), today))
         over = [(piece.first, until[path, line]) for line in own if (path, line) in until][:1]
         part = Part(
             Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=memory.scope, until=tuple(over),
-            day=validity.parse_day(facts.fact_date(fact)),
+            day=iso_day(facts.fact_date(fact)),
         )  # fmt: skip
         parts.append(with_pieces(part, [piece]))
     return sorted(parts, key=lambda part: (-part.relevance, part.start_line))
@@ -376,7 +376,7 @@ def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope:
         document = read(path) if kind(path) is Kind.RULE else None
         if document is None:
             continue
-        globs = _front_matter_values(document, "paths")
+        globs = items_of(document.front_matter.get("paths", ()))
         matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
         text, first, last = _body(document)
         if matched and text:
@@ -412,9 +412,9 @@ def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "pro
         document = read(path) if kind(path) is Kind.SKILL else None
         if document is None or not asked:
             continue
-        stated = _front_matter_values(document, "triggers")
+        stated = items_of(document.front_matter.get("triggers", ()))
         if not stated and path.endswith("/SKILL.md"):
-            stated = tuple(name.replace("-", " ") for name in _front_matter_values(document, "name"))
+            stated = tuple(name.replace("-", " ") for name in items_of(document.front_matter.get("name", ())))
         triggers = [trigger for trigger in stated if _is_triggered(asked, trigger.casefold())]
         text, first, last = _body(document)
         if triggers and text:
@@ -434,14 +434,6 @@ def _is_triggered(asked: str, trigger: str) -> bool:
     if trigger.isascii():
         return bool(re.search(rf"\b{re.escape(trigger)}(?!\d)", asked))
     return trigger in asked
-
-
-def _front_matter_values(document: Document, key: str) -> tuple[str, ...]:
-    """The values of a front matter key as a tuple; empty if the key is missing."""
-    value = document.front_matter.get(key, ())
-    if isinstance(value, str):
-        return (value,)
-    return tuple(value)
 
 
 def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: StatementLimits) -> list[Part]:

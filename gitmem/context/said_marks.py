@@ -8,12 +8,13 @@ The caller passes a function that reads files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gitmem.context.layers import Part, Read
 from gitmem.memory import facts
 from gitmem.memory.fact import FOREIGN_ORIGINS, worst_origin
+from gitmem.memory.front_matter import items_of
 from gitmem.paths import log_date
 from gitmem.text.relative_times import counts_from_its_day
 
@@ -25,18 +26,10 @@ def with_said_marks(parts: Sequence[Part], read: Read) -> list[Part]:
     for part in parts:
         if part.pieces and part.path not in origins:
             document = read(part.path)
-            origins[part.path] = _values(document.front_matter if document else {}, "origin")
+            origins[part.path] = items_of(document.front_matter.get("origin", ()) if document else ())
         found = tuple(_marks(part, origins.get(part.path, ())))
         made.append(replace(part, said=found) if found else part)
     return made
-
-
-def _values(front_matter: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """The texts of a front matter key; () without the key."""
-    value = front_matter.get(key, ())
-    if isinstance(value, (tuple, list)):
-        return tuple(map(str, value))
-    return (str(value),)
 
 
 def _marks(part: Part, file_origins: tuple[str, ...]) -> Iterator[tuple[int, str]]:

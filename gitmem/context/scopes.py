@@ -35,8 +35,9 @@ from gitmem.memory.snapshot import (
     words_on_conflicts,
     words_on_sparse_checkout,
 )
+from gitmem.memory.state import iso_day
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
-from gitmem.search import hits, validity
+from gitmem.search import hits
 from gitmem.search import search as searching
 from gitmem.sessions.working_memory import Value
 
@@ -235,7 +236,7 @@ def _file_hit(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
     """A search hit in a file as a RecalledHit. `lines`: all lines of that file."""
     return RecalledHit(
         path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
-        score=hit.score, day=validity.parse_day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
+        score=hit.score, day=iso_day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
         importance=_importance(lines[hit.start_line - 1 : hit.end_line]), until=hit.until, names=hit.names,
     )  # fmt: skip
 
@@ -255,7 +256,7 @@ def _commit_hit(hit: hits.Hit) -> RecalledHit:
         "",
         text,
         hit.score,
-        validity.parse_day(hit.date),
+        iso_day(hit.date),
         commit=hit.commit,
         commit_line=said,
         subject=hit.subject,

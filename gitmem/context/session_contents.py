@@ -142,10 +142,9 @@ class KnownStatements:
         for piece in part.pieces:
             self.add(known_statement(piece))
 
-    def says(self, text: str, topic: frozenset[str] = frozenset(), place: tuple[str, int, int] = ("", 0, 0)) -> bool:
-        """Whether the session has all sentences of a text; False for a text without sentences. The parameters are those
-        of `find_all`."""
-        return bool(self.find_all(text, topic, place))
+    def says(self, text: str) -> bool:
+        """Whether the session has all sentences of a text; False for a text without sentences."""
+        return bool(self.find_all(text, frozenset(), ("", 0, 0)))
 
     def find_all(self, text: str, topic: frozenset[str], place: tuple[str, int, int]) -> list[int]:
         """For each sentence of a text the number of an entry that says it; empty if the session lacks a sentence.

@@ -21,7 +21,7 @@ from gitmem.exchange.document_import import Arrival
 from gitmem.exchange.okf import rendered
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.document import parse
-from gitmem.memory.front_matter import closing_line, nested, read
+from gitmem.memory.front_matter import closing_line, items_of, nested, read
 from gitmem.memory.importing import markdown_below
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
@@ -144,7 +144,7 @@ def _description(text: str, path: str) -> str:
         return " ".join(stated.split())[:DESCRIPTION_LIMIT]
     shown = (line.lstrip("# ").strip() for line in document.lines[document.front :])
     words = " ".join(next(filter(None, shown), PurePosixPath(path).stem).split())
-    when = ", ".join([triggers] if isinstance(triggers, str) else triggers)
+    when = ", ".join(items_of(triggers))
     if when:
         words = f"{words.rstrip('.')}. Use it where the request says: {when}."
     return words[:DESCRIPTION_LIMIT]

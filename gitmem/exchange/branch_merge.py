@@ -14,6 +14,7 @@ from gitmem.config import Config
 from gitmem.errors import Changed, GitFailed, GitMemError, UsageError
 from gitmem.exchange.taken_over import Takeover, takeovers
 from gitmem.git import undo_record
+from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.commit import ensure_can_commit, merging
 from gitmem.git.merge_file import merge_text
@@ -189,9 +190,7 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
     """
     if not all(oids):
         raise GitMemError(Message("one side removed '{}' and the other changed it", path), "settle that with git merge")
-    before = b""
-    if oid := repo.blobs(base, [path]).get(path):
-        before = repo.read(oid)
+    before = file_at(repo, base, path) or b""
     ours, theirs = (repo.read(oid) for oid in oids)
     marks = [line.encode() for line in LABELS.block((), (), ())]
     if max(map(len, (before, ours, theirs))) > MAX_MEMORY_FILE_BYTES or any(

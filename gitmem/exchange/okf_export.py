@@ -31,6 +31,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import decode, parse
 from gitmem.memory.fact import Fact, parse_span, text_hash
+from gitmem.memory.front_matter import items_of
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
 from gitmem.plural import counted
@@ -188,7 +189,7 @@ class _BundleMaker:
         title = next((heading.text for heading in document.headings if heading.text.strip()), "")
         title = title or PurePosixPath(path).stem.encode(errors="replace").decode()
         until, cited = document.front_matter.get("until", ""), document.front_matter.get("src", ())
-        spans = filter(None, map(parse_span, [cited] if isinstance(cited, str) else cited))
+        spans = filter(None, map(parse_span, items_of(cited)))
         by, at = self._history.last_change(path)
         origin = okf.Origin(by, at, (), tuple(map(self._source, spans)))
         keys = [("type", type_name), ("title", title), *origin.keys]

@@ -24,6 +24,7 @@ from gitmem.gate.scan import scan
 from gitmem.gate.tree_policies import staged_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import merge_driver, transaction
+from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.commit import commit_paths, ensure_can_commit
 from gitmem.git.git_config import settings_as_variables
@@ -245,7 +246,8 @@ class _Run:
             _remove_kept(repo, remote, kept_branch)
             return replace(done, state="uncommitted", paths=in_the_way)
         kept = _unsent(repo, remote)
-        differs = rivals_between(_memory_at(repo, head), _memory_at(repo, merge.commit), self.today)
+        old, new = (file_at(repo, commit, MEMORY) or b"" for commit in (head, merge.commit))
+        differs = rivals_between(old, new, self.today)
         done = replace(done, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(kept), differs=differs)
         try:
             _push(repo, remote, merge.commit, theirs, kept)
@@ -291,14 +293,6 @@ class _Run:
             if self.commit and set(in_the_way) <= set(_uncommitted(repo, self.config)):
                 raise Changed("files change faster than they can be synced", "try again in a moment") from error
         return in_the_way
-
-
-def _memory_at(repo: Repository, commit: str) -> bytes:
-    """The bytes of MEMORY.md in a commit; b"" if there is no such file or `commit` is ""."""
-    if not commit:
-        return b""
-    oid = repo.blobs(commit, [MEMORY]).get(MEMORY)
-    return repo.read(oid) if oid is not None else b""
 
 
 # -- the remote ----------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from itertools import compress, count
 from operator import ne
 
 from gitmem.errors import GitFailed
+from gitmem.git.blobs import file_at
 from gitmem.git.objects import BlameLine, is_encrypted
 from gitmem.git.repository import Repository
 from gitmem.git.unmerged import WorkTreeReader
@@ -174,8 +175,8 @@ def _head_lines(repo: Repository, path: str) -> list[str]:
     head = repo.head()
     if head is None:
         return []
-    oid = repo.blobs(head, [path]).get(path)
-    return _lines(repo.read(oid)) if oid is not None else []
+    data = file_at(repo, head, path)
+    return _lines(data) if data is not None else []
 
 
 def _lines(data: bytes) -> list[str]:

@@ -20,22 +20,23 @@ from gitmem.git.worktree import locked
 from gitmem.git.write import run_git
 from gitmem.messages import Message
 
+WAIT_SECONDS = 60.0  # for another run with a temporary work tree
 PREFIX = "git-mem-branch-"  # of its folder: the next run recognises a folder of a killed run by it
 _OTHER_PLACE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")  # variables that name another work tree
 
 
 @contextmanager
-def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: float = 60.0) -> Iterator[Repository]:
+def branch_worktree(repo: Repository, branch: str, start: str = "") -> Iterator[Repository]:
     """A detached work tree at the commit `start`, or the tip of `branch` if "". Its commits become those of `branch`.
 
     `branch` is made or moved at the end of the block, if the block committed something and raised nothing. Raises
     GitMemError if a work tree of the repository, this one too, has the branch checked out, UnknownRevision if `start`
     is "" and there is no such branch, Changed if somebody moved it meanwhile, Locked if another run holds the lock for
-    `wait` seconds, GitFailed if `branch` cannot name a branch or Git cannot make the work tree.
+    WAIT_SECONDS, GitFailed if `branch` cannot name a branch or Git cannot make the work tree.
     """
     run_git(repo, ["check-ref-format", "--branch", branch])
     ref = f"refs/heads/{branch}"
-    with locked(repo.common_dir, "branch", wait):
+    with locked(repo.common_dir, "branch", WAIT_SECONDS):
         _remove_left_over(repo)
         if _is_checked_out(repo, ref):
             raise GitMemError(
@@ -51,25 +52,25 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
                 undo_record.carry(repo, temporary, branch)
 
 
-def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0) -> None:
+def delete_branch(repo: Repository, branch: str, tip: str) -> None:
     """Delete a local branch whose tip is `tip`. Its configuration stays, for a branch of the same name made again.
 
     Raises GitMemError if a work tree has the branch checked out, Changed if there is no such branch or its tip is
-    another one, Locked if another run holds the lock for `wait` seconds; the branch stays then.
+    another one, Locked if another run holds the lock for WAIT_SECONDS; the branch stays then.
     """
     ref = f"refs/heads/{branch}"
-    with locked(repo.common_dir, "branch", wait):
+    with locked(repo.common_dir, "branch", WAIT_SECONDS):
         if _is_checked_out(repo, ref):
             raise GitMemError(Message("'{}' is checked out in a work tree", branch), "git worktree list")
         _update_ref(repo, ref, tip, ["-m", "git mem: branch closed", "-d", ref, tip])
 
 
 @contextmanager
-def detached_worktree(repo: Repository, start: str, *, wait: float = 60.0) -> Iterator[Repository]:
+def detached_worktree(repo: Repository, start: str) -> Iterator[Repository]:
     """A detached work tree at the commit `start`, removed at the end of the block. No branch moves, whatever is
-    committed. Raises Locked if another run holds the lock for `wait` seconds, GitFailed if Git cannot make the work
+    committed. Raises Locked if another run holds the lock for WAIT_SECONDS, GitFailed if Git cannot make the work
     tree."""
-    with locked(repo.common_dir, "branch", wait):
+    with locked(repo.common_dir, "branch", WAIT_SECONDS):
         _remove_left_over(repo)
         with _temporary(repo, start) as temporary:
             yield temporary

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from gitmem.git.process import failure, read_environment
 from gitmem.system import temporary_folder
@@ -18,19 +18,19 @@ def merge_text(
     ours: bytes,
     base: bytes,
     theirs: bytes,
-    labels: Sequence[str] = ("ours", "base", "theirs"),
     marker: int = 7,
 ) -> tuple[bytes, bool]:
     """The merged text, and whether the merge is without conflicts. Raises GitFailed if Git cannot merge the texts, such
     as binary ones.
 
-    Conflicts are in the diff3 style: `labels` names ours, base and theirs; conflict markers have `marker` characters.
+    Conflicts are in the diff3 style, with the labels `ours`, `base` and `theirs`; conflict markers have `marker`
+    characters.
     """
     files = {"ours": ours, "base": base, "theirs": theirs}
     with temporary_folder() as folder:
         for name, data in files.items():
             (folder / name).write_bytes(data)
-        named = [word for label in labels for word in ("-L", label)]
+        named = [word for label in files for word in ("-L", label)]
         command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={marker}", *named, *files]
         env = {
             **read_environment(environ),

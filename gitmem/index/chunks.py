@@ -18,6 +18,7 @@ from gitmem.index.line_records import HEADING
 from gitmem.index.units import Unit, pack, units
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import parse_comment
+from gitmem.memory.front_matter import items_of
 from gitmem.memory.outline import Heading
 from gitmem.memory.statements import Form, Statement, trail_step
 from gitmem.models.token_count import estimate
@@ -143,7 +144,7 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
     keys: list[tuple[str, str]] = []
     if not any(line <= document.front for line in secret_lines):
         for key, value in document.front_matter.items():
-            keys += [(key, item) for item in _items(value)]
+            keys += [(key, item) for item in items_of(value)]
     return Shape(
         headings=tuple((heading.line, heading.level) for heading in document.headings),
         fences=document.fences,
@@ -151,11 +152,6 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
         front=document.front,
         keys=tuple(keys),
     )
-
-
-def _items(value: str | Sequence[str]) -> Sequence[str]:
-    """The items of a value of the front matter: of a list, or the value itself."""
-    return [value] if isinstance(value, str) else value
 
 
 def shape_of(data: bytes) -> Shape:
@@ -268,7 +264,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
     named: list[str] = []
     if not any(line <= document.front for line in secret_lines):
         for key in INDEXED_KEYS:
-            named += _items(document.front_matter.get(key, ()))
+            named += items_of(document.front_matter.get(key, ()))
     path: list[Heading] = []
     headings = list(document.headings)
     next_heading = 0

@@ -85,16 +85,13 @@ def has_pinned(memory: Memory, entry: Entry) -> bool:
     return any(map(pinned, (entry.fact, *memory.below(entry))))
 
 
-def fit_to_budget(
-    memory: Memory, today: date, budget: int, keep: Iterable[str] = ()
-) -> tuple[Memory, list[ArchiveEntry]]:
-    """`remove_for_archive` for as many `archivable` items as must go until the file has at most `budget` lines.
+def fit_to_budget(memory: Memory, today: date, budget: int) -> tuple[Memory, list[ArchiveEntry]]:
+    """`remove_for_archive` for as many items as must go until the file has at most `budget` lines.
 
-    The least important facts go first, of equally important ones the oldest. Pinned facts and the fact ids in `keep`
-    stay. The result is still over the budget if the other lines alone are: the caller checks `len(memory.lines)`.
+    The least important facts go first, of equally important ones the oldest. Pinned facts stay. The result is still
+    over the budget if the other lines alone are: the caller checks `len(memory.lines)`.
     """
-    kept = set(keep)
-    free = [entry for entry in memory.items if entry.fact.id not in kept and not has_pinned(memory, entry)]
+    free = [entry for entry in memory.items if not has_pinned(memory, entry)]
     return _without_least(memory, free, today, budget)
 
 

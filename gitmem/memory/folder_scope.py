@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gitmem.memory.front_matter import items_of
 from gitmem.memory.statements import Statement
 from gitmem.paths import is_hidden_or_foreign, nfc_name
 
@@ -91,7 +92,7 @@ def folders_of(
 ) -> list[str]:
     """The folder of each statement of the document `path`, in order. `front`: its front matter. `whole`: as in
     `folder_of_path`."""
-    of_file = folder_of_keys({KEY: _values(front)}, path, whole)
+    of_file = folder_of_keys({KEY: items_of(front.get(KEY, ""))}, path, whole)
     folders: list[str] = []
     for at, each in enumerate(found):
         own = None
@@ -106,17 +107,9 @@ def folders_of(
     return folders
 
 
-def _values(front: Mapping[str, str | Sequence[str]]) -> list[str]:
-    """The scopes that a front matter states."""
-    value = front.get(KEY, "")
-    if isinstance(value, str):
-        return [value]
-    return list(value)
-
-
 def faulty_scopes(found: Sequence[Statement], front: Mapping[str, str | Sequence[str]]) -> list[tuple[int, str]]:
     """(line, value) of each scope that is ignored because it cannot be a folder. The line of the front matter is 1."""
-    stated = [(1, value) for value in _values(front) if value]
+    stated = [(1, value) for value in items_of(front.get(KEY, "")) if value]
     stated += [(each.last, value) for each in found for key, value in each.meta if key == KEY]
     return [(line, value) for line, value in stated if folder_name(value) is None]
 

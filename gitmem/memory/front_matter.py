@@ -30,6 +30,11 @@ class FrontMatter(NamedTuple):
     fault: str = ""
 
 
+def items_of(value: str | Sequence[str]) -> tuple[str, ...]:
+    """The items of a value: those of a list, or the text itself."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
 def closing_line(lines: Sequence[str]) -> int:
     """The number of the line that closes the front matter; 0 if the file has none or never closes it."""
     if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
@@ -169,7 +174,7 @@ def _yaml(text: str) -> tuple[dict[str, Value], str]:
             keys[str(name)] = value
         elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             keys[str(name)] = tuple(value)
-    texts = [*keys, *(text for value in keys.values() for text in ([value] if isinstance(value, str) else value))]
+    texts = [*keys, *(text for value in keys.values() for text in items_of(value))]
     if any(map(_SURROGATE.search, texts)):
         return {}, "escapes half a character"
     return keys, ""

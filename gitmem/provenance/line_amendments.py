@@ -15,6 +15,7 @@ from datetime import datetime
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import without_secrets
+from gitmem.git.blobs import file_at
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
@@ -90,11 +91,11 @@ def replaced_facts(repo: Repository, path: str, idents: Sequence[str], commit: C
     if commit is None or not commit.parents or not idents:
         return ()
     parent = commit.parents[0]
-    oid = repo.blobs(parent, [path]).get(path)
-    if oid is None:
+    data = file_at(repo, parent, path)
+    if data is None:
         return ()
     return tuple(
         Amendment(path, fact.line, fact.line, "", fact.id, without_secrets([fact.text])[0], BY_COMMENT, False, parent)
-        for fact in memory_facts.parse(repo.read(oid)).facts
+        for fact in memory_facts.parse(data).facts
         if fact.id in idents
     )

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.document import Fault, parse_lines_only
 from gitmem.memory.fact import origin_of, worst_origin
+from gitmem.memory.front_matter import items_of
 from gitmem.memory.statements import Form, Statement
 
 # A comment of another spelling than ours that states an origin. It is believed: nobody gains by stating a bad origin.
@@ -62,4 +63,4 @@ def log_origin(lines: Sequence[str]) -> str:
             return ""
         return worst_origin("unreadable")
     values = [value for key, value in document.front_matter.items() if key.casefold() == "origin"]
-    return worst_origin(*(word for value in values for word in ([value] if isinstance(value, str) else value)))
+    return worst_origin(*(word for value in values for word in items_of(value)))

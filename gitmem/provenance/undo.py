@@ -15,6 +15,7 @@ from gitmem.daily_logs import is_daily
 from gitmem.errors import Changed, GitMemError, NotKept
 from gitmem.gate.changes.rules import BULK_LINES, lost_lines
 from gitmem.git import undo_record
+from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.git_index import is_committed, unstage
 from gitmem.git.repository import Repository
@@ -96,12 +97,7 @@ def last_write(repo: Repository) -> Undo:
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     if not tip:
         raise NotKept(Message("the last write stood on the branch '{}', which is gone", branch), "git reflog")
-
-    def raw(path: str) -> bytes | None:
-        oid = repo.blobs(tip, [path]).get(path, "")
-        return repo.read(oid) if oid else None
-
-    return _plan_undo(repo, entries, raw, tip, branch)
+    return _plan_undo(repo, entries, lambda path: file_at(repo, tip, path), tip, branch)
 
 
 def _branch_of_write(repo: Repository, entries: Sequence[Entry]) -> str:

@@ -18,6 +18,7 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.gate.redaction import Mask, mask_counts, refuse_or_mask
 from gitmem.git import transaction
+from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of, shown_url
@@ -160,21 +161,15 @@ def _earlier_offer(target: Target, branch: str, text: str) -> LineOffer | None:
     if start is None or {change.path for change in repo.changes(start, commit)} != {"MEMORY.md"}:
         return None
     ident = fact_id(text)
-    old, new = (facts.parse(_memory_at(repo, oid)) for oid in (start, commit))
+    old, new = (facts.parse(file_at(repo, oid, "MEMORY.md") or b"") for oid in (start, commit))
     old_ids, new_ids = ({entry.fact.id for entry in memory.entries} for memory in (old, new))
     entry = new.find(ident)
     if entry is None or new_ids - old_ids != {ident} or old_ids - new_ids:
         return None
-    if facts.parse(_memory_at(repo, base)).find(ident):
+    if facts.parse(file_at(repo, base, "MEMORY.md") or b"").find(ident):
         return None
     run_git(repo, ["update-ref", full, commit])
     return LineOffer("kept", target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
-
-
-def _memory_at(repo: Repository, commit: str) -> bytes:
-    """The bytes of MEMORY.md in a commit, b"" without that file."""
-    oid = next((entry.oid for entry in repo.entries(commit, ["MEMORY.md"])), None)
-    return repo.read(oid) if oid else b""
 
 
 def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> LineOffer:

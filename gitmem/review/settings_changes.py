@@ -18,6 +18,7 @@ from gitmem.gate.changes.ignored_memory import NAME as IGNORE
 from gitmem.gate.changes.ignored_memory import newly_ignored
 from gitmem.gate.changes.layout_loss import layout_loss
 from gitmem.gate.changes.text_rules import settings_loss
+from gitmem.git.blobs import file_at
 from gitmem.git.objects import REGULAR, Change
 from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
@@ -101,13 +102,8 @@ def _accepted_findings_words(repo: Repository, base: str, head: str) -> str:
 
 def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.BaselineRow]:
     """The baseline rows of the exceptions file at a commit; empty for "", a missing file and a bad one."""
-    oid = ""
-    if commit:
-        oid = repo.blobs(commit, [exceptions.FILE]).get(exceptions.FILE, "")
-    if not oid:
-        return frozenset()
     try:
-        return exceptions.parse(repo.read(oid).decode("utf-8", "replace")).baseline
+        return exceptions.parse((file_at(repo, commit, exceptions.FILE) or b"").decode("utf-8", "replace")).baseline
     except BadConfig:
         return frozenset()
 

@@ -13,13 +13,13 @@ from gitmem.index.line_records import HEADING
 from gitmem.lazy_patterns import lazy
 from gitmem.memory import state, statements
 from gitmem.memory.fact import fact_id, parse_comment, parse_span
-from gitmem.memory.state import LapsedFacts, State
+from gitmem.memory.state import LapsedFacts, State, iso_day
 from gitmem.paths import Kind, log_date
 from gitmem.search.file_reading import FileReader
 from gitmem.search.memory_file import MemoryFile
 from gitmem.search.query import ParsedQuery
 from gitmem.search.scoring import RankedLine
-from gitmem.search.validity import Period, parse_day, past_periods, period_of, was_valid_during
+from gitmem.search.validity import Period, past_periods, period_of, was_valid_during
 from gitmem.text.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def _day_of(meta: Mapping[str, Sequence[str]], file: MemoryFile) -> date | None:
         return file.when
     for key in ("from", "date"):
         for value in meta.get(key, ()):
-            if (named := parse_day(value)) is not None:
+            if (named := iso_day(value)) is not None:
                 return named
     for value in meta.get("src", ()):
         span = parse_span(value)

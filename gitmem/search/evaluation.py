@@ -249,12 +249,10 @@ def _mean(results: Sequence[QuestionResult]) -> Summary:
     )
 
 
-def gained_and_lost(
-    old: Sequence[QuestionResult], new: Sequence[QuestionResult], rank: int = 5
-) -> tuple[list[str], list[str]]:
-    """(questions answered in the first `rank` hits only in `new`, questions answered there only in `old`). Both
-    sequences have the same questions in the same order."""
-    name = f"hit@{rank}"
+def gained_and_lost(old: Sequence[QuestionResult], new: Sequence[QuestionResult]) -> tuple[list[str], list[str]]:
+    """(questions answered in the first 5 hits only in `new`, questions answered there only in `old`). Both sequences
+    have the same questions in the same order."""
+    name = "hit@5"
     pairs = list(zip(old, new, strict=True))
     gained = [b.question.query for a, b in pairs if b.figures[name] > a.figures[name]]
     lost = [b.question.query for a, b in pairs if b.figures[name] < a.figures[name]]

@@ -6,12 +6,11 @@ with nearly the same words, the line with more words of the question comes first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.text.subject_terms import terms_of_token
-from gitmem.text.terms import nfkc, tokens
+from gitmem.text.subject_terms import telling_terms
 
 STEP = 1e-6  # difference of score that orders two lines
 MIN_SCORE_SHARE = 0.5  # least share of the best score of a line whose identifiers are compared with the question's
@@ -105,9 +104,9 @@ def _names_one_of(asked: frozenset[tuple[str, str]], own: frozenset[tuple[str, s
 def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question: str) -> list[float]:
     """The scores; of two lines with nearly the same words, the one that has all words of the question that the other
     has, and one more, is raised above the other. Changes `scores`. Only the best MAX_COMPARED lines are compared."""
-    asked = frozenset(_words(question))
+    asked = telling_terms(question)
     first = sorted(range(len(lines)), key=lambda at: -scores[at])[:MAX_COMPARED]
-    words = {at: frozenset(_words(lines[at].text)) for at in first}
+    words = {at: telling_terms(lines[at].text) for at in first}
     telling_words = {at: frozenset(word for word in words[at] if not word.isdigit()) for at in first}
     about: dict[int, frozenset[str]] = {}
     for place, at in enumerate(first):
@@ -117,15 +116,7 @@ def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question
                 continue
             for line in (at, other):
                 if line not in about:
-                    about[line] = asked & (words[line] | frozenset(_words(" ".join(lines[line].trail()))))
+                    about[line] = asked & (words[line] | telling_terms(" ".join(lines[line].trail())))
             if about[at] > about[other] and scores[at] <= scores[other]:
                 scores[at] = scores[other] + STEP
     return scores
-
-
-def _words(text: str) -> Iterator[str]:
-    """Yield the terms of a text without stop words."""
-    for token, script in tokens(nfkc(text)):
-        parts, says_nothing = terms_of_token(token, script)
-        if not says_nothing:
-            yield from parts

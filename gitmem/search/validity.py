@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
+from gitmem.memory.state import iso_day
 from gitmem.text.day_spans import Days
 
 
@@ -16,16 +17,6 @@ class Period(NamedTuple):
 
     start: date | None = None
     end: date | None = None
-
-
-def parse_day(text: str) -> date | None:
-    """The day of the ISO date with which a text begins, whatever follows it; None for any other text."""
-    try:
-        if not text:
-            return None
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None
 
 
 def last_day(moment: str) -> str:
@@ -44,7 +35,7 @@ def last_day(moment: str) -> str:
 def period_of(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> Period:
     """The period of a fact. `meta`: metadata key of its line -> values. `ended`: the day on which another fact
     superseded it, None if none did."""
-    start, end = (parse_day(next(iter(meta.get(key, ())), "")) for key in ("from", "until"))
+    start, end = (iso_day(next(iter(meta.get(key, ())), "")) for key in ("from", "until"))
     return Period(start, min((each for each in (end, ended) if each), default=None))
 
 

@@ -16,8 +16,8 @@ from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.context.request import request_of
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory.document import Document
+from gitmem.memory.state import iso_day
 from gitmem.models.token_count import BUILT_IN, count_of
-from gitmem.search import validity
 from gitmem.search.search import Query
 from gitmem.server.shared_search import Searched, SharedSearch
 
@@ -69,7 +69,7 @@ def recall(
             RecalledHit(
                 path=f"{hit.repository}/{hit.path}" if whole else hit.path, start_line=hit.start_line,
                 end_line=hit.end_line, heading=hit.heading, text=hit.text, score=hit.score,
-                day=validity.parse_day(hit.date), until=hit.until, code=hit.code,
+                day=iso_day(hit.date), until=hit.until, code=hit.code,
                 names=hit.names,
             )
             for hit in answer.hits

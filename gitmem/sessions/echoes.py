@@ -22,8 +22,7 @@ from gitmem.sessions.log_files import log_files
 from gitmem.text import japanese, korean
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.sentences import sentences
-from gitmem.text.subject_terms import terms_of_token
-from gitmem.text.terms import nfkc, tokens
+from gitmem.text.subject_terms import telling_terms
 
 FILES = ("MEMORY.md", ".claude/MEMORY.md")
 ARCHIVE = "memory/archive"
@@ -104,12 +103,6 @@ def acknowledges(sentence: str, turn: str, before: str) -> bool:
     opening = ACKNOWLEDGES.match(turn) or COMPLIES.search(sentence)
     if not opening or not before:
         return False
-    agents, persons = _telling_terms(ACKNOWLEDGES.sub("", sentence)), _telling_terms(before)
+    agents, persons = telling_terms(ACKNOWLEDGES.sub("", sentence)), telling_terms(before)
     numbers = {term for term in agents if term.isdigit()}
     return numbers <= persons and len(agents & persons) >= MIN_SHARED_TERMS * len(agents)
-
-
-def _telling_terms(text: str) -> frozenset[str]:
-    """The terms of a text without stop words."""
-    found = (terms_of_token(token, script) for token, script in tokens(nfkc(text)))
-    return frozenset(term for parts, stop in found if not stop for term in parts)

@@ -48,6 +48,12 @@ def meaningful_pairs(token: str) -> tuple[tuple[str, ...], bool]:
     return tuple(found or pairs), not found
 
 
+def telling_terms(text: str) -> frozenset[str]:
+    """The search terms of a text without stop words."""
+    found = (terms_of_token(token, script) for token, script in tokens(nfkc(text)))
+    return frozenset(term for parts, stop in found if not stop for term in parts)
+
+
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def distinct_term_count(text: str) -> int:
     """The number of different search terms of a text, read as a question; of a text with stop words only, the number of

@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from gitmem.search.validity import Period, last_day, parse_day, past_periods, period_of, was_valid_during
+from gitmem.memory.state import iso_day
+from gitmem.search.validity import Period, last_day, past_periods, period_of, was_valid_during
 from gitmem.text.day_spans import Days
 from tests.harness import Repo
 
@@ -44,7 +45,7 @@ def test_only_periods_that_have_ended_are_over() -> None:
 
 
 def test_a_day_that_is_none_is_none() -> None:
-    assert parse_day("2025-02-30") is None and parse_day("") is None
+    assert iso_day("2025-02-30") is None and iso_day("") is None
 
 
 @pytest.mark.parametrize(

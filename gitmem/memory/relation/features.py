@@ -15,7 +15,6 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.relation.alignment import (
     VALUES,
     Alignment,
-    align,
     classes_of,
     names_kin,
     near_places,
@@ -99,11 +98,6 @@ def features(pair: Alignment) -> Features:
     _add_values(f, pair)
     _add_tools(f, pair)
     return f
-
-
-def of_texts(old: str, new: str) -> Features:
-    """The features of an earlier and a later text."""
-    return features(align(old, new))
 
 
 def _mean(numbers: list[float]) -> float:

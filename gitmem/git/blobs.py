@@ -1,4 +1,4 @@
-"""Reads the blobs that are small enough to be memory files."""
+"""Reads files of a commit by their paths, and many blobs at once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from gitmem.git.repository import Repository
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 Key = TypeVar("Key")
+
+
+def file_at(repo: Repository, commit: str, path: str) -> bytes | None:
+    """The bytes of a file at a commit; None if the commit has no such file, and for the commit ""."""
+    oid = repo.blobs(commit, [path]).get(path) if commit else None
+    return repo.read(oid) if oid else None
 
 
 def read_small_blobs(repo: Repository, blobs: Iterable[tuple[Key, str]]) -> Iterator[tuple[Key, bytes]]:
