@@ -13,7 +13,7 @@ from gitmem.config import Config
 from gitmem.errors import IndexDamaged
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
-from gitmem.index.index_file import Freshness, IndexKeeper, OpenIndex, cut_as_set, directory
+from gitmem.index.index_file import IndexKeeper, OpenIndex, cut_as_set, directory
 from gitmem.memory.snapshot import (
     read_work_tree,
     sparse_memory_paths,
@@ -45,14 +45,12 @@ def ready(
     if not commit and repo.root is None:
         commit = repo.head() or ""
         if not commit:
-            return OpenIndex(None, None, Freshness(), "", ("there is no commit yet",))
+            return OpenIndex(None, None, notes=("there is no commit yet",))
     notes: tuple[str, ...] = ()
     began = time.time_ns()
     seen = read_work_tree(repo, config.memory_paths) if not commit else None
     if seen is not None and (outside := sparse_memory_paths(repo, config.memory_paths)):
-        head = ""
-        if not seen.files:
-            head = repo.head() or ""
+        head = "" if seen.files else repo.head() or ""
         notes = (words_on_sparse_checkout(len(outside), whole=bool(head)),)
         if head:
             commit, seen = head, None
@@ -68,20 +66,20 @@ def ready(
         index = kept.open(directory(repo)) if kept else open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
-            opened = OpenIndex(index, None, Freshness(), commit, notes, kept=kept)
+            opened = OpenIndex(index, None, "", commit, notes, kept)
             if scan is not None and (seen is None or seen.is_recorded_as(scan)) and cut_as_set(repo, index, config):
                 opened.snapshot = index.snapshot(key)
                 return opened
             opened.close()
-    except IndexDamaged:  # `bring` finds the damage again and rebuilds the index
+    except IndexDamaged:  # `search_update` finds the damage again and rebuilds the index
         if kept is not None:
             kept.close()
-    from gitmem.index.search_update import WantedSnapshot, bring
-    from gitmem.index.update import Bounds
+    from gitmem.index.search_update import SearchUpdate, WantedSnapshot
+    from gitmem.index.update import Bounds, Update
     from gitmem.index.worktree_record import Scan
 
     scan_of_work_tree = Scan(key, seen, began) if seen is not None else None
     wanted = WantedSnapshot(key, commit, tree, scan_of_work_tree)
-    opened = bring(repo, config, wanted, Bounds(budget, wait), clock, say)
+    opened = SearchUpdate(Update(repo, config, Bounds(budget, wait), clock, say), wanted).run()
     opened.notes = (*notes, *opened.notes)
     return opened

@@ -1,10 +1,10 @@
-"""The index file of a repository: its place, an open index with its freshness, and the deletion of a damaged one."""
+"""The index file of a repository: its place, an open index, and the deletion of a damaged one."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitmem.index.store import IndexReader
-
-
-class Freshness(NamedTuple):
-    """`stale`: whether an answer may miss something. `reason`: why, "" if it is not stale."""
-
-    stale: bool = False
-    reason: str = ""
 
 
 class IndexKeeper(Protocol):
@@ -43,20 +36,21 @@ class IndexKeeper(Protocol):
 class OpenIndex:
     """An open index with the snapshot to search.
 
-    `index`, `snapshot`: None if nothing is indexed and could not be. `commit`: the commit that is searched, "" for the
-    work tree. `kept`: keeps the index open between searches, or None. `passages`: makes the reader of the hits if it is
-    not `search/passages.Passages`. `notes`: for the person, such as a rebuilt index or a missing model.
+    `index`, `snapshot`: None if nothing is indexed and could not be. `stale`: why an answer may miss something, "" if
+    the index is current. `commit`: the commit that is searched, "" for the work tree. `kept`: keeps the index open
+    between searches, or None. `passages`: makes the reader of the hits if it is not `search/passages.Passages`.
+    `notes`: for the person, such as a rebuilt index or a missing model.
 
     It is a plain class, because every search makes it at its start and a dataclass takes half a millisecond.
     """
 
-    __slots__ = ("commit", "freshness", "index", "kept", "notes", "passages", "snapshot")
+    __slots__ = ("commit", "index", "kept", "notes", "passages", "snapshot", "stale")
 
     def __init__(
         self,
         index: IndexReader | None,
         snapshot: Snapshot | None,
-        freshness: Freshness = Freshness(),  # noqa: B008 - a tuple
+        stale: str = "",
         commit: str = "",
         notes: tuple[str, ...] = (),
         kept: IndexKeeper | None = None,
@@ -64,7 +58,7 @@ class OpenIndex:
     ) -> None:
         self.index = index
         self.snapshot = snapshot
-        self.freshness = freshness
+        self.stale = stale
         self.commit = commit
         self.notes = notes
         self.kept = kept

@@ -1,28 +1,24 @@
 """Brings the index up to date for one search, or finds the best index that the search can have without that.
 
-`freshness.ready` calls `bring` if the index is not current. The index is then current, or `stale` with a reason: the
-time was too short, another process writes, or nothing can be written here.
+`freshness.ready` runs a `SearchUpdate` if the index is not current. The index is then current, or `stale` with a
+reason: the time was too short, another process writes, or nothing can be written here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked
-from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.index import db
-from gitmem.index.blob_indexer import Say
 from gitmem.index.db import snapshots
 from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Snapshot
-from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, discard
+from gitmem.index.index_file import OpenIndex, cut_as_set, discard
 from gitmem.index.tree_indexer import record_tree
-from gitmem.index.update import Bounds, Update
+from gitmem.index.update import Update
 from gitmem.index.worktree_record import Scan, record
 from gitmem.memory.snapshot import work_tree_of
 from gitmem.system import make_folder, remove_folder
@@ -46,24 +42,9 @@ class WantedSnapshot(NamedTuple):
     scan: Scan | None
 
 
-def bring(
-    repo: Repository,
-    config: Config,
-    wanted: WantedSnapshot,
-    bounds: Bounds,
-    clock: Callable[[], float],
-    say: Say,
-) -> OpenIndex:
-    """Build the index, or bring it up to date, and return it with the snapshot `wanted`.
-
-    Takes at most about `bounds.budget` seconds of work and `bounds.wait` seconds for another writer; after that the
-    index is returned as it is and its freshness says that it is stale. Raises `IndexUnusable` as `freshness.ready`.
-    """
-    return _SearchUpdate(Update(repo, config, bounds, clock, say), wanted).run()
-
-
-class _SearchUpdate:
-    """Brings one snapshot up to date."""
+class SearchUpdate:
+    """Brings one snapshot up to date, within the limits of `update`: after these the index is returned as it is, and
+    `OpenIndex.stale` says so. Raises `IndexUnusable` as `freshness.ready`."""
 
     def __init__(self, update: Update, wanted: WantedSnapshot) -> None:
         self.update = update
@@ -90,8 +71,7 @@ class _SearchUpdate:
 
     def _opened(self, index: Index | None, snapshot: Snapshot | None, stale: str) -> OpenIndex:
         """The result. `stale`: why the index may miss something, "" if it is current."""
-        fresh = Freshness(bool(stale), stale)
-        return OpenIndex(index, snapshot, fresh, self.wanted.commit, tuple(self.update.work.notes))
+        return OpenIndex(index, snapshot, stale, self.wanted.commit, tuple(self.update.work.notes))
 
     def _open(self) -> tuple[Index | None, str]:
         """The index, or None and why ("" if it is only missing). A damaged index is deleted, to be built again."""

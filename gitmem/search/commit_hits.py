@@ -16,7 +16,7 @@ from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.index import history
 from gitmem.index.history_tips import Bounds
-from gitmem.index.index_file import Freshness, OpenIndex
+from gitmem.index.index_file import OpenIndex
 from gitmem.memory.state import state_of_text
 from gitmem.paths import Kind
 from gitmem.search.candidates import STATES, Candidate
@@ -55,11 +55,7 @@ def with_history(
             raise
         past = history.History(None, (), "", (f"no history: {error.message}",))
     index = JoinedIndex(memory, past, only=mode == "only", most={"known": MAX_RECALLED}.get(mode, 0))
-    if memory.freshness.stale:
-        stale = memory.freshness
-    else:
-        stale = Freshness(bool(past.stale), past.stale)
-    return _OpenIndexes(repo, memory, past, index, stale)
+    return _OpenIndexes(repo, memory, past, index)
 
 
 class _OpenIndexes(OpenIndex):
@@ -67,12 +63,10 @@ class _OpenIndexes(OpenIndex):
 
     __slots__ = ("_memory", "_past", "_repo")
 
-    def __init__(
-        self, repo: Repository, memory: OpenIndex, past: history.History, index: JoinedIndex, stale: Freshness
-    ) -> None:
+    def __init__(self, repo: Repository, memory: OpenIndex, past: history.History, index: JoinedIndex) -> None:
         notes = (*memory.notes, *past.notes)
         passages = memory.passages or PassagesWithCommits
-        super().__init__(index, index.both, stale, memory.commit, notes, passages=passages)
+        super().__init__(index, index.both, memory.stale or past.stale, memory.commit, notes, passages=passages)
         self._repo, self._memory, self._past = repo, memory, past
 
     @property

@@ -136,10 +136,8 @@ def _why_empty(repo: Repository, config: Config, commit: str) -> str:
 
 def _search_index(repo: Repository, config: Config, query: Query, today: date, made: OpenIndex) -> Answer:
     """The answer of an open index; an answer without hits if nothing is indexed."""
-    fresh = made.freshness
-    answer = Answer(
-        query.text, query.commit or "worktree", (), fresh.stale, (), fresh.reason, made.notes, chunks=made.chunks
-    )
+    at = query.commit or "worktree"
+    answer = Answer(query.text, at, (), bool(made.stale), (), made.stale, made.notes, chunks=made.chunks)
     if made.index is None or made.snapshot is None:
         return answer
     parsed = parse_query(query, config, today)

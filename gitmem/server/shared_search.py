@@ -23,7 +23,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.index.chunks import shape_of
 from gitmem.index.db.values import Shape, Snapshot
-from gitmem.index.index_file import Freshness, OpenIndex
+from gitmem.index.index_file import OpenIndex
 from gitmem.index.line_days import line_days
 from gitmem.memory.code_state import CitedCode
 from gitmem.memory.forgotten import Forgotten
@@ -123,7 +123,7 @@ class SharedSearch:
                 raise
             if query.history and searched:
                 return self._with_history(repo, query.history, files, searched[0].commit, (index, snapshot))
-            return OpenIndex(index, snapshot, Freshness(), LATEST, passages=files.passages(Passages))
+            return OpenIndex(index, snapshot, "", LATEST, passages=files.passages(Passages))
 
         with computing(), copy:
             if query.history:  # of one repository
@@ -140,7 +140,7 @@ class SharedSearch:
         the history raises, with the memory index closed."""
         index, snapshot = of
         try:
-            made = OpenIndex(index, snapshot, Freshness(), commit, passages=files.passages(PassagesWithCommits))
+            made = OpenIndex(index, snapshot, "", commit, passages=files.passages(PassagesWithCommits))
             return with_history(repo, self.config, made, how, BOUNDS)
         except BaseException:
             index.close()

@@ -68,7 +68,7 @@ def state(repo: Repo) -> dict[str, int]:
     opened = open_repository(repo.path, os.environ)
     try:
         got = freshness.ready(opened, CONFIG, wait=30.0)
-        assert got.index is not None and got.snapshot is not None and not got.freshness.stale, got
+        assert got.index is not None and got.snapshot is not None and not got.stale, got
         chunks = [n for n, norm in enumerate(got.snapshot.norms) if norm]
         found: dict[str, int] = {}
         for places in got.index.places(got.snapshot, chunks).values():
@@ -207,7 +207,7 @@ def test_a_stopped_writer_does_not_stop_readers(repo: Repo) -> None:
         repo.write("memory/new.md", "- alpha new\n")
         opened = open_repository(repo.path, os.environ)
         got = freshness.ready(opened, CONFIG, wait=0.0)
-        assert got.freshness.stale and got.index is not None and got.snapshot is not None
+        assert got.stale and got.index is not None and got.snapshot is not None
         assert len({c for c, _ in got.index.postings("alpha")}) == len(whole)
         got.close()
         opened.close()

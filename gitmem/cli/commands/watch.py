@@ -79,5 +79,5 @@ def _refresh(repo: Repository, config: Config) -> None:
     """Bring the index up to date, as every search does first; print the reason if it cannot be current."""
     made = freshness.ready(repo, config)
     made.close()
-    if made.freshness.stale:
-        say(f"git mem: the index is not current: {made.freshness.reason}")
+    if made.stale:
+        say(f"git mem: the index is not current: {made.stale}")

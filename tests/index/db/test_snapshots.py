@@ -50,7 +50,7 @@ def test_a_snapshot_that_disappears_during_its_update_is_built_again_with_all_it
 
     monkeypatch.setattr(snapshots, "file_stats", read_and_delete)
     got = freshness.ready(opened, CONFIG)
-    assert got.index is not None and got.snapshot is not None and not got.freshness.stale
+    assert got.index is not None and got.snapshot is not None and not got.stale
     assert [path for path, _ in got.index.files(got.snapshot)] == ["memory/a.md", "memory/b.md", "memory/c.md"]
     assert any("lacks a snapshot" in note for note in got.notes)
     got.close()
