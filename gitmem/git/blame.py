@@ -7,11 +7,8 @@ versions of a file itself.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import compress, count
-from operator import ne
 
 from gitmem.errors import GitFailed
 from gitmem.git.blobs import file_at
@@ -19,6 +16,7 @@ from gitmem.git.objects import BlameLine, is_encrypted
 from gitmem.git.repository import Repository
 from gitmem.git.unmerged import WorkTreeReader
 from gitmem.messages import Message
+from gitmem.sequences import equal_at_start, longest_rising
 
 COMPARED = 1 << 14  # pairs of lines in a block up to which all lines are compared with each other
 MAX_BLAMED = 2_000  # versions of an encrypted file that are decrypted
@@ -106,11 +104,11 @@ def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int
     blocks = [(0, len(old), 0, len(new), MAX_SPLITS)]
     while blocks:
         first, last, begin, end, splits = blocks.pop()
-        head = _equal(old[first:last], new[begin:end])
+        head = equal_at_start(old[first:last], new[begin:end])
         if head:
             yield first + 1, begin + 1, head
         first, begin = first + head, begin + head
-        tail = _equal(old[first:last][::-1], new[begin:end][::-1])
+        tail = equal_at_start(old[first:last][::-1], new[begin:end][::-1])
         if tail:
             yield last - tail + 1, end - tail + 1, tail
         last, end = last - tail, end - tail
@@ -130,11 +128,6 @@ def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int
                 blocks += [(a, c, b, d, splits - 1) for (a, b), (c, d) in cuts]
 
 
-def _equal(old: Sequence[str], new: Sequence[str]) -> int:
-    """The number of equal lines at the beginning of both texts, counted without a Python loop."""
-    return next(compress(count(), map(ne, old, new)), min(len(old), len(new)))
-
-
 def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int, int]) -> list[tuple[int, int]]:
     """The longest chain of (place in `old`, place in `new`) of lines that occur once on both sides of a block.
 
@@ -145,21 +138,7 @@ def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int,
     counts = Counter(old[first:last]), Counter(new[begin:end])
     single = {old[at]: at for at in range(first, last) if counts[0][old[at]] == 1 == counts[1][old[at]]}
     pairs = [(single[new[at]], at) for at in range(begin, end) if new[at] in single]
-    # The longest rising subsequence: for each length of a chain, the chain that ends at the lowest place in `old`.
-    ends: list[int] = []  # length - 1 -> that place
-    end_pairs = [-1]  # length -> the index of its last pair
-    previous: list[int] = []  # of each pair: the index of the pair before it in its chain, -1 for none
-    for number, (place, _) in enumerate(pairs):
-        length = bisect_left(ends, place)
-        previous.append(end_pairs[length])
-        ends[length : length + 1] = [place]
-        end_pairs[length + 1 : length + 2] = [number]
-    anchors = []
-    at = end_pairs[-1]
-    while at >= 0:
-        anchors.append(pairs[at])
-        at = previous[at]
-    return anchors[::-1]
+    return [pairs[at] for at in longest_rising([place for place, _ in pairs])]
 
 
 def _work_tree_lines(repo: Repository, path: str) -> list[str]:

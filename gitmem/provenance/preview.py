@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeVar
@@ -18,6 +18,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.git.undo_record import digest
 from gitmem.memory.document import blob_lines
+from gitmem.sequences import equal_at_start
 
 Result = TypeVar("Result")
 Plan = Callable[[Reading], CommitDraft[Result]]
@@ -93,8 +94,8 @@ def diff_lines(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
     of them are removed and added.
     """
     old, new = blob_lines(before or b""), blob_lines(after or b"")
-    prefix = _common_prefix(old, new)
-    suffix = _common_prefix(old[prefix:][::-1], new[prefix:][::-1])
+    prefix = equal_at_start(old, new)
+    suffix = equal_at_start(old[prefix:][::-1], new[prefix:][::-1])
     skipped, rest = max(0, prefix - CONTEXT_LINES), max(0, suffix - CONTEXT_LINES)
     old, new = old[skipped : len(old) - rest], new[skipped : len(new) - rest]
     for index, group in enumerate(_opcode_groups(old, new, prefix - skipped, suffix - rest)):
@@ -106,12 +107,6 @@ def diff_lines(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
                 continue
             yield from (DiffLine("-", number, text) for number, text in enumerate(old[a:b], skipped + a + 1))
             yield from (DiffLine("+", number, text) for number, text in enumerate(new[c:d], skipped + c + 1))
-
-
-def _common_prefix(old: Sequence[str], new: Sequence[str]) -> int:
-    """The number of equal lines at the beginning of both."""
-    pairs = zip(old, new, strict=False)
-    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
 
 def _opcode_groups(

@@ -6,7 +6,6 @@ supersedes, by a source that both cite, and by similar text only when one of the
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from gitmem.memory.fact import Fact, cited_spans, names_fact
 from gitmem.memory.facts import SUPERSEDES, expired
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import Kind, kind
+from gitmem.sequences import longest_rising
 
 # These thresholds decide whether one fact is the edited form of another. Duplicates are decided elsewhere (`same` of
 # memory/similarity.py): they must agree in numbers, names and negations, which an edit may change.
@@ -309,30 +309,11 @@ def moved_facts(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[Fac
     pairs = [(old[old_index[number]], fact) for number, fact in enumerate(new) if number in old_index]
     changes = [FactChange(Op.MOVED, path, was, now, path) for was, now in pairs if was.heading != now.heading]
     staying = [(was, now) for was, now in pairs if was.heading == now.heading]
-    in_order = longest_rising([was.line for was, _ in staying])
+    in_order = set(longest_rising([was.line for was, _ in staying]))
     for number, (was, now) in enumerate(staying):
         if number not in in_order:
             changes.append(FactChange(Op.REORDERED, path, was, now, path))
     return sorted(changes, key=lambda change: change.fact.line)
-
-
-def longest_rising(numbers: Sequence[int]) -> set[int]:
-    """The indices of a longest increasing subsequence of `numbers` (patience sorting, n log n); empty for no
-    numbers."""
-    tails: list[int] = []  # the last number of each pile
-    indices: list[int] = [-1]  # before the first pile, then the index of the last number of each pile
-    previous: list[int] = []  # for each number, the index of its predecessor in the subsequence, -1 for none
-    for index, number in enumerate(numbers):
-        pile = bisect_left(tails, number)
-        previous.append(indices[pile])
-        tails[pile : pile + 1] = [number]
-        indices[pile + 1 : pile + 2] = [index]
-    kept = set()
-    index = indices[-1]
-    while index >= 0:
-        kept.add(index)
-        index = previous[index]
-    return kept
 
 
 def _is_spelled_alike(a: str, b: str) -> bool:

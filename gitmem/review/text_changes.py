@@ -22,8 +22,9 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.paths import Layout, agents_read, is_memory
 from gitmem.review.commit_diff import MergeBases
-from gitmem.review.fact_diff import FactChange, longest_rising, moved_facts, pair_edited
+from gitmem.review.fact_diff import FactChange, moved_facts, pair_edited
 from gitmem.review.renames import FILE_MODES, renames
+from gitmem.sequences import longest_rising
 
 
 class TextOp(StrEnum):
@@ -205,7 +206,7 @@ def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[Text
         changes.append(TextChange(TextOp.ADDED, path, line.number, line.text, 0, "", line.heading))
     for line in left_removed.values():
         changes.append(TextChange(TextOp.REMOVED, path, 0, "", line.number, line.text, line.heading))
-    in_order = longest_rising([was.number for was, _ in common])
+    in_order = set(longest_rising([was.number for was, _ in common]))
     for number, (was, now) in enumerate(common):
         if number not in in_order:
             changes.append(TextChange(TextOp.REORDERED, path, now.number, now.text, was.number, was.text, now.heading))

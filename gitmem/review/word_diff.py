@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
 from typing import NamedTuple
+
+from gitmem.sequences import equal_at_start
 
 MAX_WORDS = 2_000  # of one text; longer texts are not compared
 MAX_PIECES = 16  # above this, both whole texts are easier to read than their difference
@@ -43,8 +44,8 @@ def word_diff(old: str, new: str) -> list[Piece]:
     MAX_WORD_PAIRS are two pieces: the whole old text and the whole new one.
     """
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
-    start = _common_prefix_length(before, after)
-    end = _common_prefix_length(before[start:][::-1], after[start:][::-1])
+    start = equal_at_start(before, after)
+    end = equal_at_start(before[start:][::-1], after[start:][::-1])
     middle_before, middle_after = before[start : len(before) - end], after[start : len(after) - end]
     counts = Counter(word for word in middle_before if not word.isspace())
     pairs = sum(counts[word] for word in middle_after if not word.isspace())
@@ -68,12 +69,6 @@ def word_diff(old: str, new: str) -> list[Piece]:
             removed += "".join(before[a:b])
             added += "".join(after[c:d])
     return pieces + _changed_pieces(removed, added)
-
-
-def _common_prefix_length(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words two texts have in common at their beginning."""
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _without_gaps(

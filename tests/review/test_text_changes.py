@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gitmem.memory import facts
-from gitmem.review.fact_diff import Op, longest_rising, moved_facts
+from gitmem.review.fact_diff import Op, moved_facts
 from gitmem.review.text_changes import TextOp, line_changes
+from gitmem.sequences import longest_rising
 
 
 def changes(old: str, new: str, *, with_facts: bool = True) -> list[tuple[str, str, str]]:
@@ -43,7 +44,7 @@ def test_lines_in_another_order_are_told_as_few_as_say_it() -> None:
     assert changes(old, "two lines\nthree lines\nfour lines\none line\n") == [
         (TextOp.REORDERED.value, "one line", "one line")
     ]
-    assert longest_rising([5, 1, 2, 3]) == {1, 2, 3} and longest_rising([]) == set()
+    assert longest_rising([5, 1, 2, 3]) == [1, 2, 3] and longest_rising([]) == []
 
 
 def test_any_bytes_are_lines() -> None:

@@ -1,0 +1,32 @@
+"""Compares sequences. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import compress, count
+from operator import ne
+
+
+def equal_at_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """The number of equal items at the beginning of both, counted without a Python step for each item."""
+    return next(compress(count(), map(ne, one, other)), min(len(one), len(other)))
+
+
+def longest_rising(numbers: Sequence[int]) -> list[int]:
+    """The ascending indices of a longest increasing subsequence (patience sorting, n log n). Of several the one is
+    chosen whose part of each length ends at the lowest number."""
+    tails: list[int] = []  # the last number of each pile
+    indices: list[int] = [-1]  # before the first pile, then the index of the last number of each pile
+    previous: list[int] = []  # for each number, the index of its predecessor in the subsequence, -1 for none
+    for index, number in enumerate(numbers):
+        pile = bisect_left(tails, number)
+        previous.append(indices[pile])
+        tails[pile : pile + 1] = [number]
+        indices[pile + 1 : pile + 2] = [index]
+    kept = []
+    index = indices[-1]
+    while index >= 0:
+        kept.append(index)
+        index = previous[index]
+    return kept[::-1]
