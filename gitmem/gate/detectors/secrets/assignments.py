@@ -217,6 +217,8 @@ def _handled(
         return
     if patterns.vault_item_before.search(low, max(0, at - 60), at) or is_named_id(low, *match.span()):
         return
+    if patterns.path_of_uuids.match(value):
+        return
     if patterns.query_parameter.match(value) and patterns.in_query_before.search(text, max(0, at - 400), at):
         return  # its own name says what it is
     if not is_secret(Candidate(Place.LINE, text, *match.span())):

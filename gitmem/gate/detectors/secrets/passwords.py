@@ -129,12 +129,21 @@ def _beside_word(text: str, low: str, digits: bytes, word: re.Match[str]) -> tup
         if not short:
             around = list(_near(text, start, name_end))
         return around, max((span[1] for span in around), default=0)
+    if short and _is_step(text, start, join):
+        return [], 0
     both = None
     if low.startswith(" from ", name_end):
         both = _old_and_new(text, name_end)
     if both is not None:
         return list(both), both[1][1]
     return _joined(text, low, word, join, name_end)
+
+
+def _is_step(text: str, start: int, join: re.Match[str]) -> bool:
+    """Whether a short word at `start` is a step in a row of steps ("draft → second pass → review"): an arrow joins it
+    to what follows, and another arrow stands before it on its line."""
+    first = text.rfind("\n", max(0, start - _NEAR_BEHIND), start) + 1 or max(0, start - _NEAR_BEHIND)
+    return patterns.arrow.search(join["op"]) is not None and patterns.arrow.search(text, first, start) is not None
 
 
 def _looks_chosen(value: str) -> bool:
