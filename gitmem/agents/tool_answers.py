@@ -249,9 +249,7 @@ def explain_line(pool: RepositoryPool, given: mcp_tools.Why) -> str:
     said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" / ".join(value["trail"])))]
     by = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
     made = ", ".join(one_line(str(each)) for each in by if each)
-    commit = "not committed yet"
-    if value["commit"]:
-        commit = f"commit {one_line(str(value['commit']))[:12]}"
+    commit = f"commit {one_line(str(value['commit']))[:12]}" if value["commit"] else "not committed yet"
     said.append(f"Written: {commit}{', ' if made else ''}{made}.")
     for name in ("agent", "model", "reason", "session", "turn"):
         if value.get(name):

@@ -48,9 +48,7 @@ def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
                 yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
             else:
                 text = "".join(marked_piece(piece, on) for piece in pieces)
-        moved = ""
-        if change.old_path not in ("", change.path):
-            moved = f" (from {escape(change.old_path, '')})"
+        moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
         if change.op is Op.CHANGED and change.old and change.new:
             keys = statement_diff(change.old, change.new).keys
             if keys:

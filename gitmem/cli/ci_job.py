@@ -171,9 +171,7 @@ def with_pull_request(repo: Repository, event: Event, client: Client | None) -> 
         pull = client.pull(int(number))
     else:
         assert isinstance(client, GitHubClient)
-        at_head = None
-        if event.head:
-            at_head = client.pull_at(event.source, event.source_branch, event.head)
+        at_head = client.pull_at(event.source, event.source_branch, event.head) if event.head else None
         if at_head is None:
             say("git mem: no open pull request has the head of that run; a newer run looks at it")
             return replace(event, head="", base="")

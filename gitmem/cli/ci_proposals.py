@@ -96,9 +96,7 @@ def propose_consolidation(promotion: str, model_name: str, key: str) -> str:
         due = f"The last one was on {last.date()}: the next one is due a week after it."
         append_summary(f"### Consolidation\n\n{due}\n")
         return ""
-    declined = 0
-    if tip:
-        declined = proposals.take_back_declined_consolidations(repo, client, branch, start)
+    declined = proposals.take_back_declined_consolidations(repo, client, branch, start) if tip else 0
     model, policy = _model(repo, config, key)
     outcome = consolidation.consolidate(repo, config, model, policy, consolidation.Request(branch=branch), now())
     text = forgotten_texts(repo).masked(without_key(key, consolidation_text(outcome, False)))

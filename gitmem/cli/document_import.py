@@ -115,9 +115,7 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
     if not asked.verbose:
         for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
             write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
-    setting = "[memory] daily in .gitmem.toml"
-    if plan.settings is None:
-        setting = "once [memory] daily names it"
+    setting = "once [memory] daily names it" if plan.settings is None else "[memory] daily in .gitmem.toml"
     for pattern, number in plan.daily:
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({setting})", "") + "\n")
     if plan.daily and plan.settings is None:

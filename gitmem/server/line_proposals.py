@@ -101,9 +101,7 @@ class Proposals:
         """The forge of a repository's address, and a client with its token. Raises UsageError if the forge is unknown
         or has no token."""
         forge = forge_of(url, self._environ)
-        client = None
-        if forge is not None:
-            client = client_of(forge, token_of(forge, self._environ), time.sleep)
+        client = client_of(forge, token_of(forge, self._environ), time.sleep) if forge is not None else None
         if forge is None or client is None:
             raise UsageError(
                 "this repository takes no proposals here", "an administrator gives the server a token of its forge"

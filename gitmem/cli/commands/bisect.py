@@ -70,9 +70,7 @@ def command(
         return rank_of_text(search(repo, config, Query(words, limit=limit, commit=commit), moment).hits, expected)
 
     turn = last_answer_change(commits, rank)
-    changes: list[FactChange] = []
-    if turn.at:
-        changes = _changes(repo, config, turn, moment)
+    changes: list[FactChange] = _changes(repo, config, turn, moment) if turn.at else []
     mask = forgotten_texts(repo)
     if as_json:
         write_json(mask.masked_json(_value(repo, words, expected, turn, changes)))
@@ -110,9 +108,7 @@ def _expected_text(repo: Repository, config: Config, text: str, commit: str) -> 
 
     path, number = place[1], int(place[2])
     lines = read(repo, config, path, commit).lines
-    line = ""
-    if 0 < number <= len(lines):
-        line = without_list_marker(parse_comment(lines[number - 1])[0])
+    line = without_list_marker(parse_comment(lines[number - 1])[0]) if 0 < number <= len(lines) else ""
     if not line.strip():
         raise UsageError(f"{path} has nothing on line {number} at {commit[:12]}", "--from says of which commit it is")
     if without_blocked(lines, path)[number - 1] == WITHHELD:

@@ -66,9 +66,7 @@ def command(
         return _purge(repo, config, target, ask=not yes, dry_run=dry_run, as_json=as_json)
     if everywhere:
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
-        values: list[str] = []
-        if not dry_run:
-            values = delete_containing(repo.common_dir, erased.texts)
+        values: list[str] = [] if dry_run else delete_containing(repo.common_dir, erased.texts)
         if as_json:
             write_json({**erasure.erasure_value(erased), "session_values": values})
         else:
@@ -151,9 +149,7 @@ def _show_purge(done: Purge) -> None:
     for name in done.dropped:
         say(f"{escape(name, '')} said it, and is removed")
     if done.left:
-        more = ""
-        if len(done.left) > MAX_NAMED_LINES:
-            more = f" and {len(done.left) - MAX_NAMED_LINES} more"
+        more = f" and {len(done.left) - MAX_NAMED_LINES} more" if len(done.left) > MAX_NAMED_LINES else ""
         say(f"error: it is still in {escape(', '.join(done.left[:MAX_NAMED_LINES]), '')}{more}")
         return
     say("checked: no object and no file below the Git directory says it")

@@ -267,9 +267,7 @@ def _commit(folder: Path) -> Step:
     staged = [entry.path for entry in repo.staged()]
     layout = layout_of(staged)
     # Without a commit, staged files are of a first commit that was refused: they are added again as they are now.
-    refused: list[str] = []
-    if repo.head() is None:
-        refused = staged
+    refused: list[str] = staged if repo.head() is None else []
     new = sorted(path for path in {*repo.untracked(), *refused} if is_memory(path, layout) or path in OURS)
     if not new:
         return Step("commit")

@@ -161,10 +161,7 @@ class CountedTools(MCPServer):
             raise _tool_error(problem) from None
         tool = next((tool for tool in self._tool_manager.list_tools() if tool.name == name), None)
         try:
-            if tool is None:
-                read = arguments
-            else:
-                read = tool_arguments.accepted(name, tool.parameters, arguments)
+            read = arguments if tool is None else tool_arguments.accepted(name, tool.parameters, arguments)
             return await super().call_tool(name, read, context)
         except (ToolError, UsageError) as problem:
             if tool is None or isinstance(problem, UsageError) or isinstance(problem.__cause__, ValidationError):

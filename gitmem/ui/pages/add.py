@@ -150,9 +150,7 @@ def _form_page(view: View, typed: Form, error: GitMemError | None, status: int =
         return view.render(
             "add.html", typed=typed, kinds=FACT_TYPES, found=(), by_hook=False, problem="", hint=""
         )  # fmt: skip
-    found: Sequence[str] = ()
-    if isinstance(error, Refused):
-        found = found_in(typed.get("text", ""), MEMORY)
+    found: Sequence[str] = found_in(typed.get("text", ""), MEMORY) if isinstance(error, Refused) else ()
     return view.render(
         "add.html", status or refusal_status(error), typed=typed, kinds=FACT_TYPES, found=found,
         by_hook=isinstance(error, GitFailed), problem=view.t(error.message), hint=view.t(error.hint),

@@ -48,9 +48,7 @@ def page(view: View) -> Response:
         return view.render("prompt.html", prompt="", subject="", budget=budget, context=None)
     from gitmem.context.request import build_context, repository_path, request_of
 
-    subjects: tuple[str, ...] = ()
-    if subject:
-        subjects = (repository_path(view.repo, subject),)
+    subjects: tuple[str, ...] = (repository_path(view.repo, subject),) if subject else ()
     request = request_of(view.config, prompt, budget=budget, subjects=subjects)
     context = build_context(
         view.repo, view.config, request, view.now, view.snapshot.commit, environ=view.repo.environ, cache=cache_folder()
