@@ -104,8 +104,7 @@ def answer_prompt(event: Event) -> str:
     the start, the first prompt is answered with the context of the start too."""
     from gitmem.sessions import recalled_parts
 
-    hooks = event.host.hooks
-    may_start = hooks is not None and hooks.starts_at_prompt and bool(event.session)
+    may_start = event.hooks.starts_at_prompt and bool(event.session)
 
     def is_first() -> bool:
         return may_start and not recalled_parts.load(event.repo.common_dir, event.session).started
@@ -210,10 +209,9 @@ def _session_part(event: Event) -> str:
     from gitmem.hosts.transcript_parser import parse
     from gitmem.sessions.state import part_at_start
 
-    hooks = event.host.hooks
-    if hooks is None or hooks.transcript is None or not event.session:
+    if event.hooks.transcript is None or not event.session:
         return event.session
-    data = hooks.transcript(event.fields)
+    data = event.hooks.transcript(event.fields)
     if data is None:
         return event.session
     return part_at_start(event.repo.common_dir, parse(data), event.session)

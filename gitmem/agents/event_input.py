@@ -16,7 +16,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
-from gitmem.hosts.host import EVENT_SECONDS, Host
+from gitmem.hosts.host import EVENT_SECONDS, Hooks, Host
 
 if TYPE_CHECKING:
     from gitmem.context.session_contents import SessionContents
@@ -30,8 +30,8 @@ SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # ids of sessions
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a host, with the repository and its settings. `name`: our name of the event, a key of EVENT_SECONDS.
-    `fields`: the host's JSON object. `called`: when the host called the hook, seconds since 1970."""
+    """One event of a host that has hooks, with the repository and its settings. `name`: our name of the event, a key of
+    EVENT_SECONDS. `fields`: the host's JSON object. `called`: when the host called the hook, seconds since 1970."""
 
     repo: Repository
     config: Config
@@ -42,17 +42,19 @@ class Event:
     called: float
 
     @property
+    def hooks(self) -> Hooks:
+        """The hooks of the host."""
+        return self.host.hook_form
+
+    @property
     def transcript(self) -> Path | None:
         """The path of the session's transcript: the one that the host names, else the newest file with the session's
         id; None if there is neither. The named file may not exist yet."""
-        hooks = self.host.hooks
-        if hooks is None:
-            return None
-        named = (self.fields.get(name) for name in hooks.transcript_fields)
+        named = (self.fields.get(name) for name in self.hooks.transcript_fields)
         path = next((value for value in named if isinstance(value, str) and value), "")
         if path:
             return Path(path)
-        return _newest_transcript(hooks.transcript_files, self.session)
+        return _newest_transcript(self.hooks.transcript_files, self.session)
 
     @property
     def session(self) -> str:
@@ -66,9 +68,8 @@ class Event:
         from gitmem.context.loaded_files import loaded_files
         from gitmem.context.session_contents import SessionContents, present_texts
 
-        root, folder = self.repo.root, None
-        if self.host.hooks is not None and self.host.hooks.workspace_field:
-            folder = self.fields.get(self.host.hooks.workspace_field)
+        root, field = self.repo.root, self.hooks.workspace_field
+        folder = self.fields.get(field) if field else None
         loaded: Sequence[str] = ()
         texts: Sequence[str] = ()
         if root is not None and not (isinstance(folder, str) and Path(folder) != root):
@@ -96,9 +97,8 @@ class Event:
         than MAX_TRANSCRIPT_BYTES. Raises OSError if the file cannot be read."""
         from gitmem.regular_file import read_regular
 
-        hooks = self.host.hooks
-        if hooks is not None and hooks.transcript is not None:
-            return hooks.transcript(self.fields) or b""
+        if self.hooks.transcript is not None:
+            return self.hooks.transcript(self.fields) or b""
         path = self.transcript
         if path is None or not path.is_file() or path.stat().st_size > MAX_TRANSCRIPT_BYTES:
             return b""
@@ -108,9 +108,7 @@ class Event:
 def session_id(host: Host, fields: dict[str, Any]) -> str:
     """The session's id in the host's JSON: the first of the host's `session_fields` that is not empty; "" if there is
     none, or if it is not a text."""
-    if host.hooks is None:
-        return ""
-    value = next((fields[name] for name in host.hooks.session_fields if fields.get(name)), "")
+    value = next((fields[name] for name in host.hook_form.session_fields if fields.get(name)), "")
     return value if isinstance(value, str) else ""
 
 
@@ -128,31 +126,20 @@ def prompt_of(event: Event) -> str:
     """The text of the prompt from the event's field, which has a text or the parts of a message; "" if there is none.
 
     For a host with `prompt_in_transcript` it is the last turn of the transcript file, "" if a person did not write that
-    turn; the field counts only if the file is missing or has more than MAX_TRANSCRIPT_BYTES. Raises OSError if the file
-    cannot be read.
+    turn; the field counts only if the file is missing, is empty or has more than MAX_TRANSCRIPT_BYTES. Raises OSError
+    if the file cannot be read.
     """
     from gitmem.hosts.entries import text_of
     from gitmem.hosts.transcript import By, Role
-    from gitmem.hosts.transcript_parser import parse
-    from gitmem.regular_file import read_regular
 
-    hooks = event.host.hooks
-    if hooks is None:
-        return ""
-    path = event.transcript
-    if (
-        hooks.prompt_in_transcript
-        and path is not None
-        and path.is_file()
-        and path.stat().st_size <= MAX_TRANSCRIPT_BYTES
-    ):
-        turns = parse(read_regular(path)).turns
+    if event.hooks.prompt_in_transcript and (conversation := event.conversation()) is not None:
+        turns = conversation.turns
         if turns and turns[-1].role is Role.USER and turns[-1].by is By.SPEAKER:
             return turns[-1].text
         return ""
-    values = (_field(event.fields, name) for name in hooks.prompt_fields)
+    values = (_field(event.fields, name) for name in event.hooks.prompt_fields)
     texts = (text_of(value) if isinstance(value, list) else value for value in values)
-    return hooks.prompt_text(next((text for text in texts if isinstance(text, str)), ""))
+    return event.hooks.prompt_text(next((text for text in texts if isinstance(text, str)), ""))
 
 
 def _field(fields: dict[str, Any], name: str) -> Any:
@@ -176,16 +163,10 @@ def transcript_of(event: Event) -> tuple[Transcript | None, str]:
     from gitmem.hosts.transcript_parser import parse
     from gitmem.regular_file import read_regular
 
-    hooks = event.host.hooks
-    names: Sequence[str] = ()
-    if hooks is not None:
-        if hooks.transcript is not None:
-            data = hooks.transcript(event.fields)
-            if data is None:
-                return (None, "")
-            return (parse(data), "")
-        names = hooks.turn_fields
-    turn = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
+    if event.hooks.transcript is not None:
+        data = event.hooks.transcript(event.fields)
+        return (None if data is None else parse(data)), ""
+    turn = zip(("user", "assistant"), map(event.fields.get, event.hooks.turn_fields), strict=False)
     spoken = [(role, text) for role, text in turn if isinstance(text, str)]
     file = event.transcript or _transcript_of_earlier_event(event)
     if file is not None and (file.exists() or not spoken):

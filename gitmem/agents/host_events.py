@@ -86,7 +86,7 @@ def handle(
             if event == "SessionStart":
                 record_activity(given)
                 write_waiting(given)
-        if event == "PreCompact" and host.hooks is not None and host.hooks.compacts_each_request:
+        if event == "PreCompact" and host.hook_form.compacts_each_request:
             _mark_turn(given)
     except (Exception, OutOfTime) as error:  # noqa: BLE001 - an error of ours must not stop the host's turn
         if is_ours:
@@ -100,7 +100,7 @@ def _compaction_was_handled(host: Host, event: str, fields: dict[str, Any]) -> b
     Any other event of the session begins another turn: then the mark file is removed. The function reads one file and
     imports nothing, because such a host calls it very often.
     """
-    if host.hooks is None or not host.hooks.compacts_each_request:
+    if not host.hook_form.compacts_each_request:
         return False
     try:
         mark = discover(Path.cwd(), os.environ).common_dir / "gitmem" / TURN
@@ -193,9 +193,9 @@ def _handle_in_background(event: str, host_name: str, data: bytes, user: bool) -
 
 def _host_answer(host: Host, event: str, text: str) -> str:
     """The text in the form that the host reads from a hook, "" for an empty text."""
-    if not text or host.hooks is None:
+    if not text:
         return ""
-    answer = host.hooks.answer(host.hooks.events.get(event, event), text)
+    answer = host.hook_form.answer(host.hook_form.events.get(event, event), text)
     if isinstance(answer, str):
         return answer
     return json.dumps(answer, ensure_ascii=False)

@@ -47,7 +47,7 @@ def project_folder(
     start = stated or here
     if user and (start is None or (start != _home() and is_registered(host, start))):
         return None
-    if host.hooks is not None and environ.get(host.hooks.plugin_variable):
+    if environ.get(host.hook_form.plugin_variable):
         return _folder_for_plugin(host, root, environ)
     if root is not None:
         outside = without_location(environ)
@@ -93,10 +93,8 @@ def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]
 def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
     """The root of the project as the host states it, in a variable or in the event's `fields`; None if it states no
     existing folder."""
-    if host.hooks is None:
-        return None
-    stated: list[Any] = [environ.get(name) for name in host.hooks.project_variables]
-    for name in host.hooks.project_fields:
+    stated: list[Any] = [environ.get(name) for name in host.hook_form.project_variables]
+    for name in host.hook_form.project_fields:
         value = fields.get(name)
         stated += value if isinstance(value, list) else [value]
     texts = [text for text in stated if isinstance(text, str) and os.path.isabs(text) and "\0" not in text]

@@ -259,6 +259,12 @@ class Host:
     own_memory: OwnMemory | None = None
 
     @property
+    def hook_form(self) -> Hooks:
+        """`hooks` of a host that has hooks."""
+        assert self.hooks is not None
+        return self.hooks
+
+    @property
     def instructions(self) -> tuple[str, ...]:
         """All files and folders whose texts the host gives to its agents."""
         reads = self.reads

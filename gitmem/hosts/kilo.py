@@ -12,7 +12,6 @@ from gitmem.hosts.host import SKILLS, Reads, RegistrationFile
 from gitmem.hosts.registration import json_server, own_file
 
 NAMES = {"opencode": "kilo", "OPENCODE": "KILO"}
-assert opencode.HOST.hooks is not None
 assert opencode.HOST.database is not None
 HOST = replace(
     opencode.HOST,
@@ -21,7 +20,7 @@ HOST = replace(
         RegistrationFile("kilo.json", json_server("mcp", {"type": "local", "command": ["git-mem", "mcp"]})),
         RegistrationFile(".kilo/plugins/git-mem.js", own_file(opencode.PLUGIN, NAMES)),
     ),
-    hooks=replace(opencode.HOST.hooks, project_variables=("KILO_PROJECT_DIR",)),
+    hooks=replace(opencode.HOST.hook_form, project_variables=("KILO_PROJECT_DIR",)),
     database=replace(opencode.HOST.database, paths=(".local/share/kilo/kilo*.db",)),
     settings=(
         "kilo.json", "kilo.jsonc", ".kilo/kilo.json", ".kilo/kilo.jsonc", ".kilo/plugin/**", ".kilo/plugins/**",

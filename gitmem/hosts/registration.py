@@ -179,8 +179,7 @@ def _is_our_program(command: Any) -> bool:
 def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     """A `rewrite` for hook settings in Claude Code's form; other hooks keep their order. Raises GitMemError if `hooks`
     is of another form, and as `load_json`."""
-    form = host.hooks
-    assert form is not None
+    form = host.hook_form
     value = load_json(path, text)
     hooks = table_at(value, "hooks", path)
     for name, hook in _our_hooks(host, setup).items():
@@ -330,15 +329,13 @@ def markdown_block(block: str) -> Rewrite:
 
 def _our_hooks(host: Host, setup: Setup) -> dict[str, dict[str, Any]]:
     """The host's name of each of our events -> the entry of our hook (`_hook`)."""
-    assert host.hooks is not None
-    return {name: _hook(host, event, setup) for event, name in host.hooks.events.items()}
+    return {name: _hook(host, event, setup) for event, name in host.hook_form.events.items()}
 
 
 def _hook(host: Host, event: str, setup: Setup) -> dict[str, Any]:
     """The entry of our hook for an event, in the form of the host: `command` and `timeout`, with `type` if the host
     wants it; inside `{"hooks": [...]}` for a host with groups."""
-    form = host.hooks
-    assert form is not None
+    form = host.hook_form
     words = f"{setup.program}{HOOK_COMMAND.removeprefix(NAME)} {event}{command_option(host)}"
     if setup.user:
         words = f"{words} {USER_OPTION}"
