@@ -37,6 +37,7 @@ from gitmem.memory.recent_lines import RecentLines, is_comparable
 from gitmem.memory.rivals import (
     MEMORY,
     PROPOSES,
+    UNCOMMITTED,
     KnownFacts,
     PlacedFact,
     Progress,
@@ -55,7 +56,6 @@ from gitmem.provenance.corrections import LASTING_KEYS, MessageParts, as_usage_e
 
 MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compared with all facts
 ID_DIGITS = 8  # hex digits of the id of a pair
-_UNCOMMITTED = 1 << 62  # time in seconds of an uncommitted line: later than any commit
 
 
 class Answer(StrEnum):
@@ -121,7 +121,7 @@ def dated_facts(repo: Repository, path: str, found: Iterable[Fact], today: date)
     times = _times(repo, path, [fact.line for fact in found])
     rows = []
     for fact in found:
-        seconds, day = times.get(fact.line, (_UNCOMMITTED, today.isoformat()))
+        seconds, day = times.get(fact.line, (UNCOMMITTED, today.isoformat()))
         day = fact_date(fact) or day
         rows.append((day, seconds, -fact.line, PlacedFact(path, fact, day, seconds)))
     return [row for *_, row in sorted(rows, key=lambda row: row[:3], reverse=True)]

@@ -210,3 +210,36 @@ def test_of_two_facts_of_one_day_the_one_that_was_written_later_is_the_later() -
         (rival,) = rivals.rivals(rows, KnownFacts(rows, date(2026, 11, 30)))
         assert rival.earlier_first == (old, new)
     assert new.may_follow(old) and not old.may_follow(new) and old.may_follow(new._replace(seconds=0))
+
+
+def asked(text: str, seconds: list[int], days: list[str] | None = None) -> list[Rival]:
+    """The open pairs of a file whose facts were written at these times."""
+    rows = with_days("MEMORY.md", parse(text.encode()).facts)
+    placed = [
+        row._replace(seconds=at, day=day)
+        for row, at, day in zip(rows, seconds, days or ["2026-05-01"] * len(rows), strict=True)
+    ]
+    return rivals.rivals(placed, KnownFacts(placed, TODAY))
+
+
+SITES = "# Memory\n\n## Pharmacy software\n\n- Website: harbour.example/loesungen/\n- Website: ferry.example\n"
+CAUSE = "# Memory\n\n## Clips\n\n- **Rule**:\n  - {}\n- **Cause**:\n  - {}\n"
+
+
+def test_nobody_is_asked_about_items_that_one_commit_wrote_below_one_heading() -> None:
+    assert asked(SITES, [5, 5]) == []
+    assert [rival.kind for rival in asked(SITES, [5, 6])] == ["conflicts"]
+    assert asked(SITES.replace("## Pharmacy software", "## Notes"), [5, 5])
+    assert asked(SITES, [5, 5], ["2026-05-01", "2026-05-02"])
+    assert asked(SITES, [0, 0]) and asked(SITES, [rivals.UNCOMMITTED, rivals.UNCOMMITTED])
+
+
+def test_the_labels_of_one_section_are_one_section() -> None:
+    text = CAUSE.format("The file name must be the one that is printed", "The file name is not the one that is printed")
+    assert asked(text, [5, 6, 7, 8]) and asked(text, [5] * 4) == []
+
+
+def test_what_is_only_alike_is_not_called_the_same() -> None:
+    text = "# Memory\n\n## Mail\n\n- Cleanup applies to `a@x.example` unless changed.\n- Filtering must not touch `b@x.example`.\n"
+    assert not [rival for rival in asked(text, [5, 6]) if rival.repeats]
+    assert [rival.kind for rival in asked("- The port is `8080`\n- the port is `8080`.\n", [5, 5])] == ["same"]
