@@ -18,7 +18,7 @@ from gitmem.search.memory_file import COMMIT
 from gitmem.search.question import Question
 
 DECISIONS = "Decisions"  # heading of an episode's section of decisions (`sessions/episode.py`)
-_TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
+_TIME = lazy(r"(?:^|> )((?:[01]\d|2[0-3]):[0-5]\d)\b")
 
 Links = dict[int, list[tuple[Candidate, Link]]]  # index of a scored line -> (candidate at the other end, link)
 
@@ -144,11 +144,11 @@ def _statement(candidate: Candidate) -> tuple[str, tuple[str, ...]]:
 
 
 def _time_of_day(candidate: Candidate) -> str:
-    """The time of day, HH:MM, in the heading above a line of a log; "" without one."""
-    found = None
-    if candidate.file.kind is Kind.DAILY:
-        found = _TIME.search(candidate.heading)
-    return found[1] if found else ""
+    """The time of day, HH:MM, at the beginning of the nearest heading above a line of a daily log that begins with one
+    (`## 14:05 ...`); "" without one and in any other file."""
+    if candidate.file.kind is not Kind.DAILY:
+        return ""
+    return next(reversed(_TIME.findall(candidate.heading)), "")
 
 
 def _decides(candidate: Candidate) -> bool:

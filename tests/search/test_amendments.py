@@ -146,6 +146,14 @@ def test_a_decision_of_the_afternoon_comes_before_that_of_the_morning(repo: Repo
     assert any(hit["amended_by"] for hit in others if hit["start_line"] == 5)
 
 
+def test_the_nearest_heading_with_a_time_dates_a_line_of_a_log_without_a_title(repo: Repo) -> None:
+    one = f"## 16:40 - notes\n\n{NEW}\n"
+    other = f"## 10:00 - notes\n\n### 10:30 - proxy\n\n{OLD}\n- lunch was good\n"
+    repo.commit("logs", {"memory/2026-03-02.ann.md": one, "memory/2026-03-02.bob.md": other}, "2026-03-02T18:00:00Z")
+    first, *_ = hits(repo, "request timeout of the proxy")
+    assert "30 seconds" in first["text"] and first["supersedes"][0]["path"] == "memory/2026-03-02.bob.md"
+
+
 def test_an_earlier_line_amends_nothing() -> None:
     assert not [link for link in find_links([line(OLD, "2026-04-20"), line(NEW, "2026-03-02")]) if link.new == 1]
 
