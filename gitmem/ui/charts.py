@@ -28,14 +28,19 @@ class Piece:
 
 
 def stacked_bar(values: Mapping[str, float], whole: float, order: Sequence[str]) -> list[Piece]:
-    """The positive values, in their order, as the pieces of one bar; a value of `whole` would fill the bar. Every width
-    is 0.0 if `whole` is 0. `order`: names that always get the same fill, whichever of them are there."""
+    """The positive values, in the order of `values`, as the pieces of one bar; a value of `whole` would fill the bar,
+    and larger sums go beyond it. Every width is 0.0 if `whole` is 0.
+
+    `order`: names that always get the same fill, whichever of them are there; other names get the fills after theirs.
+    There are SHADE_COUNT fills, which then repeat.
+    """
     pieces, start = [], 0.0
     shades = {name: number for number, name in enumerate(order)}
     positive = [(name, value) for name, value in values.items() if value > 0]
-    for number, (name, value) in enumerate(positive):
+    for name, value in positive:
         width = 100 * value / whole if whole else 0.0
-        pieces.append(Piece(name, value, round(start, 2), round(width, 2), shades.get(name, number) % SHADE_COUNT))
+        shade = shades.setdefault(name, len(shades)) % SHADE_COUNT
+        pieces.append(Piece(name, value, round(start, 2), round(width, 2), shade))
         start += width
     return pieces
 

@@ -160,6 +160,10 @@ def test_pieces_of_a_bar_follow_one_another() -> None:
     assert stacked_bar({"a": 1}, 0, ("a",))[0].width == 0
 
 
+def test_a_name_outside_the_order_of_a_bar_does_not_get_the_fill_of_a_name_in_it() -> None:
+    assert [piece.shade for piece in stacked_bar({"x": 1, "a": 1, "y": 1}, 3, ("a", "b"))] == [2, 0, 3]
+
+
 def test_what_has_no_value_interrupts_a_line() -> None:
     chart = line_chart(["a", "b", "c", "d"], [1, None, 2, 3])
     assert len(chart.dots) == 3 and len(chart.lines) == 1
