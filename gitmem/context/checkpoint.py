@@ -157,12 +157,13 @@ def _values(
 def _last_episode(
     repo: Repository, config: Config, session: str, lapsed: Callable[[], LapsedFacts], known: KnownStatements
 ) -> Section:  # fmt: skip
-    """The section with the newest episode (the written summary of a session) that is not of `session`.
+    """The section with the newest episode (the written summary of a session) that is not of `session`, up to
+    MAX_EPISODE_CHARACTERS.
 
-    An episode of an agent other than the configured one is skipped, and so is an unreadable file. The section is empty
-    if none of the MAX_EPISODES_READ newest files is such an episode, if that episode has nothing new, if the episode
-    layer is off, or in a bare repository. Statements that lapsed or that `known` says are left out; the others are
-    added to it.
+    An episode of an agent other than the configured one is skipped, not one that names no agent; so is an unreadable
+    file. The section is empty if none of the MAX_EPISODES_READ newest files is such an episode, if that episode has
+    nothing new, if the episode layer is off, or in a bare repository. Statements that lapsed or that `known` says are
+    left out; those that are shown are added to it.
     """
     if repo.root is None or not limits_of_layers(config.context_layer)[Layer.EPISODE].on:
         return Section("")
@@ -206,10 +207,20 @@ def _new_statements(episode: Sequence[Piece], known: KnownStatements) -> list[Pi
     """The statements of an episode that the session lacks, in order, up to MAX_EPISODE_CHARACTERS.
 
     If a decision and a sentence of the summary say the same, the longer one is kept. The topics of the episode are kept
-    only beside another statement. The texts of new statements are added to `known`.
+    only beside another statement. The texts of the statements returned, without the topics, are added to `known`.
     """
     topics = [piece for piece in episode if piece.section and piece.above[-1].text.lstrip("# ") == TOPICS]
     others = sorted((piece for piece in episode if piece not in topics), key=lambda piece: -len(piece.own.text))
-    new = {piece.position for piece in others if _add_if_new(piece.own.text.removesuffix(AGENT_SUFFIX), known)}
+    own = KnownStatements()
+    new = {piece.position for piece in others if not known.says(_said(piece)) and _add_if_new(_said(piece), own)}
     kept = [piece for piece in episode if piece.position in new or (new and piece in topics)]
-    return first_fitting(kept, MAX_EPISODE_CHARACTERS, len, MAX_EPISODE_CHARACTERS)
+    shown = first_fitting(kept, MAX_EPISODE_CHARACTERS, len, MAX_EPISODE_CHARACTERS)
+    for piece in shown:
+        if piece.position in new:
+            _add_if_new(_said(piece), known)
+    return shown
+
+
+def _said(piece: Piece) -> str:
+    """The text of a piece of an episode without the mark that an agent said it."""
+    return piece.own.text.removesuffix(AGENT_SUFFIX)

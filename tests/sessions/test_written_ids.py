@@ -10,6 +10,7 @@ import pytest
 
 from gitmem.config import Config
 from gitmem.context.checkpoint import checkpoint
+from gitmem.context.session_contents import KnownStatements
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.sessions.episode import find_episode, list_episodes
@@ -83,6 +84,17 @@ def test_a_session_has_its_one_episode_under_the_id_that_its_lines_have(repo: Re
     assert log.count(f"session={written_id(session)} ") == 2
     assert "The last session" not in "".join(section.text for section in own)
     assert "The last session" in "".join(section.text for section in others)
+
+
+def test_statements_of_an_episode_that_do_not_fit_are_not_known_afterwards(repo: Repo) -> None:
+    said = [f"We use port {number} for service number {number}{' and for its copies' * 10}." for number in range(20)]
+    turns = tuple(Turn(f"t{number}", Role.USER, text, number) for number, text in enumerate(said, 1))
+    git, known = open_repository(repo.path, os.environ), KnownStatements()
+    end_session(git, Config(), Transcript(turns, "s1"), Source("s1"), now=NOW)
+    (section,) = checkpoint(git, Config(), NOW, "s9", known)
+    git.close()
+    shown = [text for text in said if text in section.text]
+    assert 0 < len(shown) < len(said) and [text for text in said if known.says(text)] == shown
 
 
 @pytest.mark.parametrize("session", [*PLAIN[:-1], *HOSTILE])
