@@ -64,7 +64,7 @@ def ready(repo: Repository, config: Config, commit: str, bounds: Bounds = Bounds
         reason, more_notes = history_indexer.bring(repo, config, bounds, all_tips)
         index = opened(repo)
         if index is None and reason.startswith(history_indexer.UNWRITABLE) and not bounds.most:
-            index, reason = history_indexer.temporary(repo, config, bounds, all_tips)
+            index, reason, more_notes = history_indexer.temporary(repo, config, bounds, all_tips)
         return History(index, all_tips, reason, [*notes, *more_notes])
     except BaseException:
         close(all_tips)

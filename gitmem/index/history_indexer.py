@@ -40,26 +40,29 @@ def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[T
     return _Update(repo, config, bounds, work).run(all_tips), work.notes
 
 
-def temporary(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[Index | None, str]:
-    """An index of the history in a temporary folder that is removed with `close`, and why it may miss commits.
+def temporary(
+    repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]
+) -> tuple[Index | None, str, list[str]]:
+    """An index of the history in a temporary folder that is removed with `close`; why indexing is not finished, "" if
+    it is; and notes, for example on clones whose history cannot be read.
 
     The index is None if it cannot be made either. It uses no embedder that sends text to an endpoint: the log of sent
     text would be removed with the folder.
     """
     if config.embedder.startswith("http:"):
         config = config._replace(embedder="static")
-    index = None
+    index, work = None, Work()
     try:
         folder = make_folder()
         try:
-            stale = _Update(repo, config, bounds, Work(), place=folder).unlocked(all_tips)
+            stale = _Update(repo, config, bounds, work, place=folder).unlocked(all_tips)
             index = open_index(folder, HISTORY, temporary=True)
         finally:
             if index is None:
                 remove_folder(folder)
     except (OSError, GitMemError) as error:
-        return None, f"{UNWRITABLE} ({getattr(error, 'message', error)})"
-    return index, stale
+        return None, f"{UNWRITABLE} ({getattr(error, 'message', error)})", work.notes
+    return index, stale, work.notes
 
 
 def wanted(repo: Repository, config: Config) -> bool:
@@ -134,7 +137,12 @@ class _Update:
             return f"{UNWRITABLE} ({error.message})"
 
     def unlocked(self, all_tips: Sequence[Tip]) -> str:
-        """As `run`, for a caller that holds the lock or is the only user of the folder."""
+        """Index the commits that these tips reach. Returns why that is not finished, "" if it is. The caller holds the
+        lock or is the only user of the folder. If Git cannot read the history of a named clone, a note says so and the
+        tip is left out.
+
+        Unlike `run` it handles no errors: raises IndexDamaged, OSError and GitMemError.
+        """
         writer = open_writer(self.place, self.bounds.make, HISTORY)
         in_force = writer.in_force()
         if self.anew and in_force is not None and in_force[1] != self.config.embedder:

@@ -477,6 +477,18 @@ def test_where_nothing_can_be_written_memory_answers(code: Repo, monkeypatch: py
         repo.close()
 
 
+def test_an_index_in_a_temporary_folder_says_which_clone_it_lacks(code: Repo, tmp_path: Path) -> None:
+    other = Repo(tmp_path / "other")
+    other.commit("Walrus", {"w.md": "1\n"}, DAY.format(1))
+    tree = other.git("rev-parse", "HEAD^{tree}").strip()
+    repo, config = open_repository(code.path, dict(os.environ)), Config(history_repos=(str(other.path),))
+    (other.path / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    index, reason, notes = history_indexer.temporary(repo, config, Bounds(), tips(repo, config, "")[0])
+    assert index is not None and reason == "" and "'other' is not read" in notes[0]
+    index.close()
+    repo.close()
+
+
 def _read_only(*_: object) -> None:
     raise GitMemError("cannot lock: read-only file system")
 
