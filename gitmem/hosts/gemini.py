@@ -22,11 +22,15 @@ SILENT = frozenset(("info", "warning"))  # what Gemini CLI tells the person
 
 
 def _whole_session(data: bytes) -> Transcript | None:
-    """The transcript of a session in either form; None for other bytes."""
+    """The transcript of a session: one JSON object with `messages`, or the newer form, a line for each message below a
+    header with "projectHash". None for any other bytes and for a damaged object; damaged lines of the newer form are
+    counted in `skipped`."""
     head = data.lstrip()[:HEAD]
+    if not head.startswith(b"{"):
+        return None
     if b'"projectHash"' in head.partition(b"\n")[0] and not _is_object(data):
         return _journal(data)
-    if b'"messages"' not in data or not head.startswith(b"{"):
+    if b'"messages"' not in data:
         return None
     try:
         value = parse_json_object(data)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gitmem.hosts import transcript_parser
 from gitmem.hosts.neutral import SUMMARY_LEAD
+from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.hosts.transcript_parser import parse
 
@@ -153,6 +154,11 @@ def test_codex_as_it_wrote_before_it_wrapped_its_entries() -> None:
 def test_headers_and_settings_of_hosts_count_as_understood() -> None:
     silent = ("file-history-snapshot", "attachment", "queue-operation", "model_change", "turn_context", "event_msg")
     assert parse(lines(*({"type": name} for name in silent))).skipped == 0
+
+
+def test_a_text_that_names_a_key_of_gemini_is_no_transcript_of_it() -> None:
+    text = b'Where does "projectHash" come from?\nFrom the path.\n'
+    assert not [host.name for host in all_hosts() if host.whole and host.whole(text) is not None]
 
 
 def test_cursor_and_gemini_transcripts_are_read() -> None:
