@@ -105,9 +105,10 @@ def agent_of(path: str) -> str:
 def log_path(day: date, agent: str, patterns: Iterable[str]) -> str:
     """The path of the log of a day to which a line is added; every writer of a line asks this function.
 
-    An agent has a log of its own, below memory/. For a person (`agent` is "") the first of the `patterns` of `[memory]
-    daily` without `*` names the log, unless it leads out of the repository; without such a pattern it is the shared log
-    below memory/. Raises UsageError for a name that `agent_name` refuses.
+    An agent has a log of its own, below memory/. For a person (`agent` is "") the log is named by the first of the
+    `patterns` of `[memory] daily` that has no `*` and does not lead out of the repository; without one it is the shared
+    log below memory/. Patterns are not checked otherwise: one without a date names one file for all days. Raises
+    UsageError for a name that `agent_name` refuses.
     """
     if name := agent_name(agent):
         return f"memory/{day.isoformat()}.{name}.md"

@@ -21,7 +21,8 @@ class NoResponse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response of any status. `headers`: by name in lower case."""
+    """An HTTP response of any status. `headers`: by name in lower case; of a repeated header the last. `data`: the
+    body, cut without an error at the limit given to `send`."""
 
     status: int
     headers: Mapping[str, str]

@@ -60,8 +60,9 @@ class FolderReader:
         return self._known[path]
 
     def _filtered(self, document: Document) -> Document:
-        """The document, its statements of other folders replaced by empty comments at the same lines. What is left out,
-        and each value of `scope` that names no folder, is noted for `limits`."""
+        """The document, in whose `statements` those of folders outside the request are empty comments at the same
+        lines; headings, and `lines` and `facts` with all their text, stay. What is left out, and each value of `scope`
+        that names no folder, is noted for `limits`, so call it once for each document."""
         if not may_be_scoped(document, self._whole):
             return document
         found = document.statements

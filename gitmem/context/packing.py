@@ -67,11 +67,13 @@ def fit(
     parts: Sequence[Part], total: int, measure: Measure, whole: frozenset[str] = frozenset(), characters: int = 0,
     waiting_memory: Sequence[Part] = (),
 ) -> Selection:  # fmt: skip
-    """Select the parts that fit `total` tokens. Each part has its `tokens` counted already.
+    """Select the parts that fit `total` tokens, with their quotations and headings. Each part has its `tokens` counted
+    already. Recent turns are always kept and do not count.
 
-    `whole`: names of scopes whose MEMORY.md goes in whole. `characters`: the hard limit of characters if `total` was
-    lowered because of it, for messages; else 0. `waiting_memory`: parts that are not selected here, but for which
-    instruction files leave room.
+    Instruction files and the summary may be cut, and repeated statements are taken out: `kept` then has a changed copy
+    of the part; the `tokens` of a cut summary are not counted again. `whole`: names of scopes whose MEMORY.md comes
+    before all other answers. `characters`: the hard limit of characters if `total` was lowered because of it, for
+    messages; else 0. `waiting_memory`: parts that are not selected here, but for which instruction files leave room.
     """
     limits = measure.limits
     done = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))

@@ -191,7 +191,9 @@ _NOTHING: Mapping[int, str] = MappingProxyType({})
 def as_markdown(
     found: Iterable[Piece], before: Mapping[int, str] = _NOTHING, after: Mapping[int, str] = _NOTHING, omitted: int = 0
 ) -> str:
-    """The pieces as Markdown, in the order given. Headings and parents are shown again if the piece before has others.
+    """The pieces as Markdown, in the order given; "" for none, and no newline at the end. Headings and parents are
+    shown again if the piece before has others. A piece that the one before it has shown as its parent is left out, with
+    its text of `after`.
 
     `before`: line number of a statement -> text before it. `after`: line number of a statement -> text on a line after
     it. `omitted`: number of the outermost lines above each piece that are left out.

@@ -174,7 +174,8 @@ class KnownStatements:
 
 
 def _compared_sentences(text: str) -> list[str]:
-    """The sentences of a text without questions and without sentences over MAX_SENTENCE_CHARACTERS."""
+    """The sentences of each line of a text, without questions and without those over MAX_SENTENCE_CHARACTERS. A
+    sentence that goes over a line break counts as one for each line."""
     found = [one for line in text.split("\n") for one in sentences(line)]
     return [one for one in found if len(one) <= MAX_SENTENCE_CHARACTERS and not one.rstrip().endswith(QUESTION_MARKS)]
 
@@ -252,12 +253,13 @@ def _commit_is_said(part: Part, known: KnownStatements) -> bool:
 
 
 def without_copies(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
-    """Remove repeated statements: (part, the rest of it, None if nothing remains) for each part, in order.
+    """Remove repeated statements: (part, the rest of it, None if nothing remains) for each part, in order. Code and
+    parts of layers outside COPIES stay as they are.
 
     `parts`: ordered from the broadest scope to the narrowest. A repeated statement stays in the part of the narrowest
     scope; within a scope it stays in the earliest layer of COPIES, and in the newest file of that layer. That part gets
-    the highest relevance of the copies. A part that a later line amends is not changed, because its copies do not say
-    until when it was true.
+    the highest relevance of the copies. A part that a later line amends loses no statement, because its copies do not
+    say until when it was true. A commit is removed if each line below its subject is said.
     """
     known = KnownStatements()
     owners: dict[int, int] = {}

@@ -55,7 +55,8 @@ def _unpacked(path: Path, file: IO[bytes], names: re.Pattern[str]) -> list[tuple
 
 
 def _copy(source: IO[bytes]) -> IO[bytes]:
-    """A copy in a temporary file that is gone with the process. Raises OSError above SIZE_LIMIT."""
+    """A copy in a temporary file that is gone with the process; its position is the end. Closes `source`. Raises
+    OSError above SIZE_LIMIT."""
     copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller reads it later
     with source:
         while part := source.read(1 << 20):

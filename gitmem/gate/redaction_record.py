@@ -40,8 +40,8 @@ def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]], daily: S
 
 
 def _recorded_rewrites(repo: Repository) -> list[str]:
-    """The recorded rewrites; [] if the file is missing, unreadable or malformed. Rows that are not text are left
-    out."""
+    """The oids of the blobs that `git mem redact` made, in the order of the file; [] if the file is missing, unreadable
+    or malformed. Rows that are not text are left out."""
     try:
         rows = parse_json((repo.common_dir / "gitmem" / FILE).read_text("utf-8"))
     except (OSError, ValueError):

@@ -22,8 +22,9 @@ MAX_LISTED_COMMITS = 20  # commits whose findings the text lists; JSON has all
 @json_keys("commit findings")
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on one commit. `findings`: those that no earlier commit of the trial had; an earlier one would have
-    been masked or excepted. `repeats`: whether the commit also has findings of earlier commits."""
+    """The verdict on one commit. `findings`: the blocking ones and the warnings that neither the files before the trial
+    nor an earlier commit of it had (same rule, path and fingerprint): the gate would have had those masked or excepted
+    then. `repeats`: whether such known findings were left out."""
 
     commit: str
     findings: tuple[Finding, ...]

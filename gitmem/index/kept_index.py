@@ -28,7 +28,8 @@ class KeptIndex:
         self._file: FileId | None = None
 
     def open(self, directory: Path) -> Index | None:
-        """The open index if its file is still the same, otherwise as `open_index`. Raises as `open_index`."""
+        """The open index if its file is still the same; otherwise closes that one and opens as `open_index`. A frozen
+        index is not kept: the caller closes an index that `holds` denies. Raises as `open_index`."""
         if self._index is not None and self._file == _file_id(directory) and self._index.path.parent == directory:
             try:
                 if ensure_ours(directory):

@@ -191,9 +191,11 @@ class SearchUpdate:
         return git_dir.parent.name != "worktrees"
 
     def _temporary(self) -> Index | None:
-        """An index of this snapshot alone, in a temporary folder that is removed with `close`; None if that fails.
+        """An index of this snapshot alone, in a temporary folder that is removed with `close`; None if that fails. If
+        the time runs out the snapshot may be missing in it, and `update.work.unfinished` says why.
 
-        It uses no embedder that sends text to an endpoint: the log of sent text would be removed with the folder.
+        It uses no embedder that sends text to an endpoint (`static` in its place): the log of sent text would be
+        removed with the folder. `update.folder` and `update.config` stay changed, and FOR_NOW is added to the notes.
         """
         update = self.update
         if update.config.embedder.startswith("http:"):

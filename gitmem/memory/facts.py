@@ -235,10 +235,11 @@ def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading
 
 
 def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str]) -> Memory:
-    """The memory with `block`, the lines of `fact`, below the first heading whose text is one of `names`, in any case
-    and with or without a colon.
+    """The memory with `block`, the lines of `fact` with their line ends, below the first heading whose text is one of
+    `names`, in any case and with or without a colon.
 
-    Without such a heading a section `names[0]` is added at the end of the file. Newer facts come first in a section.
+    It goes above the first fact of that section whose `fact_date` is not later. Without such a heading a section
+    `names[0]` is added at the end of the file, in an empty file below the title `# Memory`.
     """
     place = _heading(memory, names)
     if place:

@@ -153,7 +153,9 @@ def _scalar(text: str) -> str | None:
 
 
 def _yaml(text: str) -> tuple[dict[str, Value], str]:
-    """Parse YAML: (keys, "") or ({}, fault). All scalars stay strings; keys with nested values are left out."""
+    """Parse YAML: (keys, "") or ({}, fault); the fault ends a sentence ("is not valid YAML"). All scalars stay strings,
+    a list of scalars becomes a tuple; keys with nested values are left out. YAML that is large, deep or no mapping, or
+    has an alias, a tag or a repeated key, is a fault too. Never raises."""
     if len(text) > MAX_FRONT_MATTER_CHARACTERS:
         return {}, "is larger than 64 KB"
     deep = any(sum(map(line.count, "[{?-")) > MAX_NESTING_MARKS for line in text.split("\n"))

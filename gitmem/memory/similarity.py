@@ -87,7 +87,9 @@ def _read(text: str) -> _Reading:
 
 
 def replaced_value(text: str) -> str:
-    """The value that a text calls replaced, in lower case: "blue" for "red instead of blue"; "" without one."""
+    """The first word of the value that a text calls replaced, in lower case: "blue" for "red instead of blue theme"; in
+    Chinese and Japanese the two characters beside the phrase. "" without such a phrase (`GONE_VALUE` of the
+    languages)."""
     found = _GONE.search(text)
     return next(filter(None, found.groups()), "").casefold() if found else ""
 

@@ -306,8 +306,9 @@ def racy(file_stat: str, began: int) -> bool:
 def read_hits(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
     """The bytes of the files of search hits: (path, oid) -> bytes.
 
-    `commit` "": the file at `path` in the work tree must have the oid `oid`. Else the tree of `commit` (in a bare
-    repository HEAD) must have `oid` at `path`. Other pairs are left out: the file has changed, or the index is damaged.
+    With `commit` the tree of that commit must have `oid` at `path`; without it the work tree's file (of a file in
+    conflict HEAD's version), or in a bare repository the tree of HEAD. Other pairs are left out: the file has changed,
+    cannot be read, is a link or in the work tree larger than MAX_MEMORY_FILE_BYTES, or the index is damaged.
     """
     wanted = list(dict.fromkeys(files))
     texts: dict[tuple[str, str], bytes] = {}

@@ -93,12 +93,12 @@ class Candidate:
 
     number: int  # first line, from 1
     text: str  # the sentence, without marker, time, period and label
-    whole: str  # the same with period and label
+    whole: str  # the same with period and label, in a dialogue with the speaker too, and not cut
     label: str = ""  # a label at its beginning, `Decision:` or `[결정]`, in lower case
     speaker: str = ""  # in a dialogue
     period: str = ""  # a word such as `오전` or `update` at its beginning
     languages: tuple[str, ...] = ("en",)  # languages whose cues are matched (`languages_of`)
-    origin: str = ""
+    origin: str = ""  # the worst origin stated for it, "" for none
     last: int = 0  # last line, 0 for one line alone
     topic: str = ""  # the topic that a fact of it needs (`topics.topic_of`)
     under: str = ""  # the label that its heading or parent item is, "" for none

@@ -249,8 +249,9 @@ def _uncited(group: tuple[Source, ...], operations: Sequence[Operation]) -> tupl
 
 
 def parse_reply(reply: Reply, request: Request) -> tuple[list[Operation], str]:
-    """(operations of a reply, what is wrong with it); the second is "" for a correct reply. At most four times
-    MAX_FACTS objects are read, and none of a reply longer than MAX_REPLY_CHARACTERS. Never raises."""
+    """(operations of a reply, why it could not be read whole); the second is "" if its JSON is complete and has a list
+    of facts. Objects that are no operation, and those after the first four times MAX_FACTS, are dropped without a word.
+    Nothing is read of a reply longer than MAX_REPLY_CHARACTERS. Never raises."""
     if len(reply.text) > MAX_REPLY_CHARACTERS:
         return [], f"the reply was {len(reply.text)} characters long and was not read"
     objects, problem = parse_objects(reply.text)
@@ -262,8 +263,8 @@ def parse_reply(reply: Reply, request: Request) -> tuple[list[Operation], str]:
 
 
 def parse_objects(text: str) -> tuple[list[Mapping[str, Any]], str]:
-    """(the complete objects of the list `facts` of a reply, what is wrong with the reply); the second is "" for a
-    correct reply. Never raises."""
+    """(the complete objects of the list `facts` of a reply, why the reply could not be read whole); the second is "" if
+    its JSON is complete and has such a list. Values of the list that are no objects are left out. Never raises."""
     start = max(0, text.find("{"))
     try:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:])

@@ -217,7 +217,9 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
 
 
 def _retracts_whole(item: ScoredLine, topic: frozenset[str], own: frozenset[str]) -> bool:
-    """Whether a line only retracts, and either names a decision or has all words of the earlier line (`own`)."""
+    """Whether a line has words that only retractions have, is not worth keeping itself, and either names a decision or
+    plan or has all words of the earlier line. `topic`: content words of the line. `own`: content words of the earlier
+    line."""
     only_retracts = not item.keep and retraction_strength(item.line) == 2
     return only_retracts and (own <= topic or _A_DECISION.search(item.line.whole) is not None)
 

@@ -274,7 +274,8 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
     """(path, bytes of its file, fact) for each fact of long-term memory at a commit: of MEMORY.md, of the archive, and
     of each note or rule that has `src=` or a key of `file_meta`. `commit` "" has no facts.
 
-    `paths`: only these files. Files above MAX_MEMORY_FILE_BYTES, which the gate refuses, are left out.
+    `fact.meta` has the keys of the file (`file_meta`) that the fact's own comment lacks. `paths`: only these files.
+    Symbolic links are left out, and files above MAX_MEMORY_FILE_BYTES, which the gate refuses.
     """
     if not commit:
         return

@@ -194,7 +194,8 @@ class _LedgerBuilder:
         return False
 
     def _added_links(self, commit: Commit, rows: Sequence[trailers.Trailer]) -> tuple[trailers.Link, ...]:
-        """The Memory-Source links whose text the commit really adds; one claim counts the others."""
+        """The Memory-Source links of `rows` whose text the commit really adds. If there are others, one claim with
+        their number is added to `self.claims`."""
         links = trailers.links(rows, trailers.SOURCE)
         added = tuple(link for link in links if self.effects.adds(commit, link.sha256, link.target))
         if len(added) < len(links):
@@ -231,7 +232,9 @@ class _LedgerBuilder:
         return tuple(removed), tuple(declined)
 
     def _has_lines(self, commit: Commit, span: Span) -> bool:
-        """Whether the file of `span` has all lines of `span` at the commit, in any place."""
+        """Whether the file of `span` has, at the commit and in any place, each line that `span` cites in its blob
+        (without a blob: in that file). Blank lines and lines past the end do not count; False if no line is left or the
+        blob is missing."""
         now = cited = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
         if span.blob and not now.startswith(span.blob):
             cited = self.repo.find_blob(span.path, span.blob) or ""

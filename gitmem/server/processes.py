@@ -196,7 +196,9 @@ def give_back_repeatedly() -> None:
 
 
 def index(settings: Settings, listener: socket.socket) -> None:
-    """The main function of the process that fetches and indexes; it closes the listening socket at once."""
+    """The main function of the process that fetches and indexes; it closes the listening socket at once. It returns
+    after SIGTERM or SIGINT, and within a second after one of its workers died, so that the supervisor starts it
+    again."""
     prepare(settings)
     listener.close()
     from gitmem.server.startup import Running

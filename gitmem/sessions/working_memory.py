@@ -35,8 +35,8 @@ DEFAULT_HOURS = 24.0
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of a value, or the reader of values. `session`: name of the session, "" for the project. `agent`: name
-    of the agent, "" for every agent.
+    """The owner of a value, or the reader of values; `owner_of` makes one from names as given. `session`: name of the
+    session, "" for the project. `agent`: name of the agent, "" for every agent. Names are compared exactly.
 
     A reader sees the values of its own session and agent, and those whose session or agent is "". A reader with "" sees
     only values with "".

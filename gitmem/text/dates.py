@@ -226,7 +226,7 @@ def _date_or_none(year: int, month: int, day: int) -> date | None:
 
 class Period(NamedTuple):
     """A month or a year that a text names. `start`, `end`: its offsets. `year`: 0 for a month without a year. `month`:
-    0 for a year."""
+    0 for a year. The numbers are as written: no calendar may have them (month 13)."""
 
     start: int
     end: int

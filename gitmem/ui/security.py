@@ -90,9 +90,10 @@ class Guard:
         await (answer or self.app)(scope, receive, with_headers)
 
     def _checked(self, scope: Scope) -> Response | None:
-        """None for a request that may pass; for the first request of a browser, the response that sets its cookie.
-        Raises Refusal for another host name, for a request from another site, for a path without the token, and for a
-        browser without the cookie."""
+        """None for a request that may pass. For a GET or HEAD of the printed URL itself by a browser without the
+        cookie: a redirect to the first page, which sets the cookie. Raises Refusal for another host name, for a request
+        from another site (a change must have an Origin header), for a path without the token, and for any other request
+        without the cookie."""
         headers, keys = Headers(scope=scope), self.keys
         if headers.get("host", "") not in keys.hosts:
             raise Refusal(421, "This server answers to 127.0.0.1 and localhost only.")

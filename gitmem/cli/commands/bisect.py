@@ -135,7 +135,8 @@ def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
 
 
 def _author_and_subject(commit: Commit) -> tuple[str, str, str]:
-    """(author's name, author as `NAME <EMAIL>`, subject), each withheld if the gate would block it."""
+    """(author's name, author as `NAME <EMAIL>`, subject), with WITHHELD in place of each that the gate would block, or
+    of all three for a finding about them as a whole (`without_blocked`)."""
     author = commit.author
     name, whole, subject = without_blocked([author.name, f"{author.name} <{author.email}>", commit.subject], MESSAGE)
     return name, whole, subject

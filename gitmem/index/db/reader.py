@@ -301,7 +301,8 @@ class Index:
         """Does nothing: SQLite needs no round trip for a word."""
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
-        """(word, number of chunks) of at most `limit` words that begin with `prefix`, in alphabetical order."""
+        """(word, its `frequency` in the whole index) of the first `limit` words of the index that begin with `prefix`,
+        in order of code points. `prefix` is compared as it is: words of the index are in lower case (`terms.terms`)."""
         sql = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?"
         return self.database.rows(sql, prefix, prefix + "\U0010ffff", limit)
 

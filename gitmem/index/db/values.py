@@ -29,7 +29,9 @@ PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`
 
 
 class Snapshot(NamedTuple):
-    """A set of (path, blob) that is searched. `norms[chunk id]` is 0 for a chunk outside; so are ids past the end."""
+    """A set of (path, blob) that is searched; in the index of the history, of commits. `id`: its row in the index.
+    `key`: its name there (`snapshot.tree_key`, `Tip.key`). `norms[chunk id]`: the chunk's length (`norm`); 0 for a
+    chunk outside the set, and so is any id past the end."""
 
     id: int
     key: str

@@ -108,8 +108,9 @@ class PostgresWriter:
         return (str(rows[0][0]), str(rows[0][1]))
 
     def register_embedder(self, name: str, spec: str, dims: int) -> int:
-        """Add an embedder if it is not registered. `spec`: the setting that opens it. Returns its id. A tenant's first
-        one is in force at once."""
+        """Add an embedder if none of this name is registered; otherwise its `spec` and `dims` stay. Returns its id.
+        `spec`: the setting that opens it. A tenant's first embedder is in force at once, another one is not. A new one
+        begins a new epoch: cached sign tables become invalid. Only inside `writing()`."""
         rows = self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)
         if not rows:
             count = self._rows("SELECT count(*) FROM embedder WHERE tenant = %s")[0][0]

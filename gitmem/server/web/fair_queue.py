@@ -57,8 +57,13 @@ class Tenant:
 
 
 class FairQueue:
-    """The queues of one process. Not thread-safe: only its event loop may use it. Tenant 0 stands for all callers with
-    an unknown token; their requests do not count as recent."""
+    """Decides when each request of one process may run: call `enter` before it and `leave` at its end. Not thread-safe:
+    only its event loop may use it.
+
+    `most`: requests that run at once, of all tenants; of one tenant at most MAX_REQUESTS_PER_TENANT. `queued`: requests
+    of one tenant that may wait. Tenant 0 stands for all callers with an unknown token together; their requests do not
+    count as recent, so they neither are limited as heavy nor limit others.
+    """
 
     def __init__(
         self, most: int = MAX_REQUESTS_AT_ONCE, queued: int = MAX_QUEUED_PER_TENANT,

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart, and the table with the same numbers. `keys`: the names of the chart's fills. `heads`: the columns of the
-    table. `rows`: a row of the table for each period."""
+    """A chart, and the table with the same numbers. `name`: its title. `words`: a sentence that says what it shows;
+    both are translated when they are shown. `keys`: the names of the chart's fills, () for a chart of one series.
+    `heads`: the columns of the table. `rows`: the cells of each measured period, the last one first; "-" for no
+    number."""
 
     name: str
     words: str

@@ -73,11 +73,12 @@ ENGLISH: dict[C, str] = {
 
 
 class Words(NamedTuple):
-    """Patterns for one language, with accents folded; see `_european_costs` for the combinations that make an order.
+    """Regular expressions for one language or a few related ones; each is searched as a whole word in text with accents
+    folded. See `_european_costs` for the combinations that make an order.
 
-    `user`: the person from whom something is hidden. `hide`: an order to hide. `this`: the hidden thing. `silent`: an
-    order not to tell. `unknown`: somebody must not know. `run`: an order to act. `always`: from now on, or all.
-    `unasked`: without asking.
+    `user`: the person from whom something is hidden. `hide`: an order to hide; counts only with `this`, the hidden
+    thing. `silent`: an order not to tell. `unknown`: somebody must not know. `run`: an order to act; counts only with
+    `always` (from now on, or all) and `unasked` (without asking).
     """
 
     user: str

@@ -263,8 +263,9 @@ def _in_password_file(candidate: Candidate, value: str) -> bool:
 
 
 def _in_cell(candidate: Candidate, value: str) -> bool:
-    """Place.CELL: 4 to 64 ASCII characters without a blank: a number, three classes of characters, a coined value, or
-    letters and digits that form no words."""
+    """Place.CELL: 4 to 64 ASCII characters without a blank that are no placeholder, no name of an algorithm and no
+    other value usual in tables: only digits, three classes of characters, a coined value without `-`, or two classes
+    with a digit that form no words."""
     if not 4 <= len(value) <= 64 or " " in value or not value.isascii() or is_placeholder(value.rstrip("*?")):
         return False
     if kind_of(value, "other_value", "algorithm"):
