@@ -28,7 +28,8 @@ VALID_TOKEN = "tenant = %s AND name = %s AND revoked IS NULL AND (expires IS NUL
 
 
 class Administration:
-    """The administrator's operations over the owner's connection. For one thread."""
+    """The administrator's operations over the owner's connection. For one thread. `administration` opens it and turns
+    errors of the database in its `with` block into GitMemErrors."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -130,8 +131,9 @@ class Administration:
         ).rowcount
 
     def jobs(self) -> list[dict[str, Any]]:
-        """A row for each job in the queue, of all tenants: first the jobs that failed for good ("dead"), then by due
-        time. `tenant` is a name, `repository` a number. Times are ISO texts."""
+        """A row for each job in the queue, of all tenants: first the jobs that failed for good, then by due time. `id`,
+        `tenant` (name), `repository` (number), `kind` ("fetch" or "remove"), `state` ("ready", "taken" or "dead":
+        failed for good), `tries`, `due` (ISO text), `problem` of the last try."""
         rows = self._connection.execute(
             "SELECT job.id, tenant.name, repository, kind, state, tries, due, problem FROM job"
             " JOIN tenant ON tenant.id = job.tenant ORDER BY state = 'dead' DESC, due"
@@ -154,10 +156,11 @@ class Administration:
     ) -> dict[str, Any]:
         """What is left of a repository, present or removed, as proof of its removal.
 
-        In the result, `rows` counts its rows by table, `blob` the rows of the blob `oid` (None without `oid`), `copy`
-        is `Mirrors.left_of` (None without `mirrors`), `unreachable` counts the tenant's blobs and chunks in no
-        snapshot, and `asked` has the newest `most` requests. Raises UsageError for a name that was never used and for
-        an invalid oid, GitFailed for a damaged mirror.
+        `repository`: its name. `there`: whether it exists. `removed`: ISO times of its removals, the newest first.
+        `rows`: number of its rows by table. `blob`: number of entries of the blob `oid` (None without `oid`). `copy`:
+        `Mirrors.left_of` (None without `mirrors`). `unreachable`: number of the tenant's `blobs` and `chunks` in no
+        snapshot. `asked`: the newest `most` requests (`at`, `action`, `hits`, `status`). Raises UsageError for a name
+        that was never used and for an invalid oid, GitFailed for a damaged mirror.
         """
         if oid and not re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", oid):
             raise UsageError("'--blob' takes the whole oid of a blob", "git rev-parse COMMIT:PATH")

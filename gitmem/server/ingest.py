@@ -216,8 +216,8 @@ class Ingest:
         return False
 
     def give_back(self) -> None:
-        """Release memory that is cached for the next repository, mainly the embedder's table (some 40 MB). Safe while
-        another thread ingests."""
+        """Release memory that is cached for the next repository, mainly the embedder's table (some 40 MB), and close
+        the mirrors that are not lent. Safe while another thread ingests."""
         from gitmem.models.static_embedder import shared
 
         shared.cache_clear()

@@ -18,7 +18,9 @@ MAX_CACHED_TENANTS = 2  # about 4 MB each after an ingest; a hash takes 2 us to 
 
 
 class Keys:
-    """The keyed hashes of one tenant. Raises ValueError for a secret of fewer than MIN_SECRET_BYTES."""
+    """The keyed hashes of one tenant. `term(word)`: of a word from `terms.terms`, a signed 64-bit number.
+    `beginning(character)`: the number that stands for all words with that first character. `chunk`: of a chunk. Raises
+    ValueError for a secret of fewer than MIN_SECRET_BYTES."""
 
     def __init__(self, secret: bytes, tenant: int) -> None:
         if len(secret) < MIN_SECRET_BYTES:

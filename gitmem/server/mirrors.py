@@ -31,7 +31,8 @@ PROTOCOLS = "https:ssh:git:file"  # others, such as `ext::`, run commands
 
 
 class Mirrors:
-    """The mirrors below a folder. Safe for several threads: an open mirror is lent to one thread at a time."""
+    """The mirrors below a folder: `fetch` makes and updates one, `lent` opens it for reading. `environ`: the variables
+    of git's processes. Safe for several threads: an open mirror is lent to one thread at a time."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self.folder = folder
@@ -46,8 +47,8 @@ class Mirrors:
         return self.folder / str(tenant) / str(repository)
 
     def fetch(self, tenant: int, repository: int, url: str) -> None:
-        """Make a mirror or update its branches and tags; refs that the remote no longer has are deleted. A mirror that
-        was doubted is checked first and made anew if it is damaged. Raises GitFailed with a message without the
+        """Make a mirror or update its branches, tags and HEAD; refs that the remote no longer has are deleted. A mirror
+        that was doubted is checked first and made anew if it is damaged. Raises GitFailed with a message without the
         address."""
         place = self.place(tenant, repository)
         if (place / DOUBTED).exists():

@@ -48,7 +48,8 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An identity provider of one tenant. `issuer`: the `iss` of its tokens. `keys`: address of its JWKS."""
+    """An identity provider of one tenant. `issuer`: the `iss` of its tokens. `audience`: the `aud` that they must have.
+    `keys`: address of its JWKS. `tenant`: the tenant's name. `algorithms`: of valid signatures."""
 
     issuer: str
     audience: str

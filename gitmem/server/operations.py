@@ -86,7 +86,8 @@ class AuditRow:
 
 
 class Operations:
-    """The operations of a server. Safe for several threads.
+    """The operations of a server. Safe for several threads. A program first gets the `caller` of a token and calls
+    `take_turn`, which counts the request; the other methods do neither.
 
     `identities`: the configured identity providers, None without any. `proposals`: None if the server opens no pull
     requests.

@@ -68,7 +68,9 @@ def serve(settings: Settings) -> None:
 
 
 def supervise(settings: Settings) -> None:
-    """Start the processes, restart those that end, and stop all of them at SIGTERM or SIGINT. Raises as `listening`."""
+    """Start the processes, restart those that end, and stop all of them at SIGTERM or SIGINT. For the main thread.
+    Deletes the metrics and the sign tables of earlier processes, and sets the variable SHARED. Raises as
+    `listening`."""
     metrics = settings.state / "metrics"
     # Left over from earlier processes, perhaps from before the database was restored.
     for folder in (metrics, settings.state / SIGNS):
@@ -167,7 +169,8 @@ def end_with_supervisor() -> None:
 
 
 def answer(settings: Settings, listener: socket.socket) -> None:
-    """The main function of an answering process."""
+    """The main function of an answering process. It returns after SIGTERM or SIGINT, once the running requests have
+    ended, or after 10 seconds."""
     prepare(settings)
     threading.Thread(target=give_back_repeatedly, daemon=True).start()
     import uvicorn

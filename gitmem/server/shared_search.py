@@ -52,7 +52,8 @@ LATEST = "branches"  # stands for the commit of an answer over the tips of sever
 
 class Searched(NamedTuple):
     """A searched branch or tag of a repository. `snapshot`: number of its snapshot. `repository`, `name`: number and
-    name of the repository. `commit`: hex. `has_unfetched`: another permitted repository waits for its first fetch."""
+    name of the repository. `commit`: hex. `has_unfetched`: any permitted repository waits for its first fetch, which
+    has not failed."""
 
     snapshot: int
     repository: int
@@ -95,9 +96,9 @@ class SharedSearch:
         """(the answer over the permitted repositories, numbers of the searched repositories).
 
         `permitted`: None for all of the tenant. `ref`: a branch or tag; without it each repository's own branch is
-        searched. `past`: repository -> (commit, snapshot key); if given, these snapshots are searched instead. With
-        `Query.history` exactly one repository is permitted, and its commits are searched too; NotARepository is raised
-        if it has no mirror. Else raises as `search.search.search`.
+        searched. `past`: repository -> (commit, snapshot key); if given, these snapshots are searched instead, except
+        those that were dropped meanwhile. With `Query.history` exactly one repository is permitted, and its commits are
+        searched too; NotARepository is raised if it has no mirror. Else raises as `search.search.search`.
         """
         searched: list[Searched] = []
         copy = ExitStack()
@@ -203,8 +204,8 @@ class SharedSearch:
 
 
 def branch_snapshots(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) -> list[Searched]:
-    """The snapshot of each permitted repository, by number: of the branch `ref`, else of the tag `ref`, and without
-    `ref` of the repository's own branch. A repository without that ref is left out."""
+    """The snapshot of each permitted repository, by number: of the ref with the full name `ref`, else of the branch,
+    else of the tag; without `ref` of the repository's own branch. A repository without that ref is left out."""
     names = spellings(ref)
     rows = index.tenant_rows(
         "SELECT DISTINCT ON (repository.id) snapshot.id, repository.id, repository.name, ref.commit_oid,"

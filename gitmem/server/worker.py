@@ -29,7 +29,8 @@ log = logging.getLogger("gitmem.server")
 
 
 class Worker:
-    """Runs jobs until it is told to stop."""
+    """Runs jobs until it is told to stop; `run` is the function of its thread. `poll_minutes`: age of the last fetch
+    from which a repository is fetched again, 0 for never."""
 
     def __init__(self, database: Database, ingest: Ingest, *, poll_minutes: int = 0) -> None:
         self._database = database
@@ -71,8 +72,8 @@ class Worker:
         return self.once()
 
     def once(self) -> bool:
-        """Run the next job, log it, and record in the queue that it succeeded or failed. Returns whether there was
-        one."""
+        """Run the next job, log it, and record in the queue that it succeeded or failed. Returns whether there was one.
+        Raises IndexUnusable if the database does not answer."""
         with self._database.anyone() as connection:
             row = connection.execute("SELECT * FROM take_job(%s)", (LOST_AFTER,)).fetchone()
         if row is None:

@@ -91,7 +91,7 @@ class PostgresIndex:
     # -- snapshots -------------------------------------------------------------------------------------------
 
     def snapshot(self, key: str = "") -> Snapshot:
-        """The union of the searched snapshots as one snapshot."""
+        """The union of the searched snapshots as one snapshot. `key`: stored in the result, nothing else."""
         rows = self.tenant_rows("SELECT norms FROM snapshot WHERE tenant = %s AND id = ANY(%s)", self.snapshots)
         return Snapshot(0, key, united(bytes(runs) for (runs,) in rows))
 

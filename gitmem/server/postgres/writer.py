@@ -124,7 +124,7 @@ class PostgresWriter:
         self.set_meta("epoch", token_hex(8))
 
     def embedder_id(self, name: str) -> int:
-        """The id of a registered embedder."""
+        """The id of a registered embedder. Raises IndexError for an unknown name."""
         return int(self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)[0][0])
 
     # -- blobs and chunks ------------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ class FairQueue:
 
     async def enter(self, number: int) -> None:
         """Wait until a request of tenant `number` may run; at its end the caller calls `leave`. Raises QueueFull if the
-        tenant has as many waiting requests as it may have; CancelledError, for which `leave` is not called."""
+        tenant has as many waiting requests as it may have. After QueueFull and CancelledError `leave` must not be
+        called."""
         now = self.clock()
         tenant = self._tenant(number, now)
         if number:
@@ -98,7 +99,7 @@ class FairQueue:
 
     def leave(self, number: int, seconds: float = 0.0) -> None:
         """Note the end of a request of tenant `number` that ran for `seconds`, and start waiting requests. A limited
-        tenant then rests, at most MAX_REST_SECONDS."""
+        tenant then rests: `seconds` for each other tenant that asked lately, at most MAX_REST_SECONDS."""
         tenant, now = self._tenants[number], self.clock()
         tenant.running -= 1
         tenant.rested = now + min(MAX_REST_SECONDS, seconds * min(MAX_RESTS, self._lighter(tenant, now)))

@@ -304,7 +304,8 @@ def application(
     alive: Callable[[], bool] = lambda: True,
     **given: Any,
 ) -> Starlette:
-    """The server as an ASGI application. `more`: further routes. `alive`: whether the workers run."""
+    """The server as an ASGI application. `more`: further routes. `alive`: whether the workers run. `given`: further
+    arguments of Starlette."""
     routes = [*Routes(operations, hook_secret, alive).all(), *more]
     handlers: Any = {HTTPException: unforeseen, Exception: unforeseen}
     return Starlette(routes=routes, exception_handlers=handlers, **given)

@@ -19,7 +19,8 @@ ADDRESSES = ("clone_url", "ssh_url", "html_url", "git_url", "git_http_url", "git
 
 
 class Delivery(NamedTuple):
-    """A push with a valid signature. `ids`: each identifies the delivery. `addresses`: of the repository."""
+    """A push with a valid signature. `forge`: as `signed`. `ids`: each identifies the delivery; () if GitLab sent none,
+    so that a repeated delivery cannot be recognised. `addresses`: of the repository."""
 
     forge: str
     ids: tuple[str, ...]
@@ -28,7 +29,7 @@ class Delivery(NamedTuple):
 
 def signed(headers: Mapping[str, str], body: bytes, secret: str) -> str:
     """The forge whose signature of the delivery is valid: "github", "gitlab" (which sends the secret itself) or
-    "forgejo"; "" if none is."""
+    "forgejo"; "" if none is. `secret`: not empty, because anybody can sign with an empty one."""
     digest = hmac.digest(secret.encode(), body, "sha256").hex()
     for forge, header, expected in (
         ("github", "x-hub-signature-256", f"sha256={digest}"),
