@@ -20,7 +20,9 @@ MIN_RELEVANCE = 0.01  # relevance of a part whose statements all cite deleted co
 
 
 def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
-    """All parts in order, with `code` set on those whose statements cite code that changed, moved or was deleted.
+    """All parts in order, with `code` set on those whose statements cite code that changed, moved or was deleted. If
+    all statements of a part cite deleted code, it gets `code_gone` and MIN_RELEVANCE too, and a pinned one moves to the
+    layer MEMORY.
 
     A part that has `code` already (from its search) and no statement here that cites changed code keeps it. `lookup`:
     returns the cited code that changed.

@@ -170,9 +170,9 @@ def open_merger(
 ) -> Callable[[Sequence[Part], Count], MergeResult]:
     """A function that condenses the parts of each scope by the language model `name` (`KIND:REST`).
 
-    A part in which the gate would redact something is not shown to the model. If the model fails for one scope, that
-    function returns no parts and a message. Raises BadConfig for a name of no language model, ModelUnavailable if the
-    model cannot be opened.
+    A part in which the gate would redact something is not shown to the model. If the model fails, for any scope, that
+    function returns no parts at all and a message. Raises BadConfig for a name of no language model, ModelUnavailable
+    if the model cannot be opened.
     """
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
     from gitmem.promotion.model_registry import model_setting

@@ -124,7 +124,8 @@ class Part:
 
 
 def with_pieces(part: Part, found: Sequence[Piece]) -> Part:
-    """The part with `found` as its pieces, and with their content, trail and lines. `found` is not empty."""
+    """The part with `found` as its pieces, and with their content, trail and lines; its `tokens` are not counted again.
+    `found` is not empty."""
     return replace(
         part, pieces=tuple(found), content=pieces_.short_markdown(found), trail=pieces_.shared_trail(found),
         start_line=min(piece.first for piece in found), end_line=max(piece.last for piece in found),
@@ -326,7 +327,8 @@ class StatementLimits(NamedTuple):
     weight: Callable[[str], float] | None = None
 
     def best_fitting(self, found: Sequence[Piece], layer: Layer) -> list[Piece]:
-        """The statements that fit a part of a layer, from the first on that has most of the question's words."""
+        """The statements that follow each other, fit a part of a layer, and have the most of the question's words
+        (`pieces.first_fitting`)."""
         return pieces_.first_fitting(found, self.part_tokens.get(layer, 0), self.count, self.most, self.weight)
 
 

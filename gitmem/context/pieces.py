@@ -286,9 +286,9 @@ def first_fitting(
     """Pieces that follow each other and fit `budget` tokens, at least one; all pieces for a budget of 0.
 
     `weight`: how much a text answers; the pieces are those with the most of it among the first MAX_COMPARED, without
-    `weight` the first of all. `most`: a first piece of more tokens than this and than the budget is cut to its
-    sentences with the most weight; 0 for no cut. The budget grows with the share of Hangul, Kana and Han in the text,
-    because `count` may overestimate their tokens.
+    `weight` the first of all. `most`: if the first of these pieces has more tokens than this and than the budget, only
+    it is returned, cut to its sentences with the most weight; 0 for no cut. The budget grows with the share of Hangul,
+    Kana and Han in the text, because `count` may overestimate their tokens.
     """
     if not budget or not found:
         return list(found)
