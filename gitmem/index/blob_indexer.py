@@ -67,9 +67,11 @@ class Work:
 class BlobIndexer:
     """Adds blobs to one open index.
 
-    `late`: whether the time is up. `whole`: the caller has opened one transaction for all blobs. `together`: batches in
-    a transaction otherwise. `messages`: the blobs are messages of commits (`chunks.as_document`). `nouns`: the name of
-    the blobs in reports of progress.
+    The constructor opens the embedder (BadConfig for an unknown one), and forgets all blobs of an index whose chunks
+    have another size than the configured one, or that lacks encrypted blobs which can be decrypted by now. `late`:
+    whether the time is up. `whole`: the caller has opened one transaction for all blobs. `together`: batches in a
+    transaction otherwise. `messages`: the blobs are messages of commits (`chunks.as_document`). `nouns`: the name of
+    the blobs in reports of progress. `unavailable`: why the embedder makes no vectors, None if it does.
     """
 
     whole = False
@@ -129,7 +131,8 @@ class BlobIndexer:
         return self.add(blobs, len(wanted), len)
 
     def add(self, blobs: Blobs, total: int, publish: Callable[[Sequence[str]], int]) -> bool:
-        """Parse, embed and add (oid, bytes) of blobs that the index lacks. Returns whether all were added in time.
+        """Parse, embed and add (oid, bytes) of blobs that the index lacks. Returns whether all were added in time; if
+        not, `work.unfinished` says how many are missing.
 
         `total`: the number of items for reports of progress. `publish` is called in each transaction with the oids that
         it added and returns how many items are done by that.

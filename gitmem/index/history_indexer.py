@@ -35,7 +35,8 @@ MAX_LOST_COMMITS = 1_000  # of an old snapshot that the new one does not have; a
 
 
 def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[str, list[str]]:
-    """Index the commits that these tips reach. Returns why that is not finished ("" if it is), and notes."""
+    """Index the commits that these tips reach. Returns why that is not finished ("" if it is), and notes. Raises
+    GitFailed if the history of this repository cannot be read; a note tells it of another clone."""
     work = Work()
     return _Update(repo, config, bounds, work).run(all_tips), work.notes
 

@@ -21,7 +21,7 @@ class Bounds(NamedTuple):
     """Limits of an update of the history.
 
     `budget`: seconds of work. `wait`: seconds for another writer. `most`: new commits above which the update is left to
-    `git mem index`, 0 for no limit. `make` as for `state_dir`.
+    `git mem index`, 0 for no limit. `make`: make the folder of the index if it is missing.
     """
 
     budget: float = 60.0

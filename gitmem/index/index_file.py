@@ -100,7 +100,7 @@ def cut_as_set(repo: Repository, index: Index, config: Config) -> bool:
 
 
 def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False) -> bool:
-    """Delete a damaged index, under the writer lock. Returns whether it was deleted.
+    """Delete a damaged index, under the writer lock. Returns False if it was kept, else True, also if there is none.
 
     `unless_mended`: keep it if it can be opened now. It looked damaged while another process was making it. Raises
     Locked after `wait` seconds, IndexUnusable if the file cannot be deleted or belongs to another user.

@@ -99,7 +99,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
 
 
 class Workers:
-    """`count` child processes. `run` returns results in the order of the batches; `close` ends the children."""
+    """`count` child processes. `run`, which is called once, returns results in the order of the batches; `close` ends
+    the children."""
 
     def __init__(self, count: int) -> None:
         places = [place for place in sys.path if place]

@@ -118,7 +118,8 @@ class BlobStore(Protocol):
         """(name, setting) of the embedder whose vectors are compared; None if there is none."""
 
     def register_embedder(self, name: str, spec: str, dims: int) -> int:
-        """Add an embedder if it is not registered. Returns its id. The first one is in force at once."""
+        """Add an embedder, or find the one of this name. Returns its id. `spec`: the setting that opens it. `dims`:
+        numbers in a vector. The first one is in force at once, another one is not."""
 
     def embedder_id(self, name: str) -> int:
         """The id of a registered embedder."""

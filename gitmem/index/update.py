@@ -16,7 +16,8 @@ from gitmem.index.index_file import directory
 
 
 class Bounds(NamedTuple):
-    """Limits of an update. `budget`: seconds of work. `wait`: seconds for another writer. `make` as for `state_dir`."""
+    """Limits of an update. `budget`: seconds of work. `wait`: seconds for another writer. `make`: make the folder of
+    the index if it is missing."""
 
     budget: float = float("inf")
     wait: float = 30.0
@@ -24,7 +25,7 @@ class Bounds(NamedTuple):
 
 
 class Update:
-    """One update. It holds no lock, and no connection between its calls.
+    """One update. It holds no lock, and no connection between its calls. Its budget runs from the construction on.
 
     `folder`: of the index file, the repository's own unless it is set. `work`: what was done.
     """

@@ -40,7 +40,8 @@ def commits_of(index: Index, chunks: Iterable[int]) -> dict[int, Place]:
 
 @detects_damage
 def naming(index: Index, prefix: str, norms: bytes, limit: int) -> list[int]:
-    """At most `limit` chunks of `norms` with a word that begins with `prefix`, the first digits of a commit's oid."""
+    """At most `limit` chunks of `norms` with a word that begins with `prefix`, the first digits of a commit's oid. Only
+    the first 20 such words of the index count."""
     chunks = {chunk for word, _ in index.starting(prefix) for chunk, _ in index.postings(word)}
     return [chunk for chunk in sorted(chunks) if chunk < len(norms) and norms[chunk]][:limit]
 

@@ -109,7 +109,8 @@ class Index:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Give all reads in the block one consistent state, whatever a writer does meanwhile."""
+        """Give all reads in the block one consistent state, whatever a writer does meanwhile. Not inside another
+        transaction."""
         self.database.execute_alone("BEGIN")
         try:
             if self._cache is not None:

@@ -29,6 +29,7 @@ def chunks_of_blob(database: Database, oid: str) -> list[int]:
 
 
 def put_in_force(database: Database, embedder_id: int) -> None:
-    """Make searches compare this embedder's vectors. Those of others stay as a cache until `index --prune`."""
+    """Make searches compare this embedder's vectors. Those of others stay as a cache until `index --prune`. Only inside
+    `writing()`."""
     database.execute(f"UPDATE embedder SET in_force = {CACHE_ONLY} WHERE in_force = {IN_FORCE}")
     database.execute(f"UPDATE embedder SET in_force = {IN_FORCE} WHERE id = ?", embedder_id)

@@ -36,7 +36,8 @@ class Database:
             return self.connection.execute(sql, values).fetchall()
 
     def rows_among(self, sql: str, among: tuple[Any, ...] | array[int], *values: Any) -> list[tuple[Any, ...]]:
-        """All rows of a query over `carray(?1)`, which has VALUES_PER_QUERY values of `among` at a time.
+        """All rows of a query over `carray(?1)`, which has VALUES_PER_QUERY values of `among` at a time; an ORDER BY
+        holds among these only.
 
         `values`: the parameters from ?2 on. The query gets no rows for an empty `among`.
         """
