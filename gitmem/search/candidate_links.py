@@ -24,10 +24,11 @@ Links = dict[int, list[tuple[Candidate, Link]]]  # index of a scored line -> (ca
 
 
 class CandidateLinks:
-    """The links between the candidates of one search.
+    """The links between the candidates of one search, found by `newest_first`, which is called once.
 
     `amended`: the lines that replace or end a line. `amending`: the lines that it replaces or ends. `differing`: the
-    earlier lines that it contradicts. `contested`: the later lines that contradict it.
+    earlier lines that it contradicts. `contested`: the later lines that contradict it. All four are keyed by
+    `Candidate.at`.
     """
 
     def __init__(self, reader: FileReader, question: Question) -> None:

@@ -38,7 +38,8 @@ BOT = re.compile(
 def with_history(
     repo: Repository, config: Config, memory: OpenIndex, mode: str, bounds: Bounds | None = None
 ) -> OpenIndex:
-    """The open index of memory, joined with the index of the commit history, which is updated first.
+    """The open index of memory, joined with the index of the commit history, which is updated first. Closing the result
+    closes both.
 
     `memory`: the open index of memory. `mode`: `Query.history`. `bounds`: how many commits may be indexed now; None for
     MAX_INDEXED_NOW with "known", else no limit.

@@ -55,8 +55,8 @@ def query_of(
 ) -> Query:
     """The query of a request. `now`: for relative days.
 
-    `repo`: may be None for a request without `at` and `all_branches`. `option_prefix`: text before the name of an
-    option in an error, such as "--".
+    `repo`: None ignores `at` and `all_branches`. `option_prefix`: text before the name of an option in an error, such
+    as "--".
 
     Raises UsageError for an invalid day, folder, lane or history and for options that exclude each other; raises
     UnknownRevision.

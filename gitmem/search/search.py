@@ -75,10 +75,11 @@ def search(
     kept: IndexKeeper | None = None,
     opener: Opener | None = None,
 ) -> Answer:
-    """Search one snapshot, or several branches. Any text is a question.
+    """Search one snapshot, or several branches. Any text is a question. If the index is not current, it is updated
+    first.
 
-    `kept`: keeps the index open for the next search. `opener`: returns the index of a commit; default: the index of
-    `repo`.
+    `kept`: keeps the index open for the next search, and `repo` too. `opener`: returns the index of a commit; default:
+    the index of `repo`.
 
     Raises GitMemError if the index is unusable or `--lane vector` has no embedder, BadConfig for a setting of ranking
     that cannot be used, UsageError if there is no hit and the query names an unknown type.
