@@ -72,9 +72,13 @@ class Tab:
 
 
 def part_value(view: View, name: str) -> Any:
-    """The value of a part. In a memory of more than MAX_BYTES_AT_ONCE it is the part's Progress if the computation
-    takes longer than `Site.patience`, and the computation goes on. In a smaller memory the page waits for the value.
-    Raises what the computation raises."""
+    """The value of a part of PARTS: of "review" an Offer or None, of "findings" (Contents, Report), of the others the
+    list of Rivals ("alike"), OpenBranches ("branches") or ArchivableFacts ("archive").
+
+    In a memory of more than MAX_BYTES_AT_ONCE it is the part's Progress if the computation takes longer than
+    `Site.patience`, and the computation goes on. In a smaller memory the page waits for the value. Raises what the
+    computation raises.
+    """
     key = PARTS[name].key(view)
     if not view.site.cache.has(name, key) and _memory_bytes(view) > MAX_BYTES_AT_ONCE:
         progress = _in_background(view, name, key, time.monotonic() + view.site.patience, first=True)
@@ -84,8 +88,8 @@ def part_value(view: View, name: str) -> Any:
 
 
 def part_value_now(view: View, name: str) -> Any:
-    """The value of a part, however long its computation takes, as a decision needs it. An error of the computation is
-    raised."""
+    """The value of a part as in `part_value`, however long its computation takes, as a decision needs it; never its
+    Progress. Raises what the computation raises."""
     return _computed(view, name, PARTS[name].key(view))
 
 

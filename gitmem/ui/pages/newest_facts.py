@@ -79,8 +79,8 @@ def first_written(
 def newest_facts(
     view: View, known: Mapping[str, Writer], without: Collection[str], most: int
 ) -> list[tuple[str, Fact]]:
-    """(path, fact) of the `most` facts that were written last, newest first. Facts with an id in `without`, and
-    archived or replaced facts, are left out. `known`: the writer of each fact, by fact id."""
+    """(path, fact) of the `most` facts that were written last, newest first. Facts with an id in `without` or without a
+    known writer, and archived or replaced facts, are left out. `known`: the writer of each fact, by fact id."""
     rows = [
         (known[row.fact.id].commit.commit_date.timestamp(), row)
         for row in view.facts.rows
