@@ -100,7 +100,8 @@ def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()
 
 
 def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Iterator[Commit]:
-    """The commits that `read_ledger` reads, newest first. Git searches while the caller does other work."""
+    """The commits that `read_ledger` reads, newest first. Git searches while the caller does other work; its process
+    ends when the iterator is read to the end or dropped."""
     if revs:
         return repo.log(revs, grep=about or _MARKS)
     return iter(())
