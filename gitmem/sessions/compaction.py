@@ -35,7 +35,7 @@ def full_window_reason(
     `window` is 0 (unknown).
 
     The window is nearly full from `share` of its size on, or when fewer than `soft` tokens are free before the last
-    `reserve` tokens.
+    `reserve` tokens. So a window of at most `reserve` + `soft` tokens always counts as nearly full.
     """
     size = sum(estimate(turn.text) for turn in turns)
     full_at = min(window * share, max(0, window - reserve - soft))

@@ -226,8 +226,9 @@ def _says_something(text: str) -> bool:
 
 
 class EpisodeFile(NamedTuple):
-    """An episode file. `path`: in the repository. `session`: name of the session. `transcript`, `file`: as in
-    `Heading`. `title`: the first line of the summary, "" for none."""
+    """An episode file. `path`: in the repository. `session`: name of the session as the file has it: one of
+    `written_ids.stored_names`. `transcript`, `file`: as in `Heading`. `title`: the first line of the summary, "" for
+    none."""
 
     path: str
     session: str

@@ -216,7 +216,8 @@ def write_pending(
     repo: Repository, config: Config, now: datetime, *, model: Model | None = None, largest: int | None = None,
     tries: int | None = MAX_TRIES, wait: float = 0,
 ) -> Iterator[NoteResult]:  # fmt: skip
-    """Write the waiting sessions to memory, the oldest first, and yield the result for each.
+    """Write the waiting sessions to memory, the oldest first, and yield the result for each. Nothing is written before
+    a caller asks for the next result.
 
     `model`: None for the rules alone. `largest`: skip notes of longer transcripts (bytes); `tries`: skip notes that
     were tried so often; None for no limit. `wait`: seconds to wait for the lock of the writers; if it is held longer,
