@@ -40,8 +40,9 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
 
 
 def why_only_proposed(old: Fact, new: PlacedFact, *, corrects: bool = False, named: bool = False) -> str:
-    """The reason why a program may not replace `old` with the statement `new`, as a sentence: a person pinned or wrote
-    `old`, it is about health, or the words do not surely replace it. "" if a program may.
+    """The reason why a program may not replace `old` with the statement `new`, as a sentence: a person pinned `old`, it
+    has no `src` (so counts as written by hand), it is about health, or the words do not surely replace it. "" if a
+    program may.
 
     `corrects`: the new statement only corrects the words of the old one. `named`: the comment of a reviewed line names
     the fact, so that a lower score is enough.

@@ -262,8 +262,8 @@ def append_to_logs(
     """Append lines to the daily logs of their days in one write.
 
     Returns for each entry the added line, or the Refused of a line that the gate or the length limit rejected; the
-    other lines are still written. Raises OutsideRepository, Locked and GitMemError as `add` does, and Refused as
-    `ensure_agent_passes`.
+    other lines are still written. `topic`: for the headings; it is not scanned. Raises OutsideRepository, Locked and
+    GitMemError as `add` does, and Refused as `ensure_agent_passes`.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -374,7 +374,8 @@ def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redac
 def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = "") -> tuple[str, int]:
     """The text of a daily log with one more bullet, and the line of this bullet.
 
-    It goes below the last heading if that has the same minute and topic, else below a new heading.
+    It goes below the last heading if that has the same minute and topic, else below a new heading. An empty log gets
+    the day of `now` as its title.
     """
     heading = f"## {now:%H:%M}"
     if topic:
