@@ -69,9 +69,9 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """Look up each row of a baseline among the gate's findings; yields one outcome a row, in order.
 
-    `look`: scans a path and returns the inspection, or a text with the reason why the file was not scanned. `policy`:
-    its exceptions are in force now. `salt`: the policy whose salt new fingerprints get. A row that is marked as a
-    secret in use never gets an exception.
+    `look`: scans a path and returns the inspection, or a text with the reason why the file was not scanned. It is
+    called once for each path. `policy`: findings that its exceptions cover already are left out. `salt`: the policy
+    whose salt new fingerprints get. A row that is marked as a secret in use never gets an exception.
     """
     seen: dict[str, Inspection | str] = {}
     for row in rows:
@@ -134,8 +134,9 @@ def _sha1(word: str) -> str:
 
 
 def as_value(outcomes: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
-    """The JSON of docs/json.md, "allow". It is no class, because each list has a selection of the outcomes. `dry_run`:
-    whether the command only shows what it would write."""
+    """The JSON of docs/json.md, "allow": `imported` (path, line, rule and fingerprint of each finding), `left` (path,
+    line, type and `why` of each row without an exception) and `dry_run`, whether the command only shows what it would
+    write. It is no class, because each list has a selection of the outcomes."""
     taken = [json_object(finding, "path line rule fingerprint") for outcome in outcomes for finding in outcome.findings]
     left = [json_object(one, "path=row.path line=row.line type=row.type why") for one in outcomes if one.why]
     return {"imported": taken, "left": left, "dry_run": dry_run}

@@ -43,9 +43,9 @@ from gitmem.messages import Message
 def parse_range(repo: Repository, text: str) -> CommitRange:
     """Parse a range `A..B` or `A...B` of commits. A missing side is HEAD.
 
-    The judge (`CommitRange`) is A. The base is A, or with `...` the merge base; "" if there is none, so that all
-    commits of B count. Only zeros in place of A (a new branch) give base and judge "". Raises UsageError for another
-    form or a leading `-`, UnknownRevision for a side that names no commit.
+    A's settings and exceptions apply (`CommitRange.judge`). The base is A, or with `...` the merge base; "" if there is
+    none, so that all commits of B count. Only zeros in place of A (a new branch) give base and judge "". Raises
+    UsageError for another form or a leading `-`, UnknownRevision for a side that names no commit.
     """
     symmetric = "..." in text
     dots = ".."

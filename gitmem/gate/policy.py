@@ -38,13 +38,13 @@ MEMORY_ONLY = (Layout(),)
 class Policy:
     """What the gate scans, and how.
 
-    `layouts`: a path that any of them takes as memory is scanned. `detectors`: names of `registry.DETECTORS`, empty
-    for all. `protected`: globs of files that no change may touch. `daily`: patterns of daily logs. `allow`:
-    exceptions and baseline. `today`: the day on which exceptions are checked. `limit`: bytes that a memory file may
-    have. `rules`: more token rules (`--rules`). `strict`: whether warnings block. `ids`: oids of commits, which no
-    rule for random values takes for a secret. `imported`: files that agents read only because another file names them
-    (`gate/imported_files.py`). `encryption`: the user's `mem.encryption`, "" for none; files of that program are
-    scanned as plain text, so its filter in .gitattributes is not a finding.
+    `layouts`: a path that any of them takes as memory is scanned. `detectors`: names of `registry.DETECTORS`, empty for
+    all. `protected`: globs of files that no change may touch. `daily`: patterns of daily logs. `allow`: exceptions and
+    baseline. `today`: the day on which exceptions are checked; by default none has ended. `limit`: bytes that a memory
+    file may have. `rules`: more token rules (`--rules`). `strict`: whether warnings block. `ids`: oids of commits,
+    which no rule for random values takes for a secret. `imported`: files that agents read only because another file
+    names them (`gate/imported_files.py`). `encryption`: the user's `mem.encryption`, "" for none; files of that program
+    are scanned as plain text, so its filter in .gitattributes is not a finding.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY

@@ -90,8 +90,8 @@ def unpushed_commits(repo: Repository, remote: str, scanned_tip: str, start: str
     """For HEAD and each local branch the commits that the remote lacks, as far as its tracking branches tell.
 
     Each branch leaves out the commits of the branches before it. `scanned_tip`: a commit whose history is left out too,
-    "" for none. `start`: a commit that the remote has, used when `remote` is an address; "" or a zero oid for none. The
-    base of all is the remote's default branch.
+    "" for none. `start`: a commit that the remote has, used only if no tracking branch is known, as for a `remote` that
+    is an address; "" or a zero oid for none. The base of all is the remote's default branch.
     """
     excluded = _remote_branches(repo, remote)
     if not excluded and start.strip("0") and (commit := _commit_of(repo, start)):

@@ -50,7 +50,7 @@ def visible(text: str) -> str:
 
 def unescaped(text: str) -> str:
     """Undo `escaped`, except that invisible characters stay spelled out: turns text that a model copied from a
-    quotation into the file's text."""
+    quotation into the file's text. A text that has `&lt;` itself comes back changed."""
     return text.replace("!\\[", "![").replace("\\[", "[").replace("&lt;", "<")
 
 

@@ -38,8 +38,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The blocking findings of one rule or in one kind of file. `among`: the kinds of file of a rule, or the rules of
-    a kind."""
+    """The blocking findings of one rule or in one kind of file. `commits`: how many commits have some. `findings`: how
+    many there are. `among`: the kinds of file of a rule, or the rules of a kind."""
 
     name: str
     commits: int

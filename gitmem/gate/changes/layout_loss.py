@@ -32,7 +32,7 @@ def may_narrow(layouts: Iterable[Layout]) -> bool:
 
 def layout_loss(repo: Repository, before: str, after: str, commit: str = "") -> Iterator[Finding]:
     """A finding when notes that are memory in commit `before` are still in commit `after`, but are not memory there. No
-    finding when `before` is ""."""
+    finding when `before` is "". Raises as `check_layout`."""
     if before:
         yield from check_layout(repo, repo.entries(before), repo.entries(after), commit)
 

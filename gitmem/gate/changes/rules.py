@@ -240,8 +240,8 @@ def check_history(
     """The findings about one changed file: of the append-only rule for a daily log, of the bulk rule and the rule about
     facts that a merge loses for MEMORY.md. A new file and any other file have none.
 
-    `commit`: the commit of the findings, "" for none. `daily`: patterns of daily logs. `today`: the day of the change.
-    The caller does not call this for a commit with a `Memory-Rewrite` trailer.
+    `commit`: the commit of the findings, "" for none. `daily`: patterns of daily logs. `today`: the day of the change;
+    by default no log is of today. The caller does not call this for a commit with a `Memory-Rewrite` trailer.
 
     A changed log blocks, with two exceptions that warn. One is a log that only a pattern of `daily` makes a log, since
     another program writes it and may move lines. The other is a log of `today` or of a day next to it (work at night,

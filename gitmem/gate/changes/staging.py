@@ -86,7 +86,7 @@ def is_checked_path(path: str, policy: Policy) -> bool:
 
 def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[Finding]:
     """The findings about the staged change as a whole. The history rules are not among them, since they need the commit
-    message."""
+    message. Raises BadConfig when the staged settings cannot be read."""
     findings: list[Finding] = []
     changes = (*staging.changes, *staging.dropped)
     for change in changes:

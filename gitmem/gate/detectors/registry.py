@@ -130,7 +130,7 @@ REMEDIES = dict(remedy for detector in _ALL for remedy in detector.remedies)
 
 
 def registered(name: str) -> Detector:
-    """The detector of this name. Raises KeyError for a name that is not registered."""
+    """The row of this detector in DETECTORS or ON_REQUEST. Raises KeyError for a name that neither has."""
     return DETECTORS.get(name) or ON_REQUEST[name]
 
 
@@ -140,7 +140,7 @@ def is_secret(match: Match) -> bool:
 
 
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
-    """The `detect` function of a detector. Raises KeyError for a name that is not registered."""
+    """The `detect` function of a detector, whose module is imported now. Raises KeyError as `registered`."""
     return _detect_of(registered(name).module)
 
 
@@ -152,7 +152,7 @@ def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
 
 
 def examples(name: str) -> dict[str, Examples]:
-    """The examples of each rule of a detector, by rule name. Raises KeyError for a name that is not registered."""
+    """The examples of each rule of a detector, by rule name. Raises KeyError as `registered`."""
     table: dict[str, Examples] = import_module(registered(name).module).EXAMPLES
     return table
 
@@ -165,8 +165,7 @@ def evidence(text: Text) -> Iterator[Evidence]:
 
 
 def run(text: Text, names: Iterable[str]) -> list[Match]:
-    """All matches of the named detectors in order of place, without duplicates. Raises KeyError for a name that is not
-    registered.
+    """All matches of the named detectors in order of place, without duplicates. Raises KeyError as `registered`.
 
     An exception of a detector is not caught here: otherwise a detector that failed would look like one that found
     nothing.

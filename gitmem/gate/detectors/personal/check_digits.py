@@ -25,7 +25,8 @@ def luhn(digits: str) -> bool:
 
 def iban(value: str) -> bool:
     """Whether a value is an IBAN (ISO 13616), spaces ignored: the first four characters moved to the end, letters as
-    10..35, the remainder by 97 is 1. False for fewer than 15 characters."""
+    10..35, the remainder by 97 is 1. False for fewer than 15 characters. The country and its own form are not
+    tested."""
     text = value.replace(" ", "").upper()
     if len(text) < 15 or not text.isascii() or not text.isalnum():
         return False
@@ -91,7 +92,8 @@ def business_number(digits: str) -> bool:
 
 
 def chinese_id(value: str) -> bool:
-    """Whether 18 characters are a resident identity number (GB 11643: ISO 7064 MOD 11-2)."""
+    """Whether 18 characters are a resident identity number (GB 11643: ISO 7064 MOD 11-2). The birth date in it is not
+    tested."""
     if len(value) != 18 or not value[:17].isdigit():
         return False
     total = sum(int(d) * w for d, w in zip(value, (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2), strict=False))
