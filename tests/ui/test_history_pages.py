@@ -12,6 +12,7 @@ import pytest
 from gitmem.memory.fact import fact_id
 from gitmem.provenance import trends
 from gitmem.sessions import receipts
+from gitmem.sessions.written_ids import written_session
 from gitmem.ui.charts import column_chart, line_chart, scale_end, stacked_bar
 from tests.harness import Repo
 from tests.ui.conftest import Browse
@@ -84,6 +85,18 @@ def test_sessions_say_what_they_were_given_and_what_they_left(history: Repo, bro
     one = browser.get("sessions?session=talk-1")
     assert "the port is 9090" in one and "1 of 2 items" in one and "memory/sessions/2026-02-05-webhooks.md" in one
     assert "No session of that name" in browser.get("sessions?session=nobody", 404)
+
+
+def test_a_session_whose_name_is_unsafe_has_its_episode(history: Repo, browse: Browse) -> None:
+    given(history, "<b>other</b>", {"memory": 50})
+    written = written_session("<b>other</b>")
+    path = "memory/sessions/2026-02-06-lamps.md"
+    front = f'---\ntype: episode\nsession: "{written}"\n---\n'
+    history.commit("episode", {path: front + "# Lamps\n\n## Summary\n\n- the lamps were cleaned on Friday\n"})
+    browser = browse(history)
+    assert path not in browser.get("sessions")  # it is not one of a session without a record
+    assert path in browser.get("sessions?session=%3Cb%3Eother%3C/b%3E")
+    assert "lamps were cleaned" in browser.get("")
 
 
 def test_a_prompt_is_tried_within_a_budget(history: Repo, browse: Browse) -> None:

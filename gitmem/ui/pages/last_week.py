@@ -16,6 +16,7 @@ from gitmem.provenance.writers import Writer
 from gitmem.sessions import receipts
 from gitmem.sessions.episode import list_episodes
 from gitmem.sessions.receipts import SEARCH, Receipt
+from gitmem.sessions.written_ids import stored_names
 from gitmem.ui.view import View
 
 DAYS = 7
@@ -116,9 +117,10 @@ def latest_sessions(view: View, given: Iterable[Receipt]) -> tuple[Sequence[Sess
         rows = by_session[name]
         searches = sum(receipt.kind == SEARCH for receipt in rows)
         parts = {part for receipt in rows for part in receipt.parts}
+        title = next((titles[stored] for stored in stored_names(name) if stored in titles), "")
         summaries.append(
             SessionSummary(
-                name, titles.get(name, ""), last_of[name], len(rows) - searches, searches,
+                name, title, last_of[name], len(rows) - searches, searches,
                 sum(receipt.total for receipt in rows), sum(part in view.facts.by_id for part in parts),
             )
         )  # fmt: skip

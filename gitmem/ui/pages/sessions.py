@@ -14,6 +14,7 @@ from gitmem.errors import MissingFile
 from gitmem.provenance.ledger import read_ledger
 from gitmem.sessions import receipts
 from gitmem.sessions.receipts import SEARCH, Receipt
+from gitmem.sessions.written_ids import stored_names, written_session
 from gitmem.ui.charts import Piece, stacked_bar
 from gitmem.ui.view import View
 
@@ -58,14 +59,20 @@ def page(view: View) -> Response:
     total = receipts.totals(found)
     by_session = receipts.by_session(found)
     most = max((sum(receipt.total for receipt in rows) for rows in by_session.values()), default=0)
-    sessions = [_session(name, rows, most, episode_of.get(name)) for name, rows in by_session.items()]
+    sessions = [_session(name, rows, most, _episode(name, episode_of)) for name, rows in by_session.items()]
     sessions.sort(key=lambda session: session.last.timestamp() if session.last else 0.0, reverse=True)
-    silent = [episode for name, episode in reversed(episode_of.items()) if name not in by_session]
+    heard = {stored for name in by_session for stored in stored_names(name)}
+    silent = [episode for name, episode in reversed(episode_of.items()) if name not in heard]
     return view.render(
         "sessions.html", rows=sessions[:MAX_SESSIONS], count=len(sessions), total=total, silent=silent[:MAX_SESSIONS],
         pieces=stacked_bar(_by_size(total.tokens), sum(total.tokens.values()), LAYERS),
         budget=view.config.context_budget,
     )  # fmt: skip
+
+
+def _episode(name: str, episode_of: Mapping[str, EpisodeFile]) -> EpisodeFile | None:
+    """The episode of a session. `episode_of`: by the name that a file has for its session."""
+    return next((episode_of[stored] for stored in stored_names(name) if stored in episode_of), None)
 
 
 def _session(name: str, rows: Sequence[Receipt], most: int, episode: EpisodeFile | None) -> Session:
@@ -99,9 +106,10 @@ def _session_page(view: View, name: str, found: Sequence[Receipt], episode_of: M
     counts = Counter(part for receipt in rows for part in set(receipt.parts))
     facts = sorted((row for row in view.facts.rows if row.fact.id in counts), key=lambda row: -counts[row.fact.id])
     ledger = read_ledger(view.repo, list(filter(None, [view.repo.head()])))
-    left = {(path, fact.id) for path, fact in facts_from(view.repo, Selector(By.SESSION, name), ledger)}
+    left = {(path, fact.id) for path, fact in facts_from(view.repo, Selector(By.SESSION, written_session(name)), ledger)}
+    episode = _episode(name, episode_of)
     return view.render(
-        "session.html", session=_session(name, rows, sum(row.total for row in rows), episode_of.get(name)),
+        "session.html", session=_session(name, rows, sum(row.total for row in rows), episode),
         rows=[(row, tuple(stacked_bar(_by_size(row.tokens), most, LAYERS))) for row in reversed(rows[-MAX_RECEIPTS:])],
         count=len(rows), facts=facts[:MAX_FACTS], among=len(facts), parts=len(counts),
         came=[row for row in view.facts.rows if (row.path, row.fact.id) in left][:MAX_FACTS],
