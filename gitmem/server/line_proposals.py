@@ -37,7 +37,9 @@ SAFE = {"core.hooksPath": os.devnull, "commit.gpgSign": "false", "core.fsmonitor
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The opened pull request. `number`, `url`: at the forge. `path`: the memory file that got the line."""
+    """The opened pull request. `branch`: the new branch with the line. `base`: the branch that it is to be merged into.
+    `commit`: the oid of the commit with the line. `number`, `url`: at the forge. `path`: the memory file that got the
+    line."""
 
     branch: str
     base: str

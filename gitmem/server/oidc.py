@@ -49,7 +49,8 @@ class Grant:
 @dataclass(frozen=True, slots=True)
 class Provider:
     """An identity provider of one tenant. `issuer`: the `iss` of its tokens. `audience`: the `aud` that they must have.
-    `keys`: address of its JWKS. `tenant`: the tenant's name. `algorithms`: of valid signatures."""
+    `keys`: address of its JWKS. `tenant`: the tenant's name. `algorithms`: of valid signatures. `grants`: the rules
+    that say what a token may do."""
 
     issuer: str
     audience: str

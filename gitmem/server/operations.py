@@ -74,7 +74,8 @@ class FetchedRepository:
 @dataclass(frozen=True, slots=True)
 class AuditRow:
     """A request. `token`: the number of its token, None for an identity's. `subject`: the name of the identity, "" for
-    a token. `repositories`: numbers of those that were read. `hits`: how many results it had. `status`: of HTTP."""
+    a token. `action`: the name of the operation. `repositories`: numbers of those that were read. `hits`: how many
+    results it had. `status`: of HTTP."""
 
     at: datetime
     token: int | None
