@@ -171,7 +171,7 @@ class RecalledHit:
 
 
 class Recalled(NamedTuple):
-    """The hits of one memory for a question. `chunks`: the number of chunks in the index of that memory."""
+    """The hits of one memory for a question, best first. `chunks`: the number of chunks in the index of that memory."""
 
     hits: Sequence[RecalledHit] = ()
     chunks: int = 0

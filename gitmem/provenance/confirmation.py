@@ -27,7 +27,8 @@ from gitmem.provenance.corrections import fact_at
 
 
 class Confirmation(NamedTuple):
-    """The result of `confirm`. `fact`: the fact with its old citations. `places`: the code that it cites now."""
+    """The result of `confirm`. `fact`: the fact with its old citations, at `path`. `places`: the code that it cites
+    now. `commit`: the oid of the commit that was made."""
 
     path: str
     fact: Fact
@@ -45,7 +46,8 @@ class ConfirmationRequest(NamedTuple):
 
 
 def confirm(repo: Repository, config: Config, path: str, line: int, given: ConfirmationRequest) -> Confirmation:
-    """Commit new anchors for the citations of the fact at `path`:`line`.
+    """Commit new anchors for the citations of the fact at `path`:`line`. Proposed citations of the fact are dropped; if
+    it has no others, they become its citations.
 
     Raises UsageError for too many places, a place that does not exist, a fact that cites no code, cited lines that
     changed, or if no anchor would move; MissingFile or UnknownFact when there is no such fact; GitMemError when an

@@ -50,7 +50,8 @@ class Amendment:
 
 @dataclass(frozen=True, slots=True)
 class Amendments:
-    """The links of a line, newest first."""
+    """The links of a line, newest first. `amended_by`: the lines that amend it. `supersedes`: the lines that it
+    amends."""
 
     amended_by: tuple[Amendment, ...] = ()
     supersedes: tuple[Amendment, ...] = ()

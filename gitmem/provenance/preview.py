@@ -45,7 +45,8 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A commit that is not made yet. `text`: its message."""
+    """A commit that is not made yet. `text`: its message. `token`: a hash of what would be committed, for
+    `commit_previewed`."""
 
     files: tuple[FileDiff, ...]
     text: str

@@ -83,10 +83,11 @@ class ProseLine:
 @json_keys("checked findings=flaws facts signatures=signed")
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a verification; without flaws every check passed.
+    """The result of a verification; without flaws every check passed. `notes`: sentences for a person on the signatures
+    and on what could not be checked.
 
-    JSON: `checked`: how many facts were checked. `findings`: the checks that failed; no finding holds text of
-    memory. `facts`: every fact that was checked. `signatures`: the signed commits of a range.
+    JSON: `checked`: how many facts were checked. `findings`: the checks that failed; no finding holds text of memory.
+    `facts`: every fact that was checked. `signatures`: the signed commits of a range.
     """
 
     facts: tuple[CheckedFact, ...]  # the facts that were checked, in the order of paths and lines

@@ -34,7 +34,8 @@ def _random() -> str:
 @dataclass(frozen=True, slots=True)
 class Keys:
     """The secrets of one server start, which only the browser that opened the printed URL knows. `token`: the first
-    part of every URL's path."""
+    part of every URL's path. `cookie`: the value of the cookie that every request but the first must have. `csrf`: the
+    field that every form must have."""
 
     port: int
     token: str = field(default_factory=_random)
