@@ -256,7 +256,7 @@ def _memory_table(text: str) -> object:
 
 
 def _daily_row(daily: Sequence[str]) -> str:
-    return f"daily = {_lacking({}, 'daily', daily)} # daily logs: shown by git mem log, promoted from"
+    return f"daily = {json.dumps(list(daily), ensure_ascii=False)} # daily logs: shown by git mem log, promoted from"
 
 
 def _with_memory_table(old: str, rows: Sequence[str]) -> str:

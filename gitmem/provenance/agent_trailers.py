@@ -13,6 +13,7 @@ from pathlib import Path
 from gitmem.config import Config
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
+from gitmem.git.git_index import blob_oids
 from gitmem.git.repository import Repository
 from gitmem.memory.fact import text_hash
 from gitmem.messages import Message
@@ -109,10 +110,7 @@ def pending_trailers(repo: Repository) -> Sequence[trailers.Trailer]:
     from gitmem.memory import facts
 
     staged = next((entry for entry in repo.staged() if entry.path == "MEMORY.md"), None)
-    head = repo.head()
-    committed = ""
-    if head:
-        committed = next((entry.oid for entry in repo.entries(head, ["MEMORY.md"])), "")
+    committed = blob_oids(repo, repo.head(), ["MEMORY.md"]).get("MEMORY.md")
     if staged is None or staged.oid == committed:
         file.unlink(missing_ok=True)
         return []

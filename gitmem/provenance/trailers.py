@@ -2,7 +2,7 @@
 
 Runs no Git. `parse` returns the trailers that Git sees. `parse_lenient` also returns those in the body of a squash
 commit, where Git joins several messages and only the last paragraph stays a trailer block. A caller that commits
-memory fills in a `CommitRecord`; `with_record` writes one trailer for each of its values, in the order of `FIELDS`.
+memory fills in a `CommitRecord`; `with_record` writes one trailer for each of its values.
 Memory-Source and Memory-Rejected have a grammar of their own:
 
     Memory-Source: memory/2026-02-05.md#L12-L14@<blob oid> -> MEMORY.md sha256:<hash of the fact's text>
@@ -15,9 +15,8 @@ out `PATH#L... -> `.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.git.objects import Span
@@ -215,32 +214,23 @@ class CommitRecord:
     reviewer: str = ""  # `Name <e-mail>` of the person who looked at each fact
 
 
-class Field(NamedTuple):
-    """A trailer of ours: its key, and the function that returns its values for a `CommitRecord`."""
-
-    key: str
-    values: Callable[[CommitRecord], Iterable[str]]
-
-
-FIELDS = (  # in the order of the trailers in a message
-    Field(REJECTED, lambda recorded: map(render_link, recorded.rejected)),
-    Field(SOURCE, lambda recorded: map(render_link, recorded.sources)),
-    Field(CONFIRMED, lambda recorded: recorded.confirmed),
-    Field(REVERTED, lambda recorded: [recorded.reverted]),
-    Field(MODEL, lambda recorded: [recorded.model]),
-    Field(AGENT, lambda recorded: [recorded.agent]),
-    Field(REASON, lambda recorded: [recorded.reason]),
-    Field(TRANSCRIPT, lambda recorded: recorded.transcripts),
-    Field(TAKEN_OVER, lambda recorded: [recorded.taken_over]),
-    Field(CURSOR, lambda recorded: [recorded.cursor]),
-    Field(REWRITE, lambda recorded: [recorded.rewrite]),
-    Field(REVIEWED, lambda recorded: [recorded.reviewer]),
-)
-
-
 def record_trailers(recorded: CommitRecord) -> list[Trailer]:
-    """The trailers for `recorded`, in the order of FIELDS; empty values are left out."""
-    return [(field.key, value) for field in FIELDS for value in field.values(recorded) if value]
+    """The trailers for `recorded`, in the order in which a message has them; empty values are left out."""
+    rows = [
+        *((REJECTED, render_link(link)) for link in recorded.rejected),
+        *((SOURCE, render_link(link)) for link in recorded.sources),
+        *((CONFIRMED, fact) for fact in recorded.confirmed),
+        (REVERTED, recorded.reverted),
+        (MODEL, recorded.model),
+        (AGENT, recorded.agent),
+        (REASON, recorded.reason),
+        *((TRANSCRIPT, transcript) for transcript in recorded.transcripts),
+        (TAKEN_OVER, recorded.taken_over),
+        (CURSOR, recorded.cursor),
+        (REWRITE, recorded.rewrite),
+        (REVIEWED, recorded.reviewer),
+    ]
+    return [(key, value) for key, value in rows if value]
 
 
 def with_record(body: str, recorded: CommitRecord) -> str:

@@ -243,10 +243,8 @@ def _is_committed_since(repo: Repository, file: FileChange) -> bool:
         # A file that exists neither here nor in HEAD counts when an earlier commit had it.
         return file.now is not None or (head is not None and any(repo.log([head], [file.path], limit=1)))
     removed = lost_lines([_text(file.now)], _text(file.then))
-    oid = ""
-    if head:
-        oid = next((entry.oid for entry in repo.entries(head, [file.path]) if entry.path == file.path), "")
-    return bool(removed and oid) and not lost_lines(["\n".join(removed)], _text(repo.read(oid)))
+    committed = file_at(repo, head or "", file.path)
+    return bool(removed) and committed is not None and not lost_lines(["\n".join(removed)], _text(committed))
 
 
 def _commits_of(repo: Repository, paths: Sequence[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from operator import attrgetter
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from gitmem.git.objects import Span
 from gitmem.provenance.trailers import (
-    FIELDS,
     SOURCE,
     CommitRecord,
     Link,
@@ -260,22 +259,25 @@ def test_an_agents_row_and_message() -> None:
     assert memory_trailers(message_of_line("Deploys happen before 11.", "coder")) == [("Memory-Agent", "coder")]
 
 
+LINK = Link(Span("memory/a b.md", 1, 2, "1" * 40), "MEMORY.md", "0" * 64)
+EVERYTHING = CommitRecord(
+    rejected=(LINK,), sources=(LINK, LINK), confirmed=("0" * 12 + " @ " + "1" * 12,), reverted="agent:coder", model="rules/1", agent="coder", reason="why",
+    transcripts=("s sha256:0 1..2",), taken_over="memory/agent@" + "3" * 40, cursor="2" * 40, rewrite="r", reviewer="Ada <a@example.com>",
+)  # fmt: skip
+
+
 def test_each_thing_recorded_is_a_trailer_of_its_own_that_git_reads_back() -> None:
-    link = Link(Span("memory/a b.md", 1, 2, "1" * 40), "MEMORY.md", "0" * 64)
-    recorded = CommitRecord(
-        rejected=(link,), sources=(link, link), confirmed=("0" * 12 + " @ " + "1" * 12,), reverted="agent:coder", model="rules/1", agent="coder", reason="why",
-        transcripts=("s sha256:0 1..2",), taken_over="memory/agent@" + "3" * 40, cursor="2" * 40, rewrite="r", reviewer="Ada <a@example.com>",
-    )  # fmt: skip
-    expected = [key for key in map(attrgetter("key"), FIELDS) for _ in range(2 if key == "Memory-Source" else 1)]
-    message = with_record("subject", recorded)
-    assert [key for key, _ in git_says(message)] == expected and parse(message) == record_trailers(recorded)
-    assert links(record_trailers(recorded), "Memory-Source") == [link, link]
+    message = with_record("subject", EVERYTHING)
+    assert all(getattr(EVERYTHING, field.name) for field in fields(CommitRecord))
+    assert git_says(message) == parse(message) == record_trailers(EVERYTHING)
+    assert len(parse(message)) == len(fields(CommitRecord)) + 1
+    assert links(record_trailers(EVERYTHING), "Memory-Source") == [LINK, LINK]
 
 
 def test_the_table_of_trailers_has_every_field() -> None:
     page = (Path(__file__).parents[2] / "docs/provenance.md").read_text(encoding="utf-8")
     table = page.split("\n## Trailers\n")[1].split("\n## ")[0]
-    assert [field.key for field in FIELDS if f"`{field.key}`" not in table] == []
+    assert [key for key, _ in record_trailers(EVERYTHING) if f"`{key}`" not in table] == []
 
 
 @pytest.mark.parametrize(
