@@ -35,7 +35,7 @@ from gitmem.context.size_limits import fit_limits, renderer
 from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, HIDDEN, without_secrets
-from gitmem.hosts.transcript import Role, Turn
+from gitmem.hosts.transcript import Role
 from gitmem.json_values import json_keys
 from gitmem.memory.document import Document, structured
 from gitmem.memory.state import LapsedFacts, State
@@ -259,16 +259,16 @@ def _with_latest_turns(request: ContextRequest) -> ContextRequest:
     printed. Without a transcript the request is unchanged."""
     if request.transcript is None:
         return request
-    turns: list[Turn] = []
-    read = request.transcript.turns[-200:]
-    tools = [turn for turn in read if turn.role is Role.TOOL][-recall_queries.MAX_TOOL_RESULTS :]
-    for turn in request.transcript.spoken()[-20:]:
-        turns.append(replace(turn, text="\n".join(without_secrets(turn.text.split("\n")))))
-    for turn in tools:
-        turns.append(
-            replace(turn, text="\n".join(without_secrets(turn.text[-recall_queries.MAX_TOOL_CHARACTERS :].split("\n"))))
-        )
-    turns.sort(key=lambda turn: turn.line)
+    tools = [turn for turn in request.transcript.turns[-200:] if turn.role is Role.TOOL]
+    latest = [
+        *request.transcript.spoken()[-20:],
+        *(
+            replace(turn, text=turn.text[-recall_queries.MAX_TOOL_CHARACTERS :])
+            for turn in tools[-recall_queries.MAX_TOOL_RESULTS :]
+        ),
+    ]
+    latest.sort(key=lambda turn: turn.line)
+    turns = [replace(turn, text="\n".join(without_secrets(turn.text.split("\n")))) for turn in latest]
     return replace(request, transcript=replace(request.transcript, turns=tuple(turns)))
 
 

@@ -285,11 +285,10 @@ def without_copies(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
                 fresh.append(piece)
         if len(fresh) == len(part.pieces):
             left[at] = part
+        elif fresh:
+            left[at] = layers.with_pieces(part, fresh)
         else:
-            if fresh:
-                left[at] = layers.with_pieces(part, fresh)
-            else:
-                left[at] = None
+            left[at] = None
     found = [(part, left.get(at, part)) for at, part in enumerate(parts)]
     result = []
     for at, (part, rest) in enumerate(found):

@@ -38,7 +38,6 @@ from gitmem.review.publish import ensure_gate_passes
 PREFIX = "refs/heads/"
 LABELS = Labels(size=61)  # longer than any conflict marker in a file
 MAX_BRANCHES = 20  # open branches that are listed
-OURS, THEIRS, BOTH = "ours", "theirs", "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +231,8 @@ def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
 def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> dict[str, bytes]:
     """path -> bytes of the files that both sides changed, with each conflict settled.
 
-    `choices`: number of the conflict -> OURS, THEIRS, BOTH, or lines. Raises UsageError if a conflict has no choice.
+    `choices`: number of the conflict -> "ours", "theirs", "both", or lines. Raises UsageError if a conflict has no
+    choice.
     """
     contents: dict[str, bytes] = {}
     for file in shown.files:

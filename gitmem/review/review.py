@@ -27,11 +27,12 @@ from gitmem.gate.redaction import redaction
 from gitmem.gate.remedies import remedy
 from gitmem.gate.scan import Report, scan, without_repeats
 from gitmem.gate.tree_policies import daily_patterns, range_policy
+from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
 from gitmem.memory.fact import cited_spans
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout
+from gitmem.paths import Layout
 from gitmem.provenance import trailers
 from gitmem.provenance.authorship import by_machine, shown_name
 from gitmem.provenance.cited_sources import Source, SourceReader
@@ -252,10 +253,7 @@ def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -
     paths = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
     if not paths:
         return
-    for path, oid in sorted(repo.blobs(head, sorted(paths)).items()):
-        if repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
-            continue
-        data = repo.read(oid)
+    for path, data in read_small_blobs(repo, sorted(repo.blobs(head, sorted(paths)).items())):
         if not is_text(data):
             continue
         text = data.decode("utf-8", "replace")

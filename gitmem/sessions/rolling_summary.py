@@ -102,11 +102,10 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
         for part in split_sentences(text):
             role, part = turn.role.value, part.strip()
             if turn.by is By.SUMMARY:
+                role = "assistant"
                 head, colon, rest = part.removeprefix("- ").partition(": ")
                 if colon and head in ("user", "assistant"):
-                    role, part = (head, rest)
-                else:
-                    role, part = ("assistant", part)
+                    role, part = head, rest
             if MIN_SENTENCE_CHARS <= len(part) <= MAX_SENTENCE_CHARS and part != HIDDEN:
                 parts.append((role, part))
     return parts

@@ -14,6 +14,7 @@ from itertools import takewhile
 
 from gitmem.fences import open_fence_after
 from gitmem.review.merge.unit_merge import HEADING, Hunk, fence_of, merge_hunk
+from gitmem.sequences import equal_at_start
 
 TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]  # (base, ours, theirs) -> (merged, is clean)
 # Length of the text merge's conflict marks; `fact_merge.merge_memory` makes sure that no file has such a line.
@@ -137,8 +138,8 @@ def _by_time(hunk: Hunk) -> list[str]:
     """
     if hunk.ours == hunk.theirs:
         return list(hunk.ours)
-    common = takewhile(lambda pair: pair[0] == pair[1], zip(hunk.ours, hunk.theirs, strict=False))
-    out = list(takewhile(lambda line: not line.startswith("## "), (line for line, _ in common)))
+    common = hunk.ours[: equal_at_start(hunk.ours, hunk.theirs)]
+    out = list(takewhile(lambda line: not line.startswith("## "), common))
     sections = [*_sections(hunk.ours[len(out) :]), *_sections(hunk.theirs[len(out) :])]
     times = [_time(section[0]) for section in sections]
     if None not in times:

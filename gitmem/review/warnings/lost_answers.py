@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gitmem.errors import GitMemError
+from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import REGULAR
 from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
 from gitmem.memory.document import blob_lines
-from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 from gitmem.review.markup import Links, cut_as_code, text_as_code
 from gitmem.review.page import Row
@@ -140,8 +140,8 @@ def _lost_lines(
     (question, (path, first line, last line))."""
     paths = sorted({path for _, (path, _, _) in places})
     old_blobs, new_blobs = repo.blobs(base, paths), repo.blobs(head, paths)
-    sizes = repo.sizes([*old_blobs.values(), *new_blobs.values()])
-    lines_of = {oid: blob_lines(repo.read(oid)) for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES}
+    oids = {*old_blobs.values(), *new_blobs.values()}
+    lines_of = {oid: blob_lines(data) for oid, data in read_small_blobs(repo, ((oid, oid) for oid in oids))}
     counts: Counter[str] = Counter()
     for question, (path, first, last) in places:
         before = lines_of.get(old_blobs.get(path, ""), [])
