@@ -32,7 +32,7 @@ from gitmem.provenance.present_facts import KINDS, LONG_TERM_KINDS
 from gitmem.review.commit_diff import changed_files, fact_changes
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.merge.fact_merge import merge_memory
-from gitmem.review.merge.line_merge import MARK, Labels
+from gitmem.review.merge.line_merge import MARK, Labels, split_at_marks
 from gitmem.review.publish import ensure_gate_passes
 
 PREFIX = "refs/heads/"
@@ -209,22 +209,13 @@ def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
     """The lines and conflicts of a merged text with the conflict markers of LABELS, in order. `number`: of the first
     conflict."""
     parts: list[str | Conflict] = []
-    marks = [line.rstrip("\n") for line in LABELS.block((), (), ())]
-    sides: list[list[str]] = []
-    for line in merged.decode("utf-8", "surrogateescape").splitlines(keepends=True):
-        mark = line.rstrip("\r\n")
-        if mark == marks[0]:
-            sides = [[]]
-        elif sides and mark == marks[3]:
-            ours, base, theirs = (tuple(side) for side in sides)
-            parts.append(Conflict(number, path, ours, base, theirs))
-            number, sides = number + 1, []
-        elif sides and mark in marks:
-            sides.append([])
-        elif sides:
-            sides[-1].append(line)
+    lines = merged.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    for part in split_at_marks(lines, LABELS.block((), (), ())):
+        if isinstance(part, str):
+            parts.append(part)
         else:
-            parts.append(line)
+            parts.append(Conflict(number, path, part.ours, part.base, part.theirs))
+            number += 1
     return parts
 
 

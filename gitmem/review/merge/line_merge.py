@@ -8,7 +8,7 @@ In a daily log the sections that both sides appended are kept, in order of their
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -102,25 +102,35 @@ def merge_lines(
     heading or fenced block. `text_merge`: a text merge whose conflict marks have MARK characters."""
     merged, _ = text_merge(join(base), join(ours), join(theirs))
     out: list[str | Hunk] = []
-    sides: list[list[str]] = []
     fence = ""
-    for line in split(merged):
-        if line.startswith("<" * MARK):
+    for part in split_at_marks(split(merged), [sign * MARK for sign in "<|=>"]):
+        if isinstance(part, str):
+            out.append(part)
+            fence = _fence_after(fence, part)
+        else:
+            out += [part] if fence else merge_hunk(part)
+            for line in part.base:
+                fence = _fence_after(fence, line)
+    return out
+
+
+def split_at_marks(lines: Iterable[str], marks: Sequence[str]) -> Iterator[str | Hunk]:
+    """The lines of a text, with a `Hunk` in place of each conflict in diff3 style. `marks`: the beginnings of the four
+    lines that mark a conflict, in order."""
+    start, bars, middle, end = marks
+    sides: list[list[str]] = []
+    for line in lines:
+        if line.startswith(start):
             sides = [[]]
-        elif sides and line.startswith(("|" * MARK, "=" * MARK)):
+        elif sides and line.startswith((bars, middle)):
             sides.append([])
-        elif sides and line.startswith(">" * MARK):
-            hunk = Hunk(tuple(sides[0]), tuple(sides[1]), tuple(sides[2]))
-            out += [hunk] if fence else merge_hunk(hunk)
-            for base_line in hunk.base:
-                fence = _fence_after(fence, base_line)
+        elif sides and line.startswith(end):
+            yield Hunk(tuple(sides[0]), tuple(sides[1]), tuple(sides[2]))
             sides = []
         elif sides:
             sides[-1].append(line)
         else:
-            out.append(line)
-            fence = _fence_after(fence, line)
-    return out
+            yield line
 
 
 def _fence_after(fence: str, line: str) -> str:
