@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gitmem.errors import GitFailed, UnknownRevision
 from gitmem.git.cat_file import HEX, CatFile
 from gitmem.git.git_config import USER_SETTINGS, users_own
-from gitmem.git.objects import ENCRYPTED, GITLINK, BlameLine, Change, Commit, Entry
+from gitmem.git.objects import ENCRYPTED, GITLINK, BlameLine, Change, Commit, Entry, LoggedCommit
 from gitmem.git.parse import (
     parse_blame,
     parse_commit,
@@ -240,7 +240,8 @@ class BinaryRepository:
         names = {_as_pattern(path): path for path in paths}
         git = self._git._replace(options=PATTERNS)  # check-ignore refuses --literal-pathspecs
         output = git.run(["check-ignore", "-z", "--stdin"], ok=(0, 1), stdin=_nul_ended(names))
-        return {names[name] for path in output.split(b"\0")[:-1] if (name := os.fsdecode(path)) in names}
+        ignored_names = map(os.fsdecode, output.split(b"\0")[:-1])
+        return {names[name] for name in ignored_names if name in names}
 
     def removals(self, rev: str, most: int) -> dict[str, str]:
         # No pathspec: matching each entry against some hundred pathspecs takes a hundred times as long.
@@ -375,7 +376,7 @@ class BinaryRepository:
         options = [flag for flag, is_on in flags.items() if is_on] + [f"--grep={text}" for text in grep]
         return RunningLog(self._git.start(["rev-list", *options, "--end-of-options", *revs, "--", *paths]), self.commit)
 
-    def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
+    def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[LoggedCommit]:
         how = "--left-right" if walk else "--no-walk=unsorted"
         command = ["log", how, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
         with self._git.output(command, revs) as output:
@@ -391,7 +392,7 @@ class BinaryRepository:
     def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
         if not commits:
             return {}
-        return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)}
+        return {commit.oid: commit.paths for commit in self.messages(commits, walk=False)}
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         if rev:

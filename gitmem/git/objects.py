@@ -86,6 +86,20 @@ class Commit(NamedTuple):
         return self.message.lstrip().split("\n", 1)[0].rstrip()
 
 
+class LoggedCommit(NamedTuple):
+    """A commit as `Repository.messages` reads it.
+
+    `side`: `<` for a commit that only A of `A...B` reaches, `>` otherwise. `author`: the name. `paths`: the first paths
+    that the commit changed, 12 at most (`parse.MAX_PATHS`); [] for a merge.
+    """
+
+    side: str
+    oid: str
+    author: str
+    message: str
+    paths: list[str]
+
+
 class BlameLine(NamedTuple):
     """One line of `git blame`.
 

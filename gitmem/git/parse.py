@@ -1,86 +1,107 @@
-"""Parses Git's output: tree lists, raw differences, commits, blame. Pure: bytes in, values out."""
+"""Parses Git's output: tree lists, raw differences, commits, blame. Pure: bytes in, values out.
+
+Paths and whole listings are decoded with `os.fsdecode`, which keeps bytes that are not UTF-8. In texts that people
+wrote, such bytes are replaced.
+"""
 
 from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from itertools import chain
 
-from gitmem.git.objects import BlameLine, Change, Commit, Entry, Person
+from gitmem.git.objects import BlameLine, Change, Commit, Entry, LoggedCommit, Person
 from gitmem.lazy_patterns import lazy
 
-PERSON = lazy(rb"^(.*?) ?<([^>]*)> ?(-?\d+)? ?([+-]\d{4})?")
+MAX_MESSAGE_BYTES = 1 << 20  # of a message, author or path that `parse_messages` keeps
+MAX_PATHS = 12  # paths of a commit that `parse_messages` keeps
 MAX_CHARSET_CHARS = 40  # of the name of a charset
+MINUTES_PER_DAY = 24 * 60
+SUBTREE_MODE = b"40000 "  # Git writes modes of tree objects without leading zeros
+OID_DIGITS = (40, 64)  # hex digits of a SHA-1 and of a SHA-256
+
+# The value of an author or committer line: `Ann Lee <ann@example.org> 1770285600 +0900`. Old and foreign tools wrote
+# commits without the date, the offset or the space before `<`, so all of them may be missing.
+PERSON = lazy(
+    rb"""
+    ^ (?P<name> .*? )
+    \ ? < (?P<email> [^>]* ) >
+    \ ? (?P<seconds> -?\d+ )?                                            # since 1970; negative in imported history
+    \ ? (?: (?P<sign> [+-] ) (?P<hours> \d\d ) (?P<minutes> \d\d ) )?     # offset from UTC
+    """,
+    re.VERBOSE,
+)
+# Python's names of the charsets that Git's iconv knows too.
 GIT_CHARSETS = lazy(
     r"ascii|big5|cp\d|euc_|gb|hp-|hz$|iso(?:8859|2022)|johab|koi8|kz1048|mac-|ptcp|shift_jis|tis-|utf-(?:7|8|16|32)"
 )
 
 
 def parse_entries(out: bytes) -> list[Entry]:
-    """Parses `ls-tree -r -z`."""
+    """Parses `ls-tree -r -z`: rows `MODE TYPE OID<tab>PATH`."""
     entries = []
-    modes: dict[str, int] = {}
-    for row in os.fsdecode(out).split("\0"):  # decoded at once: a tree may have a hundred thousand entries
-        if row:
-            head, _, path = row.partition("\t")
-            mode, _, oid = head.split(" ")
-            if mode not in modes:
-                modes[mode] = int(mode, 8)
-            entries.append(Entry(path, modes[mode], oid, -1))
+    modes: dict[str, int] = {}  # octal digits -> mode; a tree may have a hundred thousand entries and has five modes
+    for row in _rows(out):
+        header, _, path = row.partition("\t")
+        octal, _, oid = header.split(" ")
+        if octal not in modes:
+            modes[octal] = int(octal, 8)
+        entries.append(Entry(path, modes[octal], oid))
     return entries
 
 
 def parse_staged(out: bytes) -> list[Entry]:
-    """Parses `ls-files -s -z`: entries of stage 0, and of stage 2 (ours) for unmerged paths."""
+    """Parses `ls-files -s -z`, rows `MODE OID STAGE<tab>PATH`: entries of stage 0, and of stage 2 (ours) for unmerged
+    paths."""
     entries = []
-    for row in out.split(b"\0"):
-        if row:
-            head, _, path = row.partition(b"\t")
-            mode, oid, stage = head.split(b" ")
-            if stage in (b"0", b"2"):
-                entries.append(Entry(os.fsdecode(path), int(mode, 8), oid.decode()))
+    for row in _rows(out):
+        header, _, path = row.partition("\t")
+        octal, oid, stage = header.split(" ")
+        if stage in ("0", "2"):
+            entries.append(Entry(path, int(octal, 8), oid))
     return entries
 
 
 def parse_removals(out: bytes) -> dict[str, str]:
     """Parses `log --raw -z --format=%x00%H` of removals: path -> the newest commit that removed it."""
-    found: dict[str, str] = {}
+    newest_removal: dict[str, str] = {}
     commit = ""
     fields = iter(out.split(b"\0"))
     for field in fields:
         word = field.strip(b"\n")
-        if word.startswith(b":"):
-            found.setdefault(os.fsdecode(next(fields, b"")), commit)
+        if word.startswith(b":"):  # a raw difference; its path is the next field
+            path = os.fsdecode(next(fields, b""))
+            newest_removal.setdefault(path, commit)
         elif word:
             commit = word.decode()
-    return found
+    return newest_removal
 
 
 def parse_raw(out: bytes) -> list[Change]:
-    """Parses `--raw -z --no-abbrev` of a difference; an all-zero oid becomes ""."""
-    fields = out.split(b"\0")
+    """Parses `--raw -z --no-abbrev` of a difference; an all-zero oid becomes "".
+
+    A change is a field `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS`, a field with its path and, for a rename or a copy,
+    a field with its new path. R and C have a similarity after the letter (`R087`).
+    """
     changes = []
-    at = 0
-    while at < len(fields):
-        head = fields[at].lstrip(b"\n")
-        at += 1
-        if not head.startswith(b":"):
+    fields = iter(out.split(b"\0"))
+    for field in fields:
+        header = field.lstrip(b"\n")
+        if not header.startswith(b":"):
             continue
-        old_mode, new_mode, old_oid, new_oid, status = head[1:].decode().split(" ")
-        old_path = path = os.fsdecode(fields[at])
-        at += 1
-        if status[0] in "RC":
-            path = os.fsdecode(fields[at])
-            at += 1
+        old_mode, new_mode, old_oid, new_oid, status_and_score = header.removeprefix(b":").decode().split(" ")
+        status = status_and_score[0]
+        old_path = os.fsdecode(next(fields))
+        path = os.fsdecode(next(fields)) if status in "RC" else old_path
         changes.append(
             Change(
-                status=status[0],
+                status=status,
                 path=path,
-                old_path="" if status[0] == "A" else old_path,
-                old_oid="" if not old_oid.strip("0") else old_oid,
-                new_oid="" if not new_oid.strip("0") else new_oid,
+                old_path="" if status == "A" else old_path,
+                old_oid=_oid_or_empty(old_oid),
+                new_oid=_oid_or_empty(new_oid),
                 old_mode=int(old_mode, 8),
                 new_mode=int(new_mode, 8),
             )
@@ -89,22 +110,110 @@ def parse_raw(out: bytes) -> list[Change]:
 
 
 def parse_commit(oid: str, data: bytes) -> Commit:
-    """Parses the bytes of a commit object. Bytes that cannot be decoded are replaced. A missing field is empty; a
+    """Parses the bytes of a commit object. Bytes that cannot be decoded are replaced. A missing header is empty; a
     missing or malformed date is the start of 1970."""
-    head, _, body = data.partition(b"\n\n")
-    fields: dict[bytes, list[bytes]] = {}
-    for line in head.split(b"\n"):
-        if not line.startswith(b" "):
+    header_lines, _, body = data.partition(b"\n\n")
+    headers: dict[bytes, list[bytes]] = {}  # a merge has several `parent` headers
+    for line in header_lines.split(b"\n"):
+        if not line.startswith(b" "):  # the lines of a signature after its first begin with a space
             key, _, value = line.partition(b" ")
-            fields.setdefault(key, []).append(value)
-    message = body.decode(_charset(fields.get(b"encoding", [b"utf-8"])[0]), "replace")
-    author, author_date = _person(fields.get(b"author", [b""])[0])
-    committer, commit_date = _person(fields.get(b"committer", [b""])[0])
+            headers.setdefault(key, []).append(value)
+    parents = headers.get(b"parent", [])
+    tree = _first(headers, b"tree")
+    author, author_date = _parse_person(_first(headers, b"author"))
+    committer, commit_date = _parse_person(_first(headers, b"committer"))
+    charset = _charset(_first(headers, b"encoding"))
     return Commit(
-        oid=oid, parents=tuple(p.decode() for p in fields.get(b"parent", [])),
-        tree=fields.get(b"tree", [b""])[0].decode(), author=author, author_date=author_date,
-        committer=committer, commit_date=commit_date, message=message,
-    )  # fmt: skip
+        oid=oid,
+        parents=tuple(parent.decode() for parent in parents),
+        tree=tree.decode(),
+        author=author,
+        author_date=author_date,
+        committer=committer,
+        commit_date=commit_date,
+        message=body.decode(charset, "replace"),
+    )
+
+
+def parse_messages(pieces: Iterable[bytes]) -> Iterator[LoggedCommit]:
+    """Parses `log -z --name-only` in the format `binary.MESSAGE`, in pieces of any size. A commit that is cut off
+    before its message is left out.
+
+    Every part ends with NUL, which neither a message nor a path can hold. Two empty parts come before a commit. A
+    commit is three parts, then one part for each path, up to the next empty part or the end.
+    """
+    parts = _nul_ended_parts(pieces)
+    for part in parts:
+        if not part:
+            continue
+        side_and_oid = _text(part)
+        author = next(parts, None)
+        message = next(parts, None)
+        if author is None or message is None:
+            return
+        yield LoggedCommit(
+            side=side_and_oid[:1],
+            oid=side_and_oid[1:],
+            author=_text(author),
+            message=_text(message),
+            paths=_paths_until_empty_part(parts),
+        )
+
+
+def parse_blame(out: bytes) -> list[BlameLine]:
+    """Parses `blame --porcelain`.
+
+    Each line of the file is a header `OID SOURCE_LINE LINE [LINES_IN_GROUP]`, rows about the commit if it is named for
+    the first time, and the text after a tab.
+    """
+    lines = []
+    commit, source_line, line = "", 0, 0
+    for row in out.split(b"\n"):
+        if row.startswith(b"\t"):
+            text = _text(row.removeprefix(b"\t"))
+            lines.append(BlameLine(line, text, commit, source_line))
+            continue
+        words = row.split(b" ")
+        # A summary may have three or four words too, but its first one is `summary`.
+        if len(words) in (3, 4) and len(words[0]) in OID_DIGITS and words[1].isdigit():
+            commit, source_line, line = words[0].decode(), int(words[1]), int(words[2])
+    return lines
+
+
+def parse_tree(data: bytes, oid_bytes: int) -> tuple[int, list[str]]:
+    """(number of files, oids of the subtrees) of a stored tree object: rows of mode, space, name, NUL and oid."""
+    files = 0
+    subtrees = []
+    row_start = 0
+    while row_start < len(data):
+        oid_start = data.index(b"\0", row_start) + 1
+        oid_end = oid_start + oid_bytes
+        if data.startswith(SUBTREE_MODE, row_start):
+            subtrees.append(data[oid_start:oid_end].hex())
+        else:
+            files += 1
+        row_start = oid_end
+    return files, subtrees
+
+
+def _rows(out: bytes) -> Iterator[str]:
+    """The rows of a listing with `-z`. The whole is decoded at once, which is faster than row by row."""
+    return filter(None, os.fsdecode(out).split("\0"))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _oid_or_empty(oid: str) -> str:
+    """The oid; "" for the all-zero one that Git prints for a version that does not exist or is not hashed yet."""
+    return oid if oid.strip("0") else ""
+
+
+def _first(headers: dict[bytes, list[bytes]], key: bytes) -> bytes:
+    """The first value of a commit's header; empty if the commit lacks it."""
+    values = headers.get(key)
+    return values[0] if values else b""
 
 
 def _charset(name: bytes) -> str:
@@ -113,83 +222,54 @@ def _charset(name: bytes) -> str:
     Python has codecs that Git does not know; they raise, or decode to another text than Git shows.
     """
     try:
-        found = codecs.lookup(name[:MAX_CHARSET_CHARS].decode("ascii")).name
+        codec = codecs.lookup(name[:MAX_CHARSET_CHARS].decode("ascii")).name
     except (LookupError, ValueError):
         return "utf-8"
-    return found if GIT_CHARSETS.match(found) else "utf-8"
+    return codec if GIT_CHARSETS.match(codec) else "utf-8"
 
 
-MESSAGE_BYTES = 1 << 20  # of a message that `parse_messages` keeps
-PATHS = 12  # paths of a commit that `parse_messages` keeps
-
-
-def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str, list[str]]]:
-    """Parses `log -z --name-only` in the format `binary.MESSAGE`: (side, oid, author, message, the first PATHS paths)
-    of commits.
-
-    Every part ends with NUL, which neither a message nor a path can hold. Two empty parts come before a commit; a
-    commit is three parts, then its paths up to the next empty part. A part is cut at MESSAGE_BYTES.
-    """
-    parts: list[str] = []  # of the commit that is being read
-    begun = b""  # the part whose end has not come yet
-    for piece in chain(pieces, (b"\0\0",)):
-        first, *more = piece.split(b"\0")
-        begun += first[: max(0, MESSAGE_BYTES - len(begun))]
-        if not more:
-            continue
-        *whole, last = begun, *more
-        begun = last
-        for part in whole:
-            if part or 0 < len(parts) < 3:
-                if len(parts) < 3 + PATHS:
-                    parts.append(os.fsdecode(part) if len(parts) >= 3 else part.decode("utf-8", "replace"))
-            elif parts:
-                paths = [path.removeprefix("\n") for path in parts[3:4]] + parts[4:]
-                yield parts[0][0], parts[0][1:], parts[1], parts[2], paths
-                parts = []
-
-
-def _person(value: bytes) -> tuple[Person, datetime]:
-    """Parses an author or committer line: person and date. An empty person and 1970 if it is malformed."""
+def _parse_person(value: bytes) -> tuple[Person, datetime]:
+    """Parses the value of an author or committer header: person and date; an empty person and 1970 if it is
+    malformed."""
     match = PERSON.match(value)
-    if not match:
+    if match is None:
         return Person("", ""), datetime.fromtimestamp(0, UTC)
-    name, email, seconds, offset = match.groups()
+    person = Person(_text(match["name"]), _text(match["email"]))
     zone = UTC
-    if offset:
-        minutes = int(offset[1:3]) * 60 + int(offset[3:5])
-        if minutes < 1440:  # minutes of a day; `timezone` takes no longer offset
-            zone = timezone(timedelta(minutes=-minutes if offset[:1] == b"-" else minutes))
+    if match["sign"]:
+        minutes = int(match["hours"]) * 60 + int(match["minutes"])
+        if match["sign"] == b"-":
+            minutes = -minutes
+        if abs(minutes) < MINUTES_PER_DAY:  # `timezone` takes no longer offset, but a commit may hold `+9999`
+            zone = timezone(timedelta(minutes=minutes))
     try:
-        date = datetime.fromtimestamp(int(seconds or 0), zone)
+        date = datetime.fromtimestamp(int(match["seconds"] or 0), zone)
     except (OverflowError, ValueError, OSError):
         date = datetime.fromtimestamp(0, zone)
-    return Person(name.decode("utf-8", "replace"), email.decode("utf-8", "replace")), date
+    return person, date
 
 
-def parse_blame(out: bytes) -> list[BlameLine]:
-    """Parses `blame --porcelain`."""
-    rows = []
-    commit, source_line, line = "", 0, 0
-    for row in out.split(b"\n"):
-        if row.startswith(b"\t"):
-            text = row[1:].decode("utf-8", "replace")
-            rows.append(BlameLine(line, text, commit, source_line))
-        else:
-            words = row.split(b" ")
-            if len(words) in (3, 4) and len(words[0]) in (40, 64) and words[1].isdigit():
-                commit, source_line, line = words[0].decode(), int(words[1]), int(words[2])
-    return rows
+def _nul_ended_parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The parts of a stream that NUL ends, each cut at MAX_MESSAGE_BYTES; also a last part whose NUL did not come."""
+    unfinished = b""  # the part whose end has not come yet
+    for piece in pieces:
+        *endings, beginning = piece.split(b"\0")
+        for ending in endings:
+            yield unfinished + ending[: MAX_MESSAGE_BYTES - len(unfinished)]
+            unfinished = b""
+        unfinished += beginning[: MAX_MESSAGE_BYTES - len(unfinished)]
+    if unfinished:
+        yield unfinished
 
 
-def parse_tree(data: bytes, oid_bytes: int) -> tuple[int, list[str]]:
-    """(number of files, oids of the subtrees) of a stored tree object: rows of mode, space, name, NUL and oid."""
-    files, subtrees, at = 0, [], 0
-    while at < len(data):
-        end = data.index(b"\0", at) + 1
-        if data.startswith(b"40000 ", at):
-            subtrees.append(data[end : end + oid_bytes].hex())
-        else:
-            files += 1
-        at = end + oid_bytes
-    return files, subtrees
+def _paths_until_empty_part(parts: Iterator[bytes]) -> list[str]:
+    """The paths of a commit, the first MAX_PATHS of them; reads on to the empty part that follows them. Git prints a
+    line break before the first path."""
+    paths: list[str] = []
+    for part in parts:
+        if not part:
+            break
+        if len(paths) < MAX_PATHS:
+            path = os.fsdecode(part)
+            paths.append(path if paths else path.removeprefix("\n"))
+    return paths

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from gitmem.git.objects import BlameLine, Change, Commit, Entry
+from gitmem.git.objects import BlameLine, Change, Commit, Entry, LoggedCommit
 
 if TYPE_CHECKING:
     from gitmem.git.encryption import GitCrypt
@@ -160,12 +160,9 @@ class Repository(Protocol):
         call does not.
         """
 
-    def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
-        """(side, oid, author's name, message, the first paths it changed, 12 at most) of commits, newest first.
-
-        `revs` as in `log`; without `walk` these commits alone, in this order. `side` is `<` for a commit that only A of
-        `A...B` reaches, `>` otherwise. A merge has no paths.
-        """
+    def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[LoggedCommit]:
+        """Authors, messages and paths of commits, newest first. `revs` as in `log`; without `walk` these commits alone,
+        in this order."""
 
     def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
         """The oids of `commit` and all its ancestors, newest first; of first parents only with `first_parent`."""

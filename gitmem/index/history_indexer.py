@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, IndexDamaged, Locked
+from gitmem.git.objects import LoggedCommit
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.index.blob_indexer import BlobIndexer, Say, Work
@@ -202,11 +203,11 @@ class _Snapshot:
         lost: list[str] = []
         old = base.rpartition(":")[2]
         try:
-            for side, oid, author, message, paths in self.tip.repo.messages([f"{old}...{self.tip.commit}"]):
-                if side == ">":
-                    gained.append((oid, as_document(author, paths, message[: stored.MAX_MESSAGE_CHARACTERS])))
+            for commit in self.tip.repo.messages([f"{old}...{self.tip.commit}"]):
+                if commit.side == ">":
+                    gained.append((commit.oid, _document(commit)))
                 else:
-                    lost.append(oid)
+                    lost.append(commit.oid)
                 if len(lost) > MAX_LOST_COMMITS or (self.most and len(gained) > self.most):
                     return None
         except GitFailed:
@@ -234,11 +235,16 @@ class _Snapshot:
         self._record(norms, done)
 
     def _documents(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        for _, oid, author, message, paths in self.tip.repo.messages(oids, walk=False):
-            yield oid, as_document(author, paths, message[: stored.MAX_MESSAGE_CHARACTERS])
+        for commit in self.tip.repo.messages(oids, walk=False):
+            yield commit.oid, _document(commit)
 
     def _record(self, norms: bytes, whole: bool) -> None:
         scan = stored.COMPLETE if whole else b""
         with self.indexer.transaction():
             stored.put_norms(self.writer, SnapshotRow(self.tip.key, time.time_ns(), scan), norms)
             snapshots.evict(self.writer.database, "history:", self.kept)
+
+
+def _document(commit: LoggedCommit) -> bytes:
+    """The text of a commit that is indexed."""
+    return as_document(commit.author, commit.paths, commit.message[: stored.MAX_MESSAGE_CHARACTERS])

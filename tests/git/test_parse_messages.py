@@ -34,7 +34,7 @@ def test_any_messages_in_any_pieces_are_read_as_they_were_written(
     data = said(commits)
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     pieces = [data[a:b] for a, b in pairwise(places)]
-    kept = [(side, oid, author, message, paths[: parse.PATHS]) for side, oid, author, message, paths in commits]
+    kept = [(side, oid, author, message, paths[: parse.MAX_PATHS]) for side, oid, author, message, paths in commits]
     assert list(parse_messages(iter(pieces))) == kept
 
 
@@ -46,4 +46,9 @@ def test_a_message_without_end_is_cut() -> None:
         yield b"\0\nb.py\0"
 
     ((_, _, author, message, paths),) = parse_messages(pieces())
-    assert author == "Ann" and paths == ["b.py"] and len(message) == parse.MESSAGE_BYTES
+    assert author == "Ann" and paths == ["b.py"] and len(message) == parse.MAX_MESSAGE_BYTES
+
+
+def test_a_commit_that_is_cut_off_before_its_message_is_left_out() -> None:
+    assert list(parse_messages([b"\0\0>" + b"a" * 40])) == []
+    assert list(parse_messages([b"\0\0>" + b"a" * 40 + b"\0An"])) == []
