@@ -9,16 +9,41 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+# One alternative for each form of a link (CommonMark 0.31, "Links" and "Link reference definitions"). The one named
+# group of an alternative is the target without its brackets or quotation marks. The counts keep a search linear in a
+# text that opens many links and closes none.
 _LINK = re.compile(
-    r"(?P<inline>\]\()(?P<target><[^<>\n]{1,1000}>|[^\s()<>]{1,1000}(?:\([^\s()]{0,200}\)[^\s()<>]{0,1000})?)(?=[\s)])"
-    r"|(?P<definition>^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*)(?P<defined><[^<>\n]{1,1000}>|\S{1,1000})"
-    r"|(?P<attribute>\b(?:src|href)=)(?P<value>\"[^\"\n]{1,1000}\"|'[^'\n]{1,1000}')",
-    re.M | re.I,
+    r"""
+    # [text](<target with spaces>) and [text](target); a bare target may hold one pair of parentheses
+    \]\( < (?P<bracketed> [^<>\n]{1,1000} ) >                                                  (?= [\s)] )
+    | \]\( (?P<bare> [^\s()<>]{1,1000} (?: \( [^\s()]{0,200} \) [^\s()<>]{0,1000} )? )         (?= [\s)] )
+    # [label]: <target with spaces> and [label]: target
+    | ^\ {0,3} \[ [^\]\n]{1,200} \]: [ \t]* < (?P<definition_bracketed> [^<>\n]{1,1000} ) >
+    | ^\ {0,3} \[ [^\]\n]{1,200} \]: [ \t]* (?P<definition_bare> \S{1,1000} )
+    # <img src="target">, <a href='target'>
+    | \b (?: src | href ) = " (?P<double_quoted> [^"\n]{1,1000} ) "
+    | \b (?: src | href ) = ' (?P<single_quoted> [^'\n]{1,1000} ) '
+    """,
+    re.MULTILINE | re.IGNORECASE | re.VERBOSE,
 )
-_WIKI = re.compile(r"!?\[\[([^\[\]|#\n]{1,500})(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
-_ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]*:|#|//")
+_BARE = ("bare", "definition_bare")  # groups of `_LINK` whose target ends at white space
+# [[path]], ![[path]], [[path#heading]], [[path|shown text]]
+_WIKI = re.compile(
+    r"""
+    !? \[\[
+    (?P<path> [^\[\]|#\n]{1,500} )
+    (?: \# [^\[\]|\n]* )?
+    (?: \| [^\[\]\n]* )?
+    \]\]
+    """,
+    re.VERBOSE,
+)
+# The beginning of a target that is no path: a scheme (RFC 3986, 3.1), a fragment, or a host without a scheme (4.2).
+_NO_PATH = re.compile(r"[A-Za-z][\w+.-]*: | \# | //", re.VERBOSE)
+_PATH_END = re.compile("[#?]")
 
 
 class Linkable:
@@ -36,11 +61,13 @@ class Linkable:
 
     def linked(self, text: str, name: str) -> set[str]:
         """The paths of the set that `text`, the text of the file `name`, links to."""
-        found = {path for match in _LINK.finditer(text) if (path := _resolved(_target(match), name)) in self._paths}
-        for want in {match[1].strip() for match in _WIKI.finditer(text)}:
-            same_name = self._by_name.get(posixpath.basename(want), ())
-            found |= {path for path in same_name if path == want or path.endswith(f"/{want}")}
-        return found
+        linked_paths = {_resolved(target, name) for target in _targets(text)} & self._paths
+        wiki_paths = {match["path"].strip() for match in _WIKI.finditer(text)}
+        for wiki_path in wiki_paths:
+            for path in self._by_name.get(posixpath.basename(wiki_path), ()):
+                if path == wiki_path or path.endswith(f"/{wiki_path}"):
+                    linked_paths.add(path)
+        return linked_paths
 
 
 def relinked(text: str, name: str, moved: Mapping[str, str]) -> str:
@@ -49,53 +76,67 @@ def relinked(text: str, name: str, moved: Mapping[str, str]) -> str:
     A link to a moved file gets a new relative path, unless the old one still leads there. All other bytes stay, wiki
     links too.
     """
-    return "".join(_pieces(text, name, moved))
-
-
-def _pieces(text: str, name: str, moved: Mapping[str, str]) -> Iterator[str]:
-    """The pieces of a text whose links to moved files are rewritten; joined they are the new text. `name`: the old path
-    of the text's file. Other links stay as they are."""
-    folder = posixpath.dirname(moved.get(name, name))
-    done = 0
-    for match in _LINK.finditer(text):
-        raw = _target(match)
-        path = _resolved(raw, name)
+    new_folder = posixpath.dirname(moved.get(name, name)) or "."
+    pieces = []
+    copied_to = 0  # the text before this offset is in `pieces`
+    for target in _targets(text):
+        path = _resolved(target, name)
         if path not in moved:
             continue
-        bare = raw.strip("<>\"'")
-        old, mark, rest = _split(bare)
-        new = posixpath.relpath(moved[path], folder or ".")
-        if not old.startswith("/") and posixpath.normpath(unquote(old)) == new:
+        new_path = posixpath.relpath(moved[path], new_folder)
+        if posixpath.normpath(unquote(target.path)) == new_path:
             continue
-        start = match.end() - len(raw)
-        if "%" in old or (" " in new and raw == bare):
-            new = quote(new)
-        yield text[done:start] + raw.replace(bare, new + mark + rest, 1)
-        done = match.end()
-    yield text[done:]
+        was_encoded = "%" in target.path
+        would_end_at_space = target.is_bare and " " in new_path
+        if was_encoded or would_end_at_space:
+            new_path = quote(new_path)
+        pieces.append(text[copied_to : target.start] + new_path)
+        copied_to = target.path_end
+    pieces.append(text[copied_to:])
+    return "".join(pieces)
 
 
-def _target(match: re.Match[str]) -> str:
-    return match["target"] or match["defined"] or match["value"] or ""
+class _Target(NamedTuple):
+    """The target of a link without brackets or quotation marks.
+
+    `path`: the target as it is written, up to its first `#` or `?`. `start`, `path_end`: the offsets of `path` in the
+    text. `is_path`: False for a URL or a place in the same file. `is_bare`: the target has no
+    brackets or quotation marks, so a space would end it.
+    """
+
+    path: str
+    start: int
+    path_end: int
+    is_path: bool
+    is_bare: bool
 
 
-def _split(bare: str) -> tuple[str, str, str]:
-    """Split a link target at its first `#` or `?`: (path, that character, rest); the last two are "" without one."""
-    found = re.search("[#?]", bare)
-    if found:
-        return bare[: found.start()], found[0], bare[found.end() :]
-    return bare, "", ""
+def _targets(text: str) -> Iterator[_Target]:
+    """The targets of all links of a text but wiki links, in order."""
+    for match in _LINK.finditer(text):
+        form = match.lastgroup
+        assert form is not None, "every alternative has one group"
+        start, end = match.span(form)
+        fragment_or_query = _PATH_END.search(text, start, end)
+        path_end = fragment_or_query.start() if fragment_or_query else end
+        yield _Target(
+            path=text[start:path_end],
+            start=start,
+            path_end=path_end,
+            is_path=_NO_PATH.match(text, start, end) is None,
+            is_bare=form in _BARE,
+        )
 
 
-def _resolved(raw: str, name: str) -> str:
-    """The path that the link target `raw` in the file `name` leads to; "" for a URL, an anchor or a path outside."""
-    bare = raw.strip("<>\"'")
-    if not bare or _ELSEWHERE.match(bare):
+def _resolved(target: _Target, name: str) -> str:
+    """The path that a target in the file `name` leads to; "" for a URL, an anchor or a path outside."""
+    if not target.is_path:
         return ""
-    path = unquote(_split(bare)[0])
+    path = unquote(target.path)
     if path.startswith("/"):
-        path = path.lstrip("/")
+        path = path.lstrip("/")  # as GitHub and wikis read it: from the top of the repository
     else:
         path = posixpath.join(posixpath.dirname(name), path)
     path = posixpath.normpath(path)
-    return "" if path.startswith("..") or path == "." else path
+    is_outside = path == ".." or path.startswith("../")
+    return "" if is_outside or path == "." else path

@@ -36,3 +36,21 @@ def test_a_link_is_changed_only_where_it_would_lead_elsewhere() -> None:
 @given(st.text(alphabet="[]()<>!#ab/.md \n\"'=src:%20", max_size=120))
 def test_text_without_a_link_to_what_moved_stays_as_it_is(text: str) -> None:
     assert relinked(text, "note.md", {}) == text
+
+
+def test_a_file_whose_name_begins_with_two_dots_is_no_path_outside() -> None:
+    assert Linkable({"..notes.md"}).linked("[n](..notes.md)", "note.md") == {"..notes.md"}
+    assert Linkable({"..old/a.md"}).linked("[a](../..old/a.md)", "sub/note.md") == {"..old/a.md"}
+    assert relinked("[n](..notes.md)", "note.md", {"..notes.md": "memory/..notes.md"}) == "[n](memory/..notes.md)"
+    assert Linkable({"..", "../a.md"}).linked("[a](..) [a](../a.md)", "note.md") == set()
+
+
+def test_quotation_marks_are_part_of_a_name_that_is_in_none() -> None:
+    assert Linkable({"'a'.md"}).linked("[a]('a'.md)", "note.md") == {"'a'.md"}
+
+
+def test_the_path_alone_changes_in_a_link_whose_fragment_repeats_it() -> None:
+    moved = {"a.md": "new folder/a.md"}
+    assert relinked("[a]: a.md#a.md 'a.md'", "note.md", moved) == "[a]: new%20folder/a.md#a.md 'a.md'"
+    assert relinked("[a](</a.md?a.md>)", "note.md", moved) == "[a](<new folder/a.md?a.md>)"
+    assert relinked("<a href='a.md'>", "note.md", moved) == "<a href='new folder/a.md'>"
