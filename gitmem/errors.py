@@ -58,6 +58,10 @@ class NotARepository(GitMemError):
     """The folder is not in a Git repository, or Git does not trust the repository."""
 
 
+class UntrustedRepository(NotARepository):
+    """Another user owns the repository, and Git does not read it without `safe.directory`."""
+
+
 class UnknownRevision(GitMemError):
     """A revision or date names no commit."""
 

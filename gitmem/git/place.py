@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.errors import GitFailed, NotARepository
+from gitmem.errors import GitFailed, NotARepository, UntrustedRepository
 from gitmem.git.process import Git, first_line, read_environment
 from gitmem.messages import Message
 
@@ -34,13 +34,13 @@ def discover(start: Path, environ: Mapping[str, str]) -> Place:
 
 
 def place_of(start: Path, out: bytes, stderr: bytes) -> Place:
-    """The place from the output of REV_PARSE in the folder `start`. Raises NotARepository if there is no repository or
-    Git does not trust it, GitFailed if Git cannot open it or a path of it has a line break."""
+    """The place from the output of REV_PARSE in the folder `start`. Raises NotARepository if there is no repository,
+    UntrustedRepository if Git does not trust it, GitFailed if Git cannot open it or a path of it has a line break."""
     lines = [os.fsdecode(line) for line in out.split(b"\n")[:-1]]
     if len(lines) < 4:
         problem = os.fsdecode(stderr)
         if "dubious ownership" in problem:
-            raise NotARepository(
+            raise UntrustedRepository(
                 Message("Git does not trust the repository at '{}': another user owns it", start),
                 Message("if you trust it: {}", "git config --global --add safe.directory <its path>"),
             )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.config import TRACKED
-from gitmem.errors import GitMemError, NotARepository
+from gitmem.errors import GitMemError, NotARepository, UntrustedRepository
 from gitmem.git.opening import discover, open_repository
-from gitmem.git.transaction import Contents, write_over
+from gitmem.git.transaction import write_over
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.templates import ATTRIBUTES, FOLDER_ROW, FORMER_ROW, files
 from gitmem.paths import INSTRUCTIONS, MAX_MEMORY_FILE_BYTES
-from gitmem.plural import counted
+
+ATTRIBUTES_FILE = ".gitattributes"
+KEEP_FILE = ".gitkeep"  # Git has no empty folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +30,32 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class FileWrite:
+    """A file to write. `before`: its bytes now, None if it does not exist. `after`: its new bytes."""
+
+    path: str
+    before: bytes | None
+    after: bytes
+
+    @property
+    def added_lines(self) -> int | None:
+        """The number of lines that the file gains; None for a new file."""
+        if self.before is None:
+            return None
+        return self.after.count(b"\n") - self.before.count(b"\n")
+
+
+@dataclass(frozen=True, slots=True)
 class NewRepository:
     """The result of `create_memory_files`; with `dry_run`, the result that it would have.
 
-    `initialised`: whether `git init` created the repository. `written`: the files that were written; a file that
-    existed has the number of added lines after its path. `kept`: the files that existed and stay.
+    `initialised`: whether `git init` created the repository. `written`: the files that were written. `kept`: the paths
+    of the files that existed and stay.
     """
 
     root: Path
     initialised: bool
-    written: tuple[str, ...]
+    written: tuple[FileWrite, ...]
     kept: tuple[str, ...]
 
 
@@ -45,15 +65,16 @@ def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
 
     Raises GitMemError for a bare repository, a repository that Git does not trust, and an impossible file name.
     """
-    folder = _possible(folder.absolute())
+    folder = folder.absolute()
+    is_there = _exists(folder)
     try:
-        repository = discover(folder if folder.exists() else _parent(folder), environ)
-    except NotARepository as error:
-        if "trust" in error.message:
-            raise
+        repository = discover(folder if is_there else _existing_parent(folder), environ)
+    except UntrustedRepository:
+        raise  # `git init` would make a second repository inside of it
+    except NotARepository:
         return Place(folder, new=True)
-    if not folder.exists() and repository.root != folder:
-        return Place(folder, new=True)
+    if not is_there and repository.root != folder:
+        return Place(folder, new=True)  # a new folder below another repository becomes a repository of its own
     if repository.root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")
     return Place(repository.root, new=False)
@@ -76,29 +97,24 @@ def create_memory_files(
     cannot be written.
     """
     root = place.root
-    if place.new and not dry_run:
-        init_repository(root, environ)
-    noted: dict[str, bytes | None] = {}
-    contents: dict[str, bytes] = {}
+    writes: list[FileWrite] = []
     kept: list[str] = []
-    wanted = {path: text for path, text in files(language).items() if templates or path not in INSTRUCTIONS}
-    for path, text in {**wanted, "memory/.gitkeep": ""}.items():
-        if (root / path).exists() or (root / path).is_symlink():
-            if path == ".gitattributes" and (rows := _rows_to_add(old := read_bytes(root, path))):
-                noted[path], contents[path] = old, _line_ended(old) + rows
-            else:
-                kept.append(path)
-        elif path != "memory/.gitkeep" or not (root / "memory").is_dir():
-            noted[path], contents[path] = None, text.encode()
-    if settings and settings.encode() != (before := settings_now(root)):
-        noted[TRACKED], contents[TRACKED] = before, settings.encode()
-    if contents and not dry_run:
-        _write(root, environ, noted, contents)
-    added = {path: text.count(b"\n") - (noted[path] or b"").count(b"\n") for path, text in contents.items()}
-    written = tuple(
-        path if noted[path] is None else f"{path} ({counted(added[path], 'line')} more)" for path in contents
-    )
-    return NewRepository(root, place.new, written, tuple(kept))
+    for path, text in files(language).items():
+        if path in INSTRUCTIONS and not templates:
+            continue
+        if not os.path.lexists(root / path):
+            writes.append(FileWrite(path, None, text.encode()))
+        elif path == ATTRIBUTES_FILE and (update := _attributes_update(root)):
+            writes.append(update)
+        else:
+            kept.append(path)
+    if os.path.lexists(root / "memory" / KEEP_FILE):
+        kept.append(f"memory/{KEEP_FILE}")
+    elif not (root / "memory").is_dir():
+        writes.append(FileWrite(f"memory/{KEEP_FILE}", None, b""))
+    if settings:
+        writes.append(FileWrite(TRACKED, settings_now(root), settings.encode()))
+    return _written(place, environ, writes, kept, dry_run=dry_run)
 
 
 def create_memory_folder(
@@ -107,28 +123,35 @@ def create_memory_folder(
     """Make one folder of a repository its memory: write `settings` to .gitmem.toml, a line to .gitattributes, and
     create the folder. Raises as `create_memory_files` does."""
     root = place.root
-    if place.new and not dry_run:
-        init_repository(root, environ)
-    noted: dict[str, bytes | None] = {TRACKED: settings_now(root)}
-    contents: dict[str, bytes] = {TRACKED: settings.encode()}
+    writes = [FileWrite(TRACKED, settings_now(root), settings.encode())]
+    attributes = _bytes_or_none(root, ATTRIBUTES_FILE)
     row = f"{folder}/** -text\n".encode()
-    attributes = read_bytes(root, ".gitattributes") if (root / ".gitattributes").exists() else None
-    if row not in (attributes or b""):
-        noted[".gitattributes"], contents[".gitattributes"] = attributes, _line_ended(attributes or b"") + row
+    if not _has_row(attributes or b"", row):
+        writes.append(FileWrite(ATTRIBUTES_FILE, attributes, _with_rows(attributes or b"", row)))
     if not (root / folder).is_dir():
-        noted[f"{folder}/.gitkeep"], contents[f"{folder}/.gitkeep"] = None, b""
-    contents = {path: data for path, data in contents.items() if noted[path] != data}
-    if contents and not dry_run:
-        _write(root, environ, {path: noted[path] for path in contents}, contents)
-    return NewRepository(root, place.new, tuple(contents), ())
+        writes.append(FileWrite(f"{folder}/{KEEP_FILE}", None, b""))
+    return _written(place, environ, writes, [], dry_run=dry_run)
 
 
 def settings_now(root: Path) -> bytes | None:
     """The bytes of .gitmem.toml in a work tree, None without one. Raises GitMemError if it is a link."""
+    return _bytes_or_none(root, TRACKED, MAX_MEMORY_FILE_BYTES)
+
+
+def _bytes_or_none(root: Path, path: str, limit: int = -1) -> bytes | None:
+    """The bytes of a file of the work tree, at most `limit` (-1: all); None if there is none. Raises GitMemError if it
+    is a link."""
     try:
-        return read_bytes(root, TRACKED, MAX_MEMORY_FILE_BYTES)
+        return read_bytes(root, path, limit)
     except FileNotFoundError:
         return None
+
+
+def _attributes_update(root: Path) -> FileWrite | None:
+    """The write that gives a .gitattributes the rows that it lacks; None if it lacks none."""
+    attributes = read_bytes(root, ATTRIBUTES_FILE)
+    rows = _rows_to_add(attributes)
+    return FileWrite(ATTRIBUTES_FILE, attributes, _with_rows(attributes, rows)) if rows else None
 
 
 def _rows_to_add(attributes: bytes) -> bytes:
@@ -136,36 +159,47 @@ def _rows_to_add(attributes: bytes) -> bytes:
     b"" for none."""
     if b"merge=gitmem" not in attributes:
         return ATTRIBUTES.encode()
-    if FORMER_ROW.encode() in attributes and FOLDER_ROW.encode() not in attributes:
+    if _has_row(attributes, FORMER_ROW.encode()) and not _has_row(attributes, FOLDER_ROW.encode()):
         return FOLDER_ROW.encode()
     return b""
 
 
-def _line_ended(data: bytes) -> bytes:
-    return data + b"\n" if data and not data.endswith(b"\n") else data
+def _has_row(attributes: bytes, row: bytes) -> bool:
+    """Whether a .gitattributes has a row, which is more than to contain its bytes: `docs/memory/** -text` is no row for
+    `memory/**`."""
+    return row.strip() in map(bytes.strip, attributes.splitlines())
 
 
-def _write(root: Path, environ: Mapping[str, str], noted: Contents, contents: Contents) -> None:
-    """Write the contents into the work tree at `root`, where it still has the `noted` ones. Raises as `write_over`
-    does."""
-    repo = open_repository(root, environ)
+def _with_rows(attributes: bytes, rows: bytes) -> bytes:
+    """The text of a .gitattributes with rows after it, on lines of their own."""
+    if attributes and not attributes.endswith(b"\n"):
+        attributes += b"\n"
+    return attributes + rows
+
+
+def _written(
+    place: Place, environ: Mapping[str, str], writes: Sequence[FileWrite], kept: Sequence[str], *, dry_run: bool
+) -> NewRepository:
+    """Run `git init` in a new place and write the files that change, if not `dry_run`. Raises as `write_over` does."""
+    changed = [file for file in writes if file.before != file.after]
+    if place.new and not dry_run:
+        init_repository(place.root, environ)
+    if changed and not dry_run:
+        with closing(open_repository(place.root, environ)) as repo:
+            noted = {file.path: file.before for file in changed}
+            contents = {file.path: file.after for file in changed}
+            write_over(repo, noted, contents)
+    return NewRepository(place.root, place.new, tuple(changed), tuple(kept))
+
+
+def _exists(folder: Path) -> bool:
+    """Whether a folder exists. Raises GitMemError if the file system does not accept its name."""
     try:
-        write_over(repo, noted, contents)
-    finally:
-        repo.close()
-
-
-def _possible(folder: Path) -> Path:
-    """`folder`, if the file system accepts its name. Raises GitMemError if not."""
-    try:
-        folder.exists()
+        return folder.exists()
     except OSError as error:
         raise GitMemError(f"cannot make '{folder}': {error.strerror}") from None
-    return folder
 
 
-def _parent(folder: Path) -> Path:
-    """The nearest folder that exists: the folder itself or one above it."""
-    while not folder.exists():
-        folder = folder.parent
-    return folder
+def _existing_parent(folder: Path) -> Path:
+    """The nearest folder above `folder` that exists."""
+    return next(parent for parent in folder.parents if parent.exists())

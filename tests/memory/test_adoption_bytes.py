@@ -148,6 +148,14 @@ def test_one_folder_of_a_repository_of_code_is_its_memory(repo: Repo) -> None:
         assert repo.mem("init", "--in", folder, check=False).returncode == 2
 
 
+def test_the_row_of_another_folder_that_ends_alike_is_not_the_row_of_this_one(repo: Repo) -> None:
+    repo.commit("code", {"src/a.py": "1\n", ".gitattributes": "app/docs/memory/** -text\n"})
+    repo.mem("init", "--in", "docs/memory")
+    assert repo.read(".gitattributes") == "app/docs/memory/** -text\ndocs/memory/** -text\n"
+    repo.mem("init", "--in", "docs/memory")
+    assert repo.read(".gitattributes") == "app/docs/memory/** -text\ndocs/memory/** -text\n"
+
+
 def test_a_folder_named_in_a_repository_of_notes_reports_that_it_narrows_memory(repo: Repo) -> None:
     repo.commit("notes", {f"{name}.md": "# A note\n" for name in "abc"})
     repo.mem("init", "--in", "docs/memory")

@@ -41,6 +41,7 @@ from gitmem.memory.adoption import (
 )
 from gitmem.memory.importing import import_files, plan_import, without_ignored
 from gitmem.memory.new_repository import (
+    FileWrite,
     NewRepository,
     Place,
     create_memory_files,
@@ -141,14 +142,15 @@ def _lay_out(options: InitOptions) -> None:
     )
     accepts = (adopted or options.adopt) and not place.new and not options.dry_run
     accepted = accept_head(done.root) if accepts else 0
+    written = [_in_words(file) for file in done.written]
     if options.as_json:
-        write_json(_value(done, notes, adopted, accepted, options.dry_run))
+        write_json(_value(done, written, notes, adopted, accepted, options.dry_run))
         return
     would = "would " if options.dry_run else ""
     if done.initialised:
         write(escape(f"{would}git init {done.root}\n"))
-    for path in done.written:
-        write(escape(f"{would}write {path}\n"))
+    for words in written:
+        write(escape(f"{would}write {words}\n"))
     for path in done.kept:
         write(escape(f"keep  {path} (it is there already)\n"))
     if notes:
@@ -170,21 +172,31 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
     settings = folder_settings_text(_settings_now(place), folder)
     done = create_memory_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
     accepted = 0 if place.new or options.dry_run else accept_head(done.root)
+    paths = [file.path for file in done.written]
     if options.as_json:
-        write_json(_value(done, None, False, accepted, options.dry_run))
+        write_json(_value(done, paths, None, False, accepted, options.dry_run))
         return
     would = "would " if options.dry_run else ""
-    for path in done.written:
+    for path in paths:
         write(escape(f"{would}write {path}\n"))
     _show_accepted(accepted)
     if not options.dry_run:
         write('next: git mem install; git mem add "..."; git add -A; git commit\n')
 
 
-def _value(done: NewRepository, notes: Folder | None, adopted: bool, accepted: int, dry_run: bool) -> dict[str, object]:
-    """The JSON of docs/json.md, "init"."""
+def _in_words(file: FileWrite) -> str:
+    """The path of a written file, and how many lines one that existed has more."""
+    if file.added_lines is None:
+        return file.path
+    return f"{file.path} ({counted(file.added_lines, 'line')} more)"
+
+
+def _value(
+    done: NewRepository, written: Sequence[str], notes: Folder | None, adopted: bool, accepted: int, dry_run: bool
+) -> dict[str, object]:
+    """The JSON of docs/json.md, "init". `written`: its value of that name."""
     return {
-        "root": str(done.root), "initialised": done.initialised, "written": list(done.written),
+        "root": str(done.root), "initialised": done.initialised, "written": list(written),
         "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
         "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
         "accepted": accepted, "dry_run": dry_run,
@@ -323,7 +335,8 @@ def _import_into_new(options: InitOptions, source: Path) -> int:
         plan = without_ignored(repo, plan)
     if not asked.dry_run:
         commit = import_files(repo, plan, now(), os.environ).commit
-        written = create_memory_files(place_for(folder, os.environ), os.environ, options.lang or _locale()).written
+        made = create_memory_files(place_for(folder, os.environ), os.environ, options.lang or _locale())
+        written = tuple(_in_words(file) for file in made.written)
     return show_notes(plan, asked, root, commit, written)
 
 
