@@ -36,54 +36,93 @@ class BegunMerge:
     token: str
 
 
+@dataclass(frozen=True, slots=True)
+class StagedMerge:
+    """Git's index during the merge. `oids`: path -> the staged blob; ours for a path with an open conflict. `unmerged`:
+    the paths with open conflicts, which Git keeps in stages 1 to 3."""
+
+    repo: Repository
+    oids: Mapping[str, str]
+    unmerged: frozenset[str]
+
+    def settled(self, path: str) -> bytes | None:
+        """The staged bytes of a file that both sides changed; None while its conflict is open. Raises GitMemError if
+        the conflict was settled by removing the file."""
+        if path in self.unmerged:
+            return None
+        if path not in self.oids:
+            raise GitMemError(Message("'{}' is settled by its removal: the merge is ended in a terminal", path), END)
+        return self.repo.read(self.oids[path])
+
+
 def begun_merge(repo: Repository, config: Config, today: date) -> BegunMerge:
     """The merge that was begun here. Reads only.
 
     Raises GitMemError if there is none, and if it must be ended in a terminal: it merges several branches, something
     else is staged or changed, or one side removed a file.
     """
+    head, tip = _sides(repo)
+    staged = _staged_merge(repo)
+    merge = merge_of(repo, config, _name_of(repo, tip), (head, tip), today, staged.settled)
+    if not merge.others:  # `made_merge` refuses a merge with other files, and says why
+        _ensure_nothing_else(repo, merge, staged)
+    subject = _git_file_text(repo, "MERGE_MSG").partition("\n")[0].strip()
+    return BegunMerge(replace(merge, message=subject or merge.message), _token(repo, head, tip, staged))
+
+
+def _sides(repo: Repository) -> tuple[str, str]:
+    """(HEAD, the commit that is merged into it). Raises GitMemError if no merge was begun, or not one of this form."""
     tips = _git_file_text(repo, MERGE_HEAD).split()
     head = repo.head()
     if not tips or head is None:
         raise GitMemError("no merge was begun here", "git mem ui: Review, Branches")
-    if len(tips) > 1 or (Path(repo.git_dir) / "MERGE_AUTOSTASH").exists():
+    has_autostash = (Path(repo.git_dir) / "MERGE_AUTOSTASH").exists()  # Git 2.27: edits that end with the merge
+    if len(tips) > 1 or has_autostash:
         raise GitMemError("this merge is of several branches, or keeps edits aside: it is ended in a terminal", END)
-    name = next((ref.removeprefix(PREFIX) for ref, tip in sorted(repo.refs(PREFIX)) if tip == tips[0]), tips[0][:12])
-    open_paths = {row.partition("\t")[2] for row in run_git(repo, ["ls-files", "-u", "-z"]).split("\0") if row}
-    staged = {entry.path: entry.oid for entry in repo.staged()}
-
-    def done(path: str) -> bytes | None:
-        if path in open_paths:
-            return None
-        if path not in staged:
-            raise GitMemError(Message("'{}' is settled by its removal: the merge is ended in a terminal", path), END)
-        return repo.read(staged[path])
-
-    merge = merge_of(repo, config, name, (head, tips[0]), today, done)
-    if not merge.others:
-        _ensure_nothing_else(repo, merge, staged, open_paths)
-    reading = Reading(repo)
-    state = [head, tips[0], sorted(staged.items()), [(path, digest(reading.raw(path))) for path in sorted(open_paths)]]
-    token = hashlib.sha256(json.dumps(state).encode("ascii")).hexdigest()
-    subject = _git_file_text(repo, "MERGE_MSG").partition("\n")[0].strip()
-    return BegunMerge(replace(merge, message=subject or merge.message), token)
+    return head, tips[0]
 
 
-def _ensure_nothing_else(repo: Repository, merge: BranchMerge, staged: Mapping[str, str], open_paths: set[str]) -> None:
-    """Raise GitMemError if `git merge --abort` would lose more than the merge: edits, or other staged changes."""
-    settled = {file.path for file in merge.files}
-    brought = dict(merge.brought)
+def _name_of(repo: Repository, tip: str) -> str:
+    """The first local branch whose tip this is; the beginning of the oid if there is none."""
+    for ref, ref_tip in sorted(repo.refs(PREFIX)):
+        if ref_tip == tip:
+            return ref.removeprefix(PREFIX)
+    return tip[:12]
+
+
+def _staged_merge(repo: Repository) -> StagedMerge:
+    unmerged_rows = _nul_ended(run_git(repo, ["ls-files", "-u", "-z"]))  # MODE OID STAGE<tab>PATH
+    return StagedMerge(
+        repo=repo,
+        oids={entry.path: entry.oid for entry in repo.staged()},
+        unmerged=frozenset(row.partition("\t")[2] for row in unmerged_rows),
+    )
+
+
+def _token(repo: Repository, head: str, tip: str, staged: StagedMerge) -> str:
+    """A hash of what a person was shown: both sides, the staged entries and the files with open conflicts."""
+    work_tree = Reading(repo)
+    unmerged_files = [(path, digest(work_tree.raw(path))) for path in sorted(staged.unmerged)]
+    state = [head, tip, sorted(staged.oids.items()), unmerged_files]
+    return hashlib.sha256(json.dumps(state).encode("ascii")).hexdigest()
+
+
+def _ensure_nothing_else(repo: Repository, merge: BranchMerge, staged: StagedMerge) -> None:
+    """Raise GitMemError if `git merge --abort` would lose more than the merge: other staged changes, or edits of files
+    that the merge changes. It keeps edits of all other files."""
+    changed_by_both = {file.path for file in merge.files}
+    brought = dict(merge.brought)  # path -> the blob that the merge stages, "" for a removal
     for change in repo.staged_changes():
         path = change.path
-        if path in settled or path in open_paths:
+        if path in changed_by_both or path in staged.unmerged:
             continue
-        if brought.get(path) != staged.get(path, ""):
+        is_of_the_merge = path in brought and staged.oids.get(path, "") == brought[path]
+        if not is_of_the_merge:
             raise GitMemError(Message("'{}' is staged besides the merge: it is ended in a terminal", path), END)
-    edited = {path for path in run_git(repo, ["diff", "--name-only", "-z"]).split("\0") if path} - open_paths
-    if mixed := sorted(edited & set(brought)):
-        raise GitMemError(
-            Message("'{}' has edits that are not staged: the merge is ended in a terminal", mixed[0]), END
-        )
+    edited = set(_nul_ended(run_git(repo, ["diff", "--name-only", "-z"]))) - staged.unmerged
+    lost = sorted(edited & brought.keys())
+    if lost:
+        raise GitMemError(Message("'{}' has edits that are not staged: the merge is ended in a terminal", lost[0]), END)
 
 
 def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes], config: Config, today: date) -> str:
@@ -94,14 +133,23 @@ def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes]
     begun, or aborted, or ended.
     """
     before = position(repo)
-    made = made_merge(repo, begun.merge, contents, today)
+    # Hooks and the gate may take long or refuse. So the commit is made first, outside the lock, in a work tree of its
+    # own: no branch has it yet, and Git's own merge is untouched.
+    commit = made_merge(repo, begun.merge, contents, today)
     with writer(repo):
         ensure_position(repo, before)
         if not merging(repo) or begun_merge(repo, config, today).token != begun.token:
             raise Changed("the merge changed meanwhile; nothing was committed", "look at it as it is now")
+        # The branch cannot move forward during a merge. After the abort the work tree is that of HEAD, so moving the
+        # branch writes each file of the commit; all that the abort drops is in the commit (`_ensure_nothing_else`).
         run_git(repo, ["merge", "--abort"])
-        go_forward(repo, begun.merge, made)
-    return made
+        go_forward(repo, begun.merge, commit)
+    return commit
+
+
+def _nul_ended(out: str) -> list[str]:
+    """The rows of a listing of Git with `-z`."""
+    return [row for row in out.split("\0") if row]
 
 
 def _git_file_text(repo: Repository, name: str) -> str:
