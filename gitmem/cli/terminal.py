@@ -98,6 +98,14 @@ def paint(text: str, style: str, on: bool) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[m" if on else text
 
 
+def aligned(rows: Iterable[tuple[str, str]], label_columns: int = 0) -> list[str]:
+    """Lines of (label, text) each, whose texts begin in one column: one space after the longest label, or after
+    `label_columns` columns if no label is longer."""
+    rows = list(rows)
+    width = max([label_columns, *(len(label) for label, _ in rows)])
+    return [f"{label:<{width}} {text}" for label, text in rows]
+
+
 def paint_severities(report: str) -> str:
     """A scan's report with `block` in red and `warn` in yellow; unchanged if stdout takes no colour."""
     if not colour("auto"):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 import click
 
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.promotion_hook import last_run, last_run_in_words
-from gitmem.cli.terminal import colour, escape, page, paint, write_json
+from gitmem.cli.terminal import aligned, colour, escape, page, paint, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.gate import last_refusal
-from gitmem.gate.setup_checks import hook_check
+from gitmem.gate.last_refusal import Refusal
+from gitmem.gate.setup_checks import Check, hook_check
 from gitmem.gate.work_tree_findings import Counts, counts
 from gitmem.git.hooks.folder import hooks_folder
 from gitmem.git.opening import Repository
@@ -21,7 +25,32 @@ from gitmem.index.status import Status
 from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.sessions import due_consolidation, receipts
+from gitmem.sessions.due_consolidation import Record
 from gitmem.sessions.recalled_facts import recalled
+
+LABEL_COLUMNS = len("promotion")  # so that the texts begin in the same column whichever rows are shown
+RECEIPT_DAYS = 7  # today and the days before it whose receipts are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What both forms of the output show. `gate`, `hooks`: None in a bare repository, which has no work tree.
+    `refused`: the last refusal, None if a commit or push has passed since. `consolidation`: the record of the last one.
+    """
+
+    index: Status
+    gate: Counts | None
+    hooks: Check | None
+    refused: Refusal | None
+    consolidation: Record
+
+
+class Row(NamedTuple):
+    """A row of the output. `style`: one of `terminal.STYLES` for a row that reports a problem, else ""."""
+
+    label: str
+    text: str
+    style: str = ""
 
 
 @click.command()
@@ -33,89 +62,143 @@ def command(as_json: bool) -> None:
     to date. Lines in which a secret was found are counted, never indexed.
     """
     repo, config = open_here()
-    status = index_status.status(repo, config)
+    standing = _standing(repo, config)
+    if as_json:
+        write_json(_json_value(repo, standing))
+        return
+    rows = [*_index_rows(standing.index), *_gate_rows(standing), *_session_rows(repo, config, standing)]
+    lines = []
+    if not standing.index.exists:
+        files = counted(standing.index.files, "memory file")
+        lines.append(f"no index yet; {files}; the first search builds it, or 'git mem index'")
+    lines += _lines(rows)
+    lines += _odd_files(standing.index)
+    page("\n".join(lines) + "\n", wrap=True)
+
+
+def _standing(repo: Repository, config: Config) -> Standing:
     gate, hooks = None, None
     if repo.root is not None:
         gate = counts(repo, now().date())
         hooks = hook_check(repo, hooks_folder(repo))
-    refused = last_refusal.read(repo.common_dir)
-    consolidated = due_consolidation.load(repo.common_dir)
-    if as_json:
-        write_json({
-            **json_object(status),
-            "gate": gate,
-            "hooks": hooks.wrong if hooks else "",
-            "promotion": last_run(repo.common_dir) or None,
-            "consolidation": consolidated,
-            "refused": refused,
-        })  # fmt: skip
-        return
-    lines = _index_lines(status)
-    if status.commits:
-        lines.append(f"history   {counted(status.commits, 'commit')}")
-    if gate is not None:
-        lines.append(f"gate      {_gate_in_words(gate)}")
-    if hooks and hooks.wrong:
-        lines.append(f"hooks     {hooks.wrong}; {hooks.hint}")
-    if refused:
-        lines.append(f"refused   {refused}; git mem scan")
-    promoted = last_run_in_words(repo.common_dir)
-    if promoted:
-        lines.append(f"promotion {promoted}")
-    if words := due_consolidation.status_line(consolidated, config.distill_after):
-        lines.append(f"consolidation {words}")
-    if recalled := _receipts_in_words(repo, config):
-        lines.append(f"receipts  {recalled}")
+    return Standing(
+        index=index_status.status(repo, config),
+        gate=gate,
+        hooks=hooks,
+        refused=last_refusal.read(repo.common_dir),
+        consolidation=due_consolidation.load(repo.common_dir),
+    )
+
+
+def _json_value(repo: Repository, standing: Standing) -> dict[str, object]:
+    """The value that `--json` prints."""
+    return {
+        **json_object(standing.index),
+        "gate": standing.gate,
+        "hooks": standing.hooks.wrong if standing.hooks else "",
+        "promotion": last_run(repo.common_dir) or None,
+        "consolidation": standing.consolidation,
+        "refused": standing.refused,
+    }
+
+
+def _lines(rows: Sequence[Row]) -> list[str]:
+    """The rows as lines for a terminal: texts in one column, problems in colour."""
+    in_colour = colour("auto")
+    lines = aligned([(row.label, escape(row.text)) for row in rows], LABEL_COLUMNS)
+    return [paint(line, row.style, in_colour and bool(row.style)) for line, row in zip(lines, rows, strict=True)]
+
+
+def _odd_files(status: Status) -> list[str]:
+    """For each file that is not indexed whole, a line that says why, and one with what to do about it."""
+    in_colour = colour("auto")
+    lines = []
     for odd in status.odd:
         hint = f"\n    {odd.hint}" if odd.hint else ""
-        lines.append(f"! {odd.path}: {odd.reason}{hint}")
-    on = colour("auto")
-    page("\n".join(_painted(escape(line), on) for line in lines) + "\n", wrap=True)
+        lines.append(paint(escape(f"! {odd.path}: {odd.reason}{hint}"), "warn", in_colour))
+    return lines
 
 
-def _painted(line: str, on: bool) -> str:
-    """A line of the output; in colour if it reports a problem and `on` is True."""
-    if line.startswith(("hooks ", "refused ")):
-        return paint(line, "bad", on)
-    if line.startswith("! "):
-        return paint(line, "warn", on)
-    return line
+def _index_rows(status: Status) -> list[Row]:
+    """The rows about the search index: its state, files, chunks, vectors, branches, left-out secrets and commits."""
+    rows = []
+    if status.exists:
+        rows = [
+            Row("index", f"{status.path} ({status.bytes / 1e6:.1f} MB), {_index_state(status)}"),
+            Row("files", f"{status.indexed} of {status.files} indexed, {status.ignored} ignored by Git"),
+            Row("chunks", str(status.chunks)),
+            Row("vectors", f"{status.vectors} by {_embedder(status)}"),
+            Row("branches", f"{len(status.branches)}, {_branches_state(status)}"),
+        ]
+        if status.secret_lines:
+            rows.append(Row("secrets", f"left out: {counted(status.secret_lines, 'line')}"))
+    if status.commits:
+        rows.append(Row("history", counted(status.commits, "commit")))
+    return rows
 
 
-def _index_lines(status: Status) -> list[str]:
-    """The lines about the search index: its state, files, chunks, vectors, branches and left-out secrets."""
-    if not status.exists:
-        return [f"no index yet; {counted(status.files, 'memory file')}; the first search builds it, or 'git mem index'"]
-    behind = [name for name, current in status.branches if not current]
-    state, branches = "current", "all indexed"
-    if behind:
-        state, branches = "has the work tree", f"not indexed yet: {', '.join(behind)}; a search there does it"
+def _behind(status: Status) -> list[str]:
+    """The branches that are not indexed."""
+    return [name for name, is_indexed in status.branches if not is_indexed]
+
+
+def _index_state(status: Status) -> str:
     if status.stale:
-        state = f"stale: {status.reason}"
+        return f"stale: {status.reason}"
+    return "has the work tree" if _behind(status) else "current"
+
+
+def _branches_state(status: Status) -> str:
+    behind = _behind(status)
+    if behind:
+        return f"not indexed yet: {', '.join(behind)}; a search there does it"
+    return "all indexed"
+
+
+def _embedder(status: Status) -> str:
+    """The embedder of the vectors, and the configured one if it is another."""
     embedder = status.embedder or "no embedder"
     if status.wanted != status.embedder:
-        embedder += f"; {status.wanted} after 'git mem index'"
-    lines = [
-        f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}",
-        f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git",
-        f"chunks    {status.chunks}",
-        f"vectors   {status.vectors} by {embedder}",
-        f"branches  {len(status.branches)}, {branches}",
+        return f"{embedder}; {status.wanted} after 'git mem index'"
+    return embedder
+
+
+def _gate_rows(standing: Standing) -> list[Row]:
+    """The rows about the gate: its findings, its hooks and what it refused."""
+    rows = []
+    if standing.gate is not None:
+        rows.append(Row("gate", _gate_in_words(standing.gate)))
+    if standing.hooks and standing.hooks.wrong:
+        rows.append(Row("hooks", f"{standing.hooks.wrong}; {standing.hooks.hint}", "bad"))
+    if standing.refused:
+        rows.append(Row("refused", f"{standing.refused}; git mem scan", "bad"))
+    return rows
+
+
+def _session_rows(repo: Repository, config: Config, standing: Standing) -> list[Row]:
+    """The rows about promotion, consolidation and what sessions were given; one without anything to say is left out."""
+    rows = [
+        Row("promotion", last_run_in_words(repo.common_dir)),
+        Row("consolidation", due_consolidation.status_line(standing.consolidation, config.distill_after)),
+        Row("receipts", _receipts_in_words(repo, config)),
     ]
-    if status.secret_lines:
-        lines.append(f"secrets   left out: {counted(status.secret_lines, 'line')}")
-    return lines
+    return [row for row in rows if row.text]
 
 
 def _receipts_in_words(repo: Repository, config: Config) -> str:
     """What the sessions of the last week were given; "" if there are no receipts."""
-    found = receipts.read(repo.common_dir, since=now().date() - timedelta(days=6))
+    first_day = now().date() - timedelta(days=RECEIPT_DAYS - 1)
+    found = receipts.read(repo.common_dir, since=first_day)
     if not found:
         return ""
     total = receipts.totals(found)
-    most, never = recalled(repo, config, total.counts)
-    often = f"; most often MEMORY.md:{most[0].line} ({total.counts[most[0].id]}x)" if most else ""
-    return f"{total.tokens_a_day} tokens a day this week{often}; {counted(len(never), 'fact')} never; git mem receipts"
+    given, never = recalled(repo, config, total.counts)
+    parts = [f"{total.tokens_a_day} tokens a day this week"]
+    if given:
+        first = given[0]
+        parts.append(f"most often MEMORY.md:{first.line} ({total.counts[first.id]}x)")
+    parts += [f"{counted(len(never), 'fact')} never", "git mem receipts"]
+    return "; ".join(parts)
 
 
 def _gate_in_words(gate: Counts) -> str:
