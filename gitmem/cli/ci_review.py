@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gitmem.cli.ci_job import commits_of, with_pull_request
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import say
 from gitmem.environment import now
 from gitmem.errors import GitMemError
-from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.reports.finding_words import order
 from gitmem.gate.scan import Report
@@ -20,9 +22,21 @@ from gitmem.review.forges.event import Event
 from gitmem.review.forges.forge import Client, ForgeError
 from gitmem.review.forges.github import Annotation, GitHubClient
 from gitmem.review.markup import escaped_message
-from gitmem.review.review import Review, review, suggestions
+from gitmem.review.review import Review, review_commits, suggestions
 
 MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next review replaces the comment that has it
+
+
+@contextmanager
+def _without_if_refused(what: str) -> Iterator[None]:
+    """Go on without a comment, suggestion or check run that the forge refuses or cannot store: print why on stderr. The
+    verdict of the run does not depend on what can be shown there."""
+    try:
+        yield
+    except ForgeError as error:
+        say(f"git mem: no {what}: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
 
 
 def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
@@ -34,25 +48,26 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
     if not isinstance(client, GitHubClient):
         say("git mem: no check run: there is no token for one")
         return
-    rows = [
-        Annotation(
-            row.path, row.line, max(row.line, row.end_line), row.rule, row.message, row.severity is Severity.BLOCK
-        )
-        for row in order(result.findings)
-        if row.path != MESSAGE
-    ]
+    annotations = [_annotation(finding) for finding in order(result.findings) if _is_in_file(finding)]
     title = counted(len(result.findings), "finding") if result.findings else "nothing found"
-    try:
-        client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=rows)
-    except ForgeError as error:
-        _say_why("check run", error)
+    with _without_if_refused("check run"):
+        client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=annotations)
 
 
-def _say_why(lacking: str, error: ForgeError) -> None:
-    """Print on stderr why the forge has no check run or comment of ours."""
-    say(f"git mem: no {lacking}: {error.message}")
-    if error.hint:
-        say(f"hint: {error.hint}")
+def _is_in_file(finding: Finding) -> bool:
+    """Whether a finding has a line that GitHub can show. One in a commit message has only the stand-in path MESSAGE."""
+    return finding.path != MESSAGE
+
+
+def _annotation(finding: Finding) -> Annotation:
+    return Annotation(
+        path=finding.path,
+        first=finding.line,
+        last=max(finding.line, finding.end_line),
+        title=finding.rule,
+        message=finding.message,
+        fails=finding.severity is Severity.BLOCK,
+    )
 
 
 def review_event(event: Event, client: Client | None) -> tuple[Event, Review | None]:
@@ -60,23 +75,20 @@ def review_event(event: Event, client: Client | None) -> tuple[Event, Review | N
     whose head no open pull request has any more. Raises GitMemError if the commits of the event are not in this clone
     or the forge does not answer."""
     repo, config = open_here()
-    event = with_pull_request(repo, event, client)
-    if event.name == "workflow_run" and not event.head:
-        return event, None
-    brought = commits_of(repo, event)
-    layout = layout_at(repo, brought.tip, config)
-    return event, review(repo, config, brought, layout, now(), time.perf_counter)
-
-
-def utf8_length(text: str) -> int:
-    """The length of a text in bytes."""
-    return len(text.encode("utf-8", "backslashreplace"))
+    completed = with_pull_request(repo, event, client)
+    if completed.name == "workflow_run" and not completed.head:
+        return completed, None
+    commits = commits_of(repo, completed)
+    layout = layout_at(repo, commits.tip, config)
+    return completed, review_commits(repo, config, commits, layout, now(), time.perf_counter)
 
 
 def link_to_run(markdown: str | None) -> str:
     """Markdown with a link to the whole review on this run's page; "" outside of GitHub Actions. `markdown`: the file
     of the artifact, None if there is none."""
-    server, repository, run = (os.environ.get(f"GITHUB_{key}", "") for key in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
+    server = os.environ.get("GITHUB_SERVER_URL", "")
+    repository = os.environ.get("GITHUB_REPOSITORY", "")
+    run = os.environ.get("GITHUB_RUN_ID", "")
     if not (server and repository and run.isdigit()):
         return ""
     places = "the step summary and the artifact `memory-review`" if markdown else "the step summary"
@@ -85,11 +97,11 @@ def link_to_run(markdown: str | None) -> str:
 
 def failure_comment(event: Event, error: GitMemError) -> str:
     """The Markdown of the comment that says that the review could not be made, because of `error`."""
-    hint = f"\n\n{escaped_message(error.hint)}" if error.hint else ""
     head = event.head[:12] or "the head"
-    return (
-        f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {escaped_message(error.message)}.{hint}\n"
-    )
+    text = f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {escaped_message(error.message)}."
+    if error.hint:
+        text += f"\n\n{escaped_message(error.hint)}"
+    return text + "\n"
 
 
 def put_comment(client: Client | None, event: Event, text: str) -> str:
@@ -97,11 +109,9 @@ def put_comment(client: Client | None, event: Event, text: str) -> str:
     and, with a line on stderr, if writing fails."""
     if client is None or not event.may_comment:
         return ""
-    try:
+    with _without_if_refused("comment"):
         return str(client.put_comment(event.number, MARKER, text))
-    except ForgeError as error:
-        _say_why("comment", error)
-        return ""
+    return ""
 
 
 def put_suggestions(client: Client | None, event: Event, review: Review) -> None:
@@ -109,7 +119,5 @@ def put_suggestions(client: Client | None, event: Event, review: Review) -> None
     a line is printed on stderr and the command goes on."""
     if client is None or not event.may_comment:
         return
-    try:
+    with _without_if_refused("suggestion"):
         client.put_suggestions(event.number, review.head, suggestions(review))
-    except ForgeError as error:
-        say(f"git mem: no suggestion: {error.message}")

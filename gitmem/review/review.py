@@ -135,7 +135,7 @@ class Review:
         return blocked or any(warning.fails for warning in self.warnings)
 
 
-def review(
+def review_commits(
     repo: Repository, config: Config, span: CommitRange, layout: Layout, now: datetime, clock: Clock
 ) -> Review:  # fmt: skip
     """The review of a range, under the settings of the commit `span.judge`. Raises Refused when the gate cannot read

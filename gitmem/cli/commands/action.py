@@ -39,7 +39,6 @@ from gitmem.cli.ci_review import (
     put_comment,
     put_suggestions,
     review_event,
-    utf8_length,
 )
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write
@@ -97,6 +96,11 @@ def error_annotation(error: GitMemError) -> str:
 @click.group(hidden=True, cls=_Actions)
 def command() -> None:
     """What the composite actions run."""
+
+
+def _utf8_length(text: str) -> int:
+    """The length of a text in bytes, in which GitHub limits step summaries."""
+    return len(text.encode("utf-8", "backslashreplace"))
 
 
 @command.command("scan")
@@ -175,7 +179,7 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     text = comment_markdown(review, forge, elsewhere=link)
     comment = put_comment(client, event, text)
     put_suggestions(client, event, review)
-    append_summary(comment_markdown(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=link, size=utf8_length))
+    append_summary(comment_markdown(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=link, size=_utf8_length))
     if in_gitlab() and not comment:
         write(escape(whole))
     put_check(client, "memory review", review.head, findings, text, review.failed)

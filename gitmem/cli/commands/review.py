@@ -23,7 +23,7 @@ from gitmem.review.forges.forge import Forge
 from gitmem.review.forges.location import forge_of
 from gitmem.review.publish import remote_url
 from gitmem.review.rendering import as_markdown
-from gitmem.review.review import as_report, review
+from gitmem.review.review import as_report, review_commits
 from gitmem.review.review_value import as_value
 
 
@@ -51,7 +51,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     repo, config = open_here()
     chosen = split_range(repo, span or default_span(repo), both=True)
     layout = layout_at(repo, chosen.tip, config)
-    result = review(repo, config, chosen, layout, now(), time.perf_counter)
+    result = review_commits(repo, config, chosen, layout, now(), time.perf_counter)
     if as_json:
         form = "json"
     match form:
