@@ -186,7 +186,8 @@ class Memory:
         """
         from gitmem.claims.anchoring import citation_pairs
         from gitmem.memory import writing
-        from gitmem.memory.fact import ORIGINS, TYPES
+        from gitmem.memory.fact import TYPES
+        from gitmem.memory.origin import ORIGINS
 
         if type and type not in TYPES:
             raise UsageError(f"'{type}' is no type", f"one of {', '.join(TYPES)}")

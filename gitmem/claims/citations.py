@@ -16,7 +16,8 @@ from gitmem.claims.departure import Departure
 from gitmem.claims.finding import State
 from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import Fact, decode, encode
+from gitmem.memory.fact import Fact
+from gitmem.memory.percent_encoding import decode, encode
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 if TYPE_CHECKING:

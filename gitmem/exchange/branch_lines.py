@@ -25,8 +25,8 @@ from gitmem.gate.scan import scan
 from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
-from gitmem.memory.fact import encode
 from gitmem.memory.facts import split_lines
+from gitmem.memory.percent_encoding import encode
 from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.provenance import trailers

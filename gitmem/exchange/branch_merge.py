@@ -24,7 +24,7 @@ from gitmem.git.signing import run_commit
 from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.worktree import write_atomic
 from gitmem.git.write import run_git
-from gitmem.memory.fact import encode
+from gitmem.memory.percent_encoding import encode
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, kind
@@ -143,13 +143,13 @@ def merge_of(
     name: str,
     sides: tuple[str, str],
     today: date,
-    done: Callable[[str], bytes | None] = lambda _: None,
+    settled_bytes: Callable[[str], bytes | None] = lambda _: None,
 ) -> BranchMerge:
     """The merge of the second commit of `sides` into the first.
 
-    `done`: path -> bytes of a file that is settled already, None for any other. Raises GitMemError if the commits have
-    no common history, if the second is merged already, if one side removed a file that the other changed, or if a file
-    is too large or holds the marks of a conflict.
+    `settled_bytes`: path -> bytes of a file that is settled already, None for any other. Raises GitMemError if the
+    commits have no common history, if the second is merged already, if one side removed a file that the other changed,
+    or if a file is too large or holds the marks of a conflict.
     """
     head, tip = sides
     base = repo.merge_base(head, tip)
@@ -165,7 +165,7 @@ def merge_of(
     count = 0
     for path in sorted(memory & set(ours)):
         if ours[path] != theirs.get(path):
-            data = done(path)
+            data = settled_bytes(path)
             if data is None:
                 oids = (ours[path], theirs.get(path, ""))
                 files.append(_merged(repo, config, path, base, oids, count))

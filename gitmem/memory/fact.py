@@ -2,12 +2,13 @@
 facts.
 
 Pure. Grammar of the comment (docs/format.md): `<!-- mem`, then `key=value` pairs with spaces between them, then `-->`.
-In values space, `%` and `--` are percent-encoded. A value of `src`, `code` or `read` is a path, a literal `#L12-L14@`
-and an oid; in its path `@` and `#` are percent-encoded too. Unknown keys are kept.
+In values space, `%` and `--` are percent-encoded (`percent_encoding`). A value of `src`, `code` or `read` is a span: a
+path, a literal `#L12-L14@` and an oid; in its path `@` and `#` are percent-encoded too. Unknown keys are kept.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Container, Iterable
 from typing import NamedTuple
@@ -15,12 +16,22 @@ from typing import NamedTuple
 from gitmem.git.objects import Span
 from gitmem.json_values import json_keys
 from gitmem.lazy_patterns import lazy
+from gitmem.memory.origin import origin_of
+from gitmem.memory.percent_encoding import decode, encode, utf8
 
-COMMENT = lazy(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
+COMMENT = lazy(r"<!--[ \t]+mem(?:[ \t]+(?P<words>.*?))?[ \t]*-->[ \t]*$")
 _BULLET = lazy(r"[ \t]{0,3}[-*+][ \t]+(?=\S)")
-PERCENT = lazy(r"%([0-9A-Fa-f]{2})")
-SOURCE = lazy(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
-Meta = tuple[tuple[str, str], ...]
+SPAN = lazy(
+    r"""
+    ^ (?P<path> .+ )
+    \#L (?P<first> \d{1,9} )
+    (?: -L (?P<last> \d{1,9} ) )?
+    (?: @ (?P<blob> [0-9a-f]{4,64} ) )?   # no cut oid of fewer than 4 digits, as in Git
+    $
+    """,
+    re.VERBOSE,
+)
+Meta = tuple[tuple[str, str], ...]  # pairs and no mapping: keys repeat (`src`), and writing keeps their order
 # Keys whose value is a span (`render_span`). Comments keep these values encoded: the `#` and `@` of a path must stay
 # different from the `#` and `@` of the span.
 SPAN_KEYS = ("src", "code", "read")
@@ -31,10 +42,6 @@ TYPES = (
     "fact", "preference", "constraint", "decision", "deadline", "todo", "timeline", "profile", "rule", "goal",
     "policy", "exception", "lesson", "note", "episode-digest",
 )  # fmt: skip
-ORIGINS = ("user", "agent", "tool", "web")  # from the most to the least trusted
-FOREIGN_ORIGINS = {"tool": "from a tool", "web": "from the web"}  # origin -> the mark of its text for a reader
-UNSEEN_ORIGINS = tuple(FOREIGN_ORIGINS)  # a line of these origins becomes a fact only after a person has seen it
-_ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 
 def parse_comment(text: str) -> tuple[str, Meta]:
@@ -44,13 +51,15 @@ def parse_comment(text: str) -> tuple[str, Meta]:
     if not text.rstrip().endswith("-->"):
         return text.rstrip(), ()
     start = text.rfind("<!--")
-    while start > 0 and text[start - 1] in " \t":
-        start -= 1
-    match = COMMENT.match(text, max(start, 0))
+    match = COMMENT.match(text, start) if start >= 0 else None
     if match is None:
         return text.rstrip(), ()
-    pairs = [pair.partition("=") for pair in (match.group(1) or "").split()]
-    return text[: match.start()], tuple((key, _decode(key, value)) for key, eq, value in pairs if eq and key)
+    pairs = []
+    for word in (match["words"] or "").split():
+        key, equals, value = word.partition("=")
+        if key and equals:
+            pairs.append((key, _read_value(key, value)))
+    return text[:start].rstrip(" \t"), tuple(pairs)
 
 
 def is_true(value: str) -> bool:
@@ -58,41 +67,20 @@ def is_true(value: str) -> bool:
     return value.lower() in ("true", "1", "yes")
 
 
-def _decode(key: str, value: str) -> str:
-    """The value of a key; spans of text are left as they are."""
-    return value if key in SPAN_KEYS else decode(value)
-
-
 def render_comment(meta: Iterable[tuple[str, str]]) -> str:
     """The comment `<!-- mem k=v ... -->` with these pairs; "" without pairs. `parse_comment` returns the same pairs."""
-    words = [f"{key}={value if key in SPAN_KEYS else encode(value)}" for key, value in meta]
+    words = [f"{key}={_written_value(key, value)}" for key, value in meta]
     return f"<!-- mem {' '.join(words)} -->" if words else ""
 
 
-def encode(value: str, also: str = "") -> str:
-    """Percent-encode the UTF-8 bytes of `%`, white space, control characters and the characters of `also`.
-
-    A `-` or `>` that follows a `-` is encoded too, so that no value can end the comment.
-    """
-    out = []
-    for at, c in enumerate(value):
-        if c == "%" or c.isspace() or c in also or ord(c) < 0x20 or ord(c) == 0x7F or 0xD800 <= ord(c) < 0xE000:
-            out.append("".join(f"%{byte:02X}" for byte in c.encode("utf-8", "surrogateescape")))
-        elif c in "->" and at and value[at - 1] == "-":
-            out.append(f"%{ord(c):02X}")
-        else:
-            out.append(c)
-    return "".join(out)
+def _read_value(key: str, value: str) -> str:
+    """The value of a key from its form in a comment."""
+    return value if key in SPAN_KEYS else decode(value)
 
 
-def decode(value: str) -> str:
-    """Undo `encode`. A `%` without two hex digits after it stays as it is."""
-    if "%" not in value:
-        return value
-    raw = PERCENT.sub(lambda m: chr(int(m.group(1), 16)), "".join(
-        c if ord(c) < 0x80 else "".join(f"%{b:02X}" for b in c.encode("utf-8", "surrogateescape")) for c in value
-    ))  # fmt: skip
-    return raw.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+def _written_value(key: str, value: str) -> str:
+    """The value of a key as a comment holds it."""
+    return value if key in SPAN_KEYS else encode(value)
 
 
 def render_span(span: Span) -> str:
@@ -110,19 +98,20 @@ def render_span(span: Span) -> str:
 
 def parse_span(value: str) -> Span | None:
     """Undo `render_span`; None if the value is not of that form or its first line is 0 or after its last."""
-    match = SOURCE.match(value.strip())
+    match = SPAN.match(value.strip())
     if match is None:
         return None
-    first = int(match.group(2))
-    last = int(match.group(3) or first)
-    if 1 <= first <= last:
-        return Span(decode(match.group(1)), first, last, match.group(4) or "")
-    return None
+    first = int(match["first"])
+    last = int(match["last"] or first)
+    if not 1 <= first <= last:
+        return None
+    return Span(decode(match["path"]), first, last, match["blob"] or "")
 
 
 def cited_spans(meta: Meta) -> list[Span]:
     """The sources that the pairs of a comment name with `src`, in order; malformed ones are left out."""
-    return [span for key, value in meta if key == "src" and (span := parse_span(value))]
+    spans = (parse_span(value) for key, value in meta if key == "src")
+    return [span for span in spans if span is not None]
 
 
 def names_fact(meta: Meta, keys: Container[str], ident: str) -> bool:
@@ -141,7 +130,7 @@ def text_hash(text: str) -> str:
     """SHA-256 of the normalised text, as 64 hex digits. The trailer `Memory-Source` records it."""
     import hashlib  # loads OpenSSL, which most commands that read comments do not need
 
-    return hashlib.sha256(normalise(text).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(utf8(normalise(text))).hexdigest()
 
 
 def id_of_hash(digest: str) -> str:
@@ -153,24 +142,6 @@ def fact_id(text: str) -> str:
     """The id of a text (of a fact, a search hit, a part of a context): the first ID_LENGTH hex digits of its
     `text_hash`."""
     return id_of_hash(text_hash(text))
-
-
-def worst_origin(*values: str) -> str:
-    """The least trusted of the origins that `values` name: one of ORIGINS, or "" if they name none.
-
-    One value may name several origins (`web, user`). Letter case and character width do not matter. A word that is not
-    in ORIGINS counts as `web`, the least trusted: an unknown origin proves no trust.
-    """
-    words = [word for value in values for word in _ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold())]
-    origins = [word for word in words if word in ORIGINS]
-    if len(origins) < len(words):
-        return ORIGINS[-1]
-    return max(origins, key=ORIGINS.index, default="")
-
-
-def origin_of(meta: Iterable[tuple[str, str]]) -> str:
-    """The least trusted `origin` among the pairs of one comment or front matter; "" if they name none."""
-    return worst_origin(*(value for key, value in meta if key.casefold() == "origin"))
 
 
 @json_keys("line id text")

@@ -25,8 +25,9 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.git.worktree import locked
 from gitmem.memory import facts
-from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
+from gitmem.memory.fact import Fact, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, by_person, importance, pinned
+from gitmem.memory.percent_encoding import encode
 from gitmem.memory.rivals import MEMORY, PlacedFact, Rival, judge
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, log_date
 from gitmem.plural import counted

@@ -29,10 +29,11 @@ from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
-from gitmem.memory.fact import ABOUT, Fact, Meta, encode, fact_id, render_span, text_hash
+from gitmem.memory.fact import ABOUT, Fact, Meta, fact_id, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
+from gitmem.memory.percent_encoding import encode
 from gitmem.memory.recent_lines import RecentLines, is_comparable
 from gitmem.memory.rivals import (
     MEMORY,

@@ -20,7 +20,8 @@ from gitmem.errors import GitMemError, MissingFile, UsageError
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, Meta, encode
+from gitmem.memory.fact import Fact, Meta
+from gitmem.memory.percent_encoding import encode
 from gitmem.provenance import trailers
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.corrections import fact_at

@@ -26,9 +26,10 @@ from gitmem.json_values import json_keys
 from gitmem.memory import archiving
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, cited_spans, encode, fact_id, normalise, render_span, text_hash
+from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
+from gitmem.memory.percent_encoding import encode
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind, nfc_name

@@ -24,9 +24,10 @@ from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.deciding_words import without_deciding_words
-from gitmem.memory.fact import Fact, cited_spans, encode, fact_id, normalise, text_hash
+from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, text_hash
 from gitmem.memory.facts import Entry, parse_lines
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
+from gitmem.memory.percent_encoding import encode
 from gitmem.memory.relation import Kind as Relates
 from gitmem.memory.rivals import PlacedFact, judge, share_enough_words
 from gitmem.memory.similarity import adds_nothing, is_near_duplicate

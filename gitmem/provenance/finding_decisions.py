@@ -18,7 +18,7 @@ from gitmem.gate.tree_policies import worktree_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
-from gitmem.memory.fact import encode
+from gitmem.memory.percent_encoding import encode
 from gitmem.messages import Message
 from gitmem.provenance import trailers
 

@@ -11,7 +11,8 @@ from gitmem.errors import UsageError
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.fact import Fact, Meta, encode
+from gitmem.memory.fact import Fact, Meta
+from gitmem.memory.percent_encoding import encode
 from gitmem.provenance.corrections import Correction, MessageParts, Removal, as_usage_error, fact_at, message_of
 
 Plan = Callable[[Reading], CommitDraft[Fact]]

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.git.objects import Span
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import decode, encode, parse_span, render_span
+from gitmem.memory.fact import parse_span, render_span
+from gitmem.memory.percent_encoding import decode, encode
 
 SOURCE, REJECTED = "Memory-Source", "Memory-Rejected"
 AGENT, REASON, MODEL, CURSOR = "Memory-Agent", "Memory-Reason", "Memory-Model", "Memory-Cursor"

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import decode, parse_comment
+from gitmem.memory.fact import parse_comment
+from gitmem.memory.percent_encoding import decode
 from gitmem.text.terms import terms
 
 MIN_FACT_SHARE = 0.5  # least share of a fact's words in a line that says the same

@@ -27,7 +27,8 @@ from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Turn, dated
 from gitmem.json_values import json_keys
 from gitmem.memory import facts
-from gitmem.memory.fact import Meta, encode, fact_id
+from gitmem.memory.fact import Meta, fact_id
+from gitmem.memory.percent_encoding import encode
 from gitmem.memory.writing import LogEntry, append_entry, ensure_agent_passes, gated_entry
 from gitmem.plural import counted
 from gitmem.provenance import trailers

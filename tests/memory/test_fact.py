@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.fact import (
-    encode,
     fact_id,
     id_of_hash,
     normalise,
@@ -18,8 +17,9 @@ from gitmem.memory.fact import (
     render_comment,
     render_span,
     text_hash,
-    worst_origin,
-)  # fmt: skip
+)
+from gitmem.memory.origin import worst_origin
+from gitmem.memory.percent_encoding import decode, encode
 
 LINE = "- PoC phase 1 uses REST webhooks: easier to debug. <!-- mem type=decision src=memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f -->"
 
@@ -107,3 +107,14 @@ def test_no_value_can_end_its_comment() -> None:
     assert encode("a--b") == "a-%2Db" and encode("a->b") == "a-%3Eb"
     assert encode("-") == "-" and encode("a>b") == "a>b"
     assert encode("\udc80") == "%80"
+
+
+def test_a_lone_surrogate_that_is_no_byte_becomes_the_replacement_character() -> None:
+    assert encode("a\ud800b") == "a%EF%BF%BDb" and decode(encode("\udfff\udc80")) == "\ufffd\udc80"
+    assert decode("\ud800%20") == "\ufffd "
+    assert text_hash("\ud800") == text_hash("\ufffd")
+
+
+def test_bytes_that_are_not_utf8_come_back() -> None:
+    assert encode("a\udce9.md") == "a%E9.md" and decode("a%E9.md") == "a\udce9.md"
+    assert decode("%ED%95%9C글%zz") == "한글%zz"

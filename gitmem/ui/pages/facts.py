@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from starlette.responses import Response
 
 from gitmem.errors import GitMemError
-from gitmem.memory.fact import ORIGINS
+from gitmem.memory.origin import ORIGINS
 from gitmem.memory.writing import FACT_TYPES
 from gitmem.provenance.present_facts import AGES, ORDERS, STATES, TRUST_STATES, FactFilter, PresentFact
 from gitmem.search.hits import Hit
