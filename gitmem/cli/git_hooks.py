@@ -136,49 +136,51 @@ def gate(name: str, words: tuple[str, ...]) -> int:
     return Exit.DONE
 
 
-def gate_staged(run: GateRun) -> GateResult:
+def gate_staged(gate_run: GateRun) -> GateResult:
     """Scan the staged content, and the pushed commits if the pre-commit framework runs the hook at its pre-push stage.
 
     The result then names the hook "pre-push" if a finding in the pushed commits blocks.
     """
-    report = scan_staged(run.repo, run.today, paths=run.words, merging=run.hook == "pre-merge-commit")
+    report = scan_staged(
+        gate_run.repo, gate_run.today, paths=gate_run.words, merging=gate_run.hook == "pre-merge-commit"
+    )
     if not os.environ.get("PRE_COMMIT_TO_REF"):
-        return GateResult(run.hook, report)
-    pushed = scan_named_range(run.repo, run.today)
-    hook = "pre-push" if pushed.blocked else run.hook
+        return GateResult(gate_run.hook, report)
+    pushed = scan_named_range(gate_run.repo, gate_run.today)
+    hook = "pre-push" if pushed.blocked else gate_run.hook
     return GateResult(hook, merged_reports([report, pushed]))
 
 
-def gate_message(run: GateRun) -> GateResult:
+def gate_message(gate_run: GateRun) -> GateResult:
     """Scan the commit message. The hook commit-msg also scans the staged content if the hook pre-commit or
     pre-merge-commit may not run.
 
     Raises UsageError if Git names no file of the message.
     """
-    if not run.words:
+    if not gate_run.words:
         raise UsageError("commit-msg needs the message's file")
-    report = scan_message(run.repo, run.today, file=Path(run.words[0]))
-    if run.hook == "commit-msg":
-        broken = broken_hooks(run.repo)
-        report_broken_hooks(run.repo, broken)
+    report = scan_message(gate_run.repo, gate_run.today, file=Path(gate_run.words[0]))
+    if gate_run.hook == "commit-msg":
+        broken = broken_hooks(gate_run.repo)
+        report_broken_hooks(gate_run.repo, broken)
         if not broken.isdisjoint(("pre-commit", "pre-merge-commit")):
-            report = merged_reports([report, scan_staged(run.repo, run.today, merging=True)])
-    return GateResult(run.hook, report)
+            report = merged_reports([report, scan_staged(gate_run.repo, gate_run.today, merging=True)])
+    return GateResult(gate_run.hook, report)
 
 
-def gate_push(run: GateRun) -> GateResult:
+def gate_push(gate_run: GateRun) -> GateResult:
     """Scan the commits of a push, and print which hooks are broken. As for `scan_push`, Git names the pushed refs on
     standard input; if the pre-commit framework runs the hook, its variables name them (`scan_framework_push`)."""
-    report_broken_hooks(run.repo, broken_hooks(run.repo))
-    if FRAMEWORK in run.words:
-        return GateResult(run.hook, scan_framework_push(run.repo, run.today))
-    remote = next(iter(run.words), "")
-    return GateResult(run.hook, scan_push(run.repo, run.today, remote=remote))
+    report_broken_hooks(gate_run.repo, broken_hooks(gate_run.repo))
+    if FRAMEWORK in gate_run.words:
+        return GateResult(gate_run.hook, scan_framework_push(gate_run.repo, gate_run.today))
+    remote = next(iter(gate_run.words), "")
+    return GateResult(gate_run.hook, scan_push(gate_run.repo, gate_run.today, remote=remote))
 
 
-def gate_received(run: GateRun) -> GateResult:
+def gate_received(gate_run: GateRun) -> GateResult:
     """Scan the pushed commits, on the server; Git names the pushed refs on standard input."""
-    return GateResult(run.hook, scan_received(run.repo, run.today))
+    return GateResult(gate_run.hook, scan_received(gate_run.repo, gate_run.today))
 
 
 GATE_OF_HOOK: dict[str, Callable[[GateRun], GateResult]] = {

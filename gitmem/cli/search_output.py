@@ -161,7 +161,7 @@ def _unindexed_files(request: SearchRequest, repo: Repository) -> str:
         return ""  # the search answered: the index is replaced by somebody else just now
 
 
-def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
+def render(found: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
     """The hits for a person: place, topic and text; "" without hits. `query`: the question. `on`: in colour, with
     matched words marked.
 
@@ -169,7 +169,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
     """
     out = []
     marks = marked_words(query) if on else None
-    for hit in answer.hits:
+    for hit in found.hits:
         lines = line_range(hit.start_line, hit.end_line)
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(lines, 'line', on)}"
         if hit.kind:

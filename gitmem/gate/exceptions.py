@@ -140,7 +140,7 @@ def _baseline_rows(table: object) -> list[BaselineRow]:
         raise BadConfig(
             Message("{}: `rules` of '{}' are no lists of fingerprints", FILE, path), Message("mend {}", FILE)
         )
-    return [BaselineRow(path, rule, fingerprint) for rule, prints in rules.items() for fingerprint in prints]
+    return [BaselineRow(path, rule, one) for rule, prints in rules.items() for one in prints]
 
 
 def _entry(number: int, row: object) -> Entry:

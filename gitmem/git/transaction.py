@@ -300,10 +300,10 @@ def replaced(
     if recorded:
         drop_record(repo)
     if undoable:
-        commit = ""
+        new_head = ""
         if before is not None and repo.head() != before.head:
-            commit = repo.head() or ""
-        undo_record.remember(repo, noted, wanted, commit)
+            new_head = repo.head() or ""
+        undo_record.remember(repo, noted, wanted, new_head)
 
 
 def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:

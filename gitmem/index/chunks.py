@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gitmem.index.db.values import BlobRow, ChunkRow, Cut, Shape
 from gitmem.index.line_records import HEADING
-from gitmem.index.units import Unit, pack, units
+from gitmem.index.units import Unit, pack, units_of
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.front_matter import items_of
@@ -292,7 +292,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 shown[number - first] = ""
         title, text = "\n".join(above), "\n".join(shown)
         identity = hashlib.sha256(f"{owner}{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
-        own_units = units([(position, statements[position]) for position in own], shown, first)
+        own_units = units_of([(position, statements[position]) for position in own], shown, first)
         steps = [terms(text) for text in above]
         title_words = list(chain.from_iterable(steps))
         body_words = list(chain.from_iterable([unit.words for unit in own_units]))

@@ -26,11 +26,11 @@ class History:
     commits, "" if it is current. `notes`: for the person.
     """
 
-    def __init__(self, index: Index | None, tips: Sequence[Tip], stale: str, notes: Sequence[str]) -> None:
-        self.index, self.tips, self.stale, self.notes = index, tips, stale, notes
+    def __init__(self, index: Index | None, own_tips: Sequence[Tip], stale: str, notes: Sequence[str]) -> None:
+        self.index, self.tips, self.stale, self.notes = index, own_tips, stale, notes
         self.norms = b""
         if index is not None:
-            self.norms = _joint_norms(index, tips)
+            self.norms = _joint_norms(index, own_tips)
 
     def close(self) -> None:
         """Close the index and the other clones."""

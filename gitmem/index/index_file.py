@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class IndexKeeper(Protocol):
     """Keeps an index open between searches (`kept_index.KeptIndex`)."""
 
-    def open(self, directory: Path) -> Index | None:
+    def open(self, folder: Path) -> Index | None:
         """As `open_index`, or the index that is open."""
 
     def holds(self, index: IndexReader) -> bool:

@@ -27,19 +27,19 @@ class KeptIndex:
         self._index: Index | None = None
         self._file: FileId | None = None
 
-    def open(self, directory: Path) -> Index | None:
+    def open(self, folder: Path) -> Index | None:
         """The open index if its file is still the same; otherwise closes that one and opens as `open_index`. A frozen
         index is not kept: the caller closes an index that `holds` denies. Raises as `open_index`."""
-        if self._index is not None and self._file == _file_id(directory) and self._index.path.parent == directory:
+        if self._index is not None and self._file == _file_id(folder) and self._index.path.parent == folder:
             try:
-                if ensure_ours(directory):
+                if ensure_ours(folder):
                     return self._index
             except IndexUnusable:
                 self.close()
                 raise
         self.close()
-        self._file = _file_id(directory)
-        index = open_index(directory)
+        self._file = _file_id(folder)
+        index = open_index(folder)
         # A frozen index never shows a later change, so it must be opened again for every search.
         if index is None or index.frozen or self._file is None:
             return index

@@ -57,10 +57,10 @@ _UNINDEXED = frozenset((Form.BLANK, Form.RULE, Form.COMMENT, Form.FRONT_MATTER))
 
 def split(lines: Sequence[str]) -> list[Unit]:
     """The units of a whole text, one for each statement; `lines` are its lines."""
-    return units(enumerate(read(lines)), lines, 1)
+    return units_of(enumerate(read(lines)), lines, 1)
 
 
-def units(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: int) -> list[Unit]:
+def units_of(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: int) -> list[Unit]:
     """The units of a chunk, in order. Every term is in exactly one unit.
 
     `found`: (position in the document, statement) of the statements with a line in the chunk. `shown`: the lines of the

@@ -185,12 +185,12 @@ def without_ignored(repo: Repository, plan: Plan) -> Plan:
     )
 
 
-def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
-    """Raise UsageError if `source` is not a folder, or if one of the folders contains the other. `kind`: the subcommand
+def ensure_elsewhere(source: Path, here: Path, subcommand: str) -> None:
+    """Raise UsageError if `source` is not a folder, or if one of the folders contains the other. `subcommand`: that
     of `git mem import`, for the hint."""
     top, target = Path(os.path.expanduser(source)), here.resolve()
     if not top.is_dir():
-        raise UsageError(f"there is no folder '{source}'", f"git mem import {kind} FOLDER --dry-run")
+        raise UsageError(f"there is no folder '{source}'", f"git mem import {subcommand} FOLDER --dry-run")
     top = top.resolve()
     if target.is_relative_to(top) or top.is_relative_to(target):
         raise UsageError("a memory is not imported from itself", "name a folder outside of it")

@@ -573,9 +573,9 @@ def record_of_step(step: CommitStep, outcome: Outcome, agent: str, by: str, *, l
     if len(step.approved) == 1:
         reason = step.approved[0].operation.reason or "it outlasts its day"
     rewrite = ""
-    replaced = sum(item.old is not None for item in step.approved)
-    if len(step.moved) + replaced >= BULK_LINES:
-        rewrite = f"{replaced} replaced, {len(step.moved)} archived by promotion"
+    replaced_facts = sum(item.old is not None for item in step.approved)
+    if len(step.moved) + replaced_facts >= BULK_LINES:
+        rewrite = f"{replaced_facts} replaced, {len(step.moved)} archived by promotion"
     return trailers.CommitRecord(
         sources=tuple(links),
         model=outcome.model,

@@ -449,10 +449,10 @@ def _read_evidence(
             promotions = _promotions(repo, {text_hash(fact.text) for _, _, fact in rows}, ledger)
             return Evidence(ledger.sources, promotions, _writers(repo, head, [fact for _, _, fact in rows]))
         case By.COMMIT:
-            commit = repo.commit(repo.resolve(selector.value))
-            links = trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
+            selected = repo.commit(repo.resolve(selector.value))
+            links = trailers.links(trailers.memory_trailers(selected.message), trailers.SOURCE)
             linked = frozenset(link.sha256 for link in links)
-            added, added_texts = _additions(repo, commit)
+            added, added_texts = _additions(repo, selected)
             evidence = Evidence(ledger.sources, linked=linked, added=added, added_texts=added_texts)
             spans = (span for _, _, fact in rows for span in evidence.spans(fact))
             oids = dict.fromkeys(span.blob for span in spans if span.blob and added.get(span.path))
@@ -474,13 +474,13 @@ def _writers(repo: Repository, head: str, facts: Iterable[Fact]) -> dict[str, Se
     return {ident: block for ident, block in rows.items() if block}
 
 
-def _additions(repo: Repository, commit: Commit) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+def _additions(repo: Repository, adding: Commit) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
     """(path of a Markdown file -> lines that the commit added, texts of the facts of long-term memory that it added). A
     fact that it only moved, as to the archive, is not added."""
     added: dict[str, frozenset[str]] = {}
     texts: set[str] = set()
     texts_before: set[str] = set()
-    for change in repo.changes("".join(commit.parents[:1]), commit.oid):
+    for change in repo.changes("".join(adding.parents[:1]), adding.oid):
         if not change.path.endswith(".md") or not change.new_oid.strip("0"):
             continue
         old: list[str] = []
@@ -502,10 +502,10 @@ def _superseded_fact(repo: Repository, oid: str, path: str, fact: Fact, removed_
     ident = fact.get("supersedes")
     if not ident or not oid or any(removed.startswith(ident) for removed in removed_ids):
         return None
-    commit = repo.commit(oid)
-    if not commit.parents:
+    superseding = repo.commit(oid)
+    if not superseding.parents:
         return None
-    for entry in repo.entries(commit.parents[0], [path]):
+    for entry in repo.entries(superseding.parents[0], [path]):
         before = memory_facts.parse(repo.read(entry.oid)).find(ident)
         if before:
             return before.fact

@@ -252,7 +252,7 @@ def _commits_of(repo: Repository, paths: Sequence[str]) -> tuple[str, ...]:
     head = repo.head()
     if not head:
         return ()
-    return tuple(dict.fromkeys(commit.oid for path in paths for commit in repo.log([head], [path], limit=1)))
+    return tuple(dict.fromkeys(newest.oid for path in paths for newest in repo.log([head], [path], limit=1)))
 
 
 def _text(data: bytes | None) -> str:

@@ -36,7 +36,7 @@ NOUN_LENGTH = 130_000
 
 def _normalized(lists: Iterable[Iterable[str]]) -> frozenset[str]:
     """All words of several lists, in Unicode form NFKC, as `words` returns them."""
-    return frozenset(normalize("NFKC", word) for words in lists for word in words)
+    return frozenset(normalize("NFKC", word) for one in lists for word in one)
 
 
 # Words that a person says to an agent between two requests, such as thanks.

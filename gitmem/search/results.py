@@ -51,12 +51,12 @@ def excerpt(text: str, query: str) -> list[str]:
         if counts[best]:
             before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES)
         after = len(lines) - before - MAX_SHOWN_LINES
-    shown = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
+    rows = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
     if before:
-        shown.insert(0, f"... {before} lines before")
+        rows.insert(0, f"... {before} lines before")
     if after:
-        shown.append(f"... {after} more lines")
-    return shown
+        rows.append(f"... {after} more lines")
+    return rows
 
 
 def shortened(text: str, query: str) -> str:
@@ -92,12 +92,12 @@ def _without_long_lines(text: str, query: str) -> tuple[str, int]:
             begin = _densest(line, marks, MAX_PASSAGE_CHARACTERS)
         end = begin + MAX_PASSAGE_CHARACTERS
         cut += max(0, len(line) - MAX_PASSAGE_CHARACTERS)
-        shown = line[begin:end]
+        part = line[begin:end]
         if begin:
-            shown = f"…{shown}"
+            part = f"…{part}"
         if end < len(line):
-            shown += "…"
-        lines.append(shown)
+            part += "…"
+        lines.append(part)
     return "\n".join(lines), cut
 
 

@@ -188,16 +188,16 @@ class Mirrors:
                 raise
             raise _missing() from error
         finally:
-            closing: list[Repository] = []
+            to_close: list[Repository] = []
             with self._lock:
                 if succeeded:
                     self._idle.setdefault(key, []).append(repo)
                     self._idle.move_to_end(key)
                     while len(self._idle) > MAX_OPEN:
-                        closing += self._idle.popitem(last=False)[1]
+                        to_close += self._idle.popitem(last=False)[1]
                 else:
-                    closing.append(repo)
-            for each in closing:
+                    to_close.append(repo)
+            for each in to_close:
                 each.close()
 
     def close(self, tenant: int | None = None, repository: int | None = None) -> None:
@@ -206,8 +206,8 @@ class Mirrors:
             keys = list(self._idle)
             if tenant is not None and repository is not None:
                 keys = [(tenant, repository)]
-            closing = [repo for key in keys for repo in self._idle.pop(key, ())]
-        for repo in closing:
+            to_close = [repo for key in keys for repo in self._idle.pop(key, ())]
+        for repo in to_close:
             repo.close()
 
 

@@ -90,8 +90,8 @@ def named_days(text: str, now: datetime) -> Days | None:
 def start_of(text: str, now: datetime) -> datetime | None:
     """The moment at which the time `text` begins: the moment itself for one like `2 hours ago`, else midnight of its
     first day. None if the whole text is not a time; an ISO time is none here, unlike in `end_of`."""
-    if (end_of := _to_the_minute(text, now)) is not None:
-        return end_of
+    if (minute := _to_the_minute(text, now)) is not None:
+        return minute
     days = named_days(text, now)
     if days is None or days.first is None:
         return None
@@ -164,8 +164,8 @@ def _of_week(text: str, today: date) -> Days | None:
 def end_of(text: str, now: datetime) -> datetime | None:
     """The moment at which the time `text` ends: the moment itself for `2 hours ago` and for an ISO time, else the last
     microsecond of its last day. None if the whole text is not a time."""
-    if (end_of := _to_the_minute(text, now)) is not None:
-        return end_of
+    if (minute := _to_the_minute(text, now)) is not None:
+        return minute
     days = named_days(text, now)
     if days is not None and days.last is not None:
         return datetime.combine(days.last, time.max, now.tzinfo)

@@ -35,7 +35,7 @@ def stacked_bar(values: Mapping[str, float], whole: float, order: Sequence[str])
     There are SHADE_COUNT fills, which then repeat.
     """
     pieces, start = [], 0.0
-    shades = {name: number for number, name in enumerate(order)}
+    shades = {name: index for index, name in enumerate(order)}
     positive = [(name, value) for name, value in values.items() if value > 0]
     for name, value in positive:
         width = 100 * value / whole if whole else 0.0
@@ -77,14 +77,14 @@ def column_chart(names: Sequence[str], rows: Sequence[Sequence[float]]) -> Chart
         top = 6
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     drawn, tops = [], []
-    for number, row in enumerate(rows):
+    for index, row in enumerate(rows):
         parts, y = [], float(HEIGHT - BOTTOM)
         for fill, value in enumerate(row):
             height = _height(value, top)
             y -= height
             parts.append((round(y, 1), round(height, 1), fill))
-        tops.append((round(LEFT + (number + 0.5) * step, 1), round(y, 1), sum(row)))
-        drawn.append(Column(round(LEFT + number * step + step * 0.15, 1), round(step * 0.7, 1), tuple(parts)))
+        tops.append((round(LEFT + (index + 0.5) * step, 1), round(y, 1), sum(row)))
+        drawn.append(Column(round(LEFT + index * step + step * 0.15, 1), round(step * 0.7, 1), tuple(parts)))
     return Chart(tuple(drawn), (), (), _ticks(top), _labels(names, step), _numbers(tops))
 
 
@@ -95,11 +95,11 @@ def line_chart(names: Sequence[str], values: Sequence[float | None], most: float
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     runs: list[list[tuple[float, float]]] = [[]]
     tops = []
-    for number, value in enumerate(values):
+    for index, value in enumerate(values):
         if value is None:
             runs.append([])
         else:
-            x, y = round(LEFT + (number + 0.5) * step, 1), round(HEIGHT - BOTTOM - _height(value, top), 1)
+            x, y = round(LEFT + (index + 0.5) * step, 1), round(HEIGHT - BOTTOM - _height(value, top), 1)
             runs[-1].append((x, y))
             tops.append((x, y, value))
     lines = tuple(" ".join(f"{x},{y}" for x, y in run) for run in runs if len(run) > 1)
@@ -140,8 +140,8 @@ def _labels(names: Sequence[str], step: float) -> tuple[tuple[float, str, bool],
     widest = max((len(name) for name in names), default=0) * LETTER_WIDTH
     is_crowded = any((b - a) * step < widest for (a, _), (b, _) in pairwise(chosen))
     return tuple(
-        (_inside(LEFT + (number + 0.5) * step, name), name, not (is_crowded and place % 2))
-        for place, (number, name) in enumerate(chosen)
+        (_inside(LEFT + (index + 0.5) * step, name), name, not (is_crowded and place % 2))
+        for place, (index, name) in enumerate(chosen)
     )
 
 

@@ -179,7 +179,7 @@ def passage(text: str, limit: int, marks: re.Pattern[str] | None = None) -> Page
     of `marks` become `<mark>` elements."""
 
     def to_html(masked: str) -> Markup:
-        whole = "\n".join(without_list_marker(line) for line in masked.split("\n"))
+        whole = "\n".join(without_list_marker(row) for row in masked.split("\n"))
         if marks is None:
             return escape(visible(_shortened(whole, limit)))
         match = marks.search(whole)

@@ -180,14 +180,14 @@ def _own_questions(repo: Repository) -> Path:
 
 
 def _answerable_questions(
-    repo: Repository, config: Config, questions: Sequence[LabelledQuestion], commit: str
+    repo: Repository, config: Config, labelled: Sequence[LabelledQuestion], commit: str
 ) -> list[LabelledQuestion]:
     """The questions without those about a fact that `commit` ("" for the work tree) lacks; the number of removed ones
     is printed. Raises GitMemError if no question is left."""
     places = FactPlaces(repo, config, commit)
-    asked = [question for question in questions if not question.fact or places.find(question.fact)]
-    if len(asked) < len(questions):
-        dropped = counted(len(questions) - len(asked), "question")
+    asked = [question for question in labelled if not question.fact or places.find(question.fact)]
+    if len(asked) < len(labelled):
+        dropped = counted(len(labelled) - len(asked), "question")
         say(f"{dropped} left out: the fact is there no more (git mem eval --make)")
     if not asked:
         raise GitMemError("no question is about a fact that is there", "git mem eval --make")
@@ -205,14 +205,14 @@ def _evaluate(options: EvalOptions) -> int:
     if options.compare and (options.ab or options.what_if):
         raise UsageError("--compare goes without --ab and --what-if")
     repo, config = open_here()
-    questions = _read(options.qrels or _own_questions(repo), evaluation.read_questions)
+    labelled = _read(options.qrels or _own_questions(repo), evaluation.read_questions)
     variants = evaluation.variants(config, options.ab)
     moment = now()
     query = Query(
         "", commit=commit_at(repo, options.at, moment), lane=Lane(options.lane),
         history="with" if options.history else "",
     )  # fmt: skip
-    asked = _answerable_questions(repo, config, questions, query.commit)
+    asked = _answerable_questions(repo, config, labelled, query.commit)
     if missing := evaluation.missing_files(repo, asked, query.commit):
         say(f"note: not in this memory, so never found: {first_names(missing, MAX_MISSING_PATHS)}")
 

@@ -19,7 +19,8 @@ from gitmem.git.opening import Repository
 from gitmem.index import indexer
 from gitmem.json_values import json_object
 from gitmem.plural import counted
-from gitmem.provenance import corrections, erasure, purge
+from gitmem.provenance import corrections, erasure
+from gitmem.provenance import purge as history_purge
 from gitmem.provenance.corrections import Correction
 from gitmem.provenance.erasure import Erasure
 from gitmem.provenance.purge import Purge, Target
@@ -92,7 +93,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
     """Purge after a question, or with `dry_run` print what would be purged. Returns 1 if the text is still somewhere,
     else 0. Raises UsageError if nobody can be asked, Refused if the answer is no."""
     if dry_run or ask:
-        planned = purge.plan_purge(repo, config, target)
+        planned = history_purge.plan_purge(repo, config, target)
         if not (dry_run and as_json):
             _show_plan(planned)
         if dry_run:
@@ -105,7 +106,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
             raise UsageError("a purge cannot be undone, and nobody is here to confirm it", "--dry-run, then --yes")
         if not click.confirm("rewrite the history of this clone?", err=True):
             raise Refused("nothing was changed")
-    done = purge.purge(repo, config, target, lambda fresh: indexer.refresh(fresh, config))
+    done = history_purge.purge(repo, config, target, lambda fresh: indexer.refresh(fresh, config))
     values = delete_containing(repo.common_dir, done.texts)
     if as_json:
         write_json(_purge_value(done, values))

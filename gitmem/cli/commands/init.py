@@ -131,14 +131,19 @@ def _lay_out(options: InitOptions) -> None:
     notes = _notes(place, options.adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
     daily: list[str] = []
-    settings = ""
+    new_settings = ""
     if adopted and notes:
         daily = [pattern for pattern, _ in notes.daily]
-        settings = settings_text(_settings_now(place), daily, notes.hosts)
-    daily = _patterns_in_settings(settings, daily)
+        new_settings = settings_text(_settings_now(place), daily, notes.hosts)
+    daily = _patterns_in_settings(new_settings, daily)
     templates = not _is_code(place) if options.templates is None else options.templates
     done = create_memory_files(
-        place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
+        place,
+        os.environ,
+        options.lang or _locale(),
+        settings=new_settings,
+        templates=templates,
+        dry_run=options.dry_run,
     )
     accepts = (adopted or options.adopt) and not place.new and not options.dry_run
     accepted = accept_head(done.root) if accepts else 0
@@ -169,8 +174,8 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
     if options.adopt is not None or options.templates:
         raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
     folder = folder_name(options.inside)
-    settings = folder_settings_text(_settings_now(place), folder)
-    done = create_memory_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
+    new_settings = folder_settings_text(_settings_now(place), folder)
+    done = create_memory_folder(place, os.environ, folder, new_settings, dry_run=options.dry_run)
     accepted = 0 if place.new or options.dry_run else accept_head(done.root)
     paths = [file.path for file in done.written]
     if options.as_json:
@@ -271,9 +276,9 @@ def _settings_now(place: Place) -> str:
         raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
 
 
-def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
+def _patterns_in_settings(text_of_settings: str, daily: Sequence[str]) -> list[str]:
     """Of the patterns of daily logs `daily`, those that the text of the settings has; a note names the others."""
-    lacking = lacking_patterns(settings, daily)
+    lacking = lacking_patterns(text_of_settings, daily)
     if lacking:
         text = json.dumps(lacking, ensure_ascii=False)
         say(f"note: .gitmem.toml has a [memory] table already: add {text} to its daily by hand to have these logs read")

@@ -50,12 +50,10 @@ def _settings(context: click.Context) -> Settings:
 
 @command.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--repository", "repositories", multiple=True, metavar="PATH|URL", help="Index this one; may be repeated."
-)
+@click.option("--repository", "addresses", multiple=True, metavar="PATH|URL", help="Index this one; may be repeated.")
 @click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Where to listen.")
 @click.pass_context
-def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], port: int) -> int:
+def dev(context: click.Context, folder: Path, addresses: tuple[str, ...], port: int) -> int:
     """Try it on this machine, with a PostgreSQL in FOLDER.
 
     Makes one tenant and prints a token; Ctrl-C ends server and database.
@@ -68,13 +66,13 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
     with development(folder, port, say) as settings:
         with administration(settings.secret("OWNER_DATABASE_URL")) as owner:
             tenant = owner.tenant(DEV_TENANT, make=True)
-            for place in repositories:
+            for place in addresses:
                 local = Path(place).expanduser()
                 address = os.path.abspath(local) if local.exists() else place
                 owner.add_repository(tenant, os.path.basename(address.rstrip("/")).removesuffix(".git"), address)
             owner.revoke(tenant, "dev")
-            token = owner.new_token(tenant, "dev", "admin", (), 0, now())
-        write(f"address  http://127.0.0.1:{port}\ntoken    {token}\n")
+            new_token = owner.new_token(tenant, "dev", "admin", (), 0, now())
+        write(f"address  http://127.0.0.1:{port}\ntoken    {new_token}\n")
         say(f"git mem search --server http://127.0.0.1:{port} WORDS, with GITMEM_SERVER_TOKEN set; Ctrl-C ends it")
         serve(settings)
     return Exit.DONE

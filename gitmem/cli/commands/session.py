@@ -383,19 +383,19 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
     data, changed = mask_transcript(data, lambda text: redact(text, "transcript", Policy(), only_secrets=True))
     if changed:
         say(f"git mem: a secret was masked in {changed} of its entries")
-    place = source if in_place else target
-    if place is None:
+    result = source if in_place else target
+    if result is None:
         sys.stdout.buffer.write(data)
         return
-    place = writable_file(place)
-    temporary = place.with_name(f".{place.name}.gitmem-{os.getpid()}")
+    result = writable_file(result)
+    temporary = result.with_name(f".{result.name}.gitmem-{os.getpid()}")
     try:
         temporary.write_bytes(data)
         os.chmod(temporary, 0o600)
-        os.replace(temporary, place)
+        os.replace(temporary, result)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise GitMemError(f"cannot write '{place}': {error.strerror}") from None
+        raise GitMemError(f"cannot write '{result}': {error.strerror}") from None
 
 
 @command.command("start")

@@ -174,12 +174,12 @@ def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
     The output of our own commands is shown without the lines that say what to type next, because setup does that step
     itself. `quiet`: show no output.
     """
-    command, stdout = list(words), None
+    argv, stdout = list(words), None
     if words[0] == "git-mem":
-        command, stdout = [sys.executable, "-P", "-m", "gitmem", *words[1:]], subprocess.PIPE
+        argv, stdout = [sys.executable, "-P", "-m", "gitmem", *words[1:]], subprocess.PIPE
     if quiet:
         stdout = subprocess.DEVNULL
-    done = subprocess.run(command, cwd=folder if folder.is_dir() else None, stdout=stdout, check=False)
+    done = subprocess.run(argv, cwd=folder if folder.is_dir() else None, stdout=stdout, check=False)
     for line in (done.stdout or b"").decode("utf-8", "replace").splitlines(keepends=True):
         if not line.startswith(NEXT):
             write(line)

@@ -66,8 +66,8 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         say_if_detached(repo, done.commit if not done.branch else "")
         if done.committed_since:
             committed = [file for file in done.files if file.path in done.committed_since]
-            command = _commit_of(done.committed_since, rewrite=any(rewrites(file, config) for file in committed))
-            say(f"HEAD still has it: {command} takes it out there")
+            commit_command = _commit_of(done.committed_since, rewrite=any(rewrites(file, config) for file in committed))
+            say(f"HEAD still has it: {commit_command} takes it out there")
         if done.merge:
             say(f"the branch counts as merged: git revert {done.commit[:12]} brings it back")
         if done.subject.startswith(PROMOTES):
@@ -86,12 +86,12 @@ def _since(plan: Undo) -> str:
 def _commit_of(paths: Sequence[str], *, rewrite: bool) -> str:
     """The command that commits these files as they are now; for many files, one that commits all changed files.
     `rewrite`: the gate asks for a reason."""
-    command = "git commit"
+    commit_command = "git commit"
     if rewrite:
-        command += f" --trailer '{REWRITE_TRAILER}: undone'"
+        commit_command += f" --trailer '{REWRITE_TRAILER}: undone'"
     if len(paths) <= MAX_NAMED_PATHS:
-        return f"{command} -- {shlex.join(paths)}"
-    return f"{command} -a"
+        return f"{commit_command} -- {shlex.join(paths)}"
+    return f"{commit_command} -a"
 
 
 def _show(plan: Undo) -> None:

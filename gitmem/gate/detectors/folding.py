@@ -73,11 +73,15 @@ def _one_to_one() -> dict[int, int | str]:
     for first, last in blocks:
         for code in range(first, last):
             char = chr(code)
-            plain = unicodedata.normalize("NFKD", char)
-            if len(plain) > 1 and plain[0].isascii() and all(unicodedata.combining(c) for c in plain[1:]):
-                plain = plain[0]
-            if len(plain) == 1 and plain != char and unicodedata.category(plain) != "Mn":
-                table[code] = plain
+            decomposed = unicodedata.normalize("NFKD", char)
+            if (
+                len(decomposed) > 1
+                and decomposed[0].isascii()
+                and all(unicodedata.combining(c) for c in decomposed[1:])
+            ):
+                decomposed = decomposed[0]
+            if len(decomposed) == 1 and decomposed != char and unicodedata.category(decomposed) != "Mn":
+                table[code] = decomposed
     for first in (0x1F150, 0x1F170):  # negative circled and squared capitals have no decomposition
         table.update({first + i: chr(65 + i) for i in range(26)})
     for source in (_SMALL_CAPS, _PLAIN_PUNCTUATION, _LETTERS):

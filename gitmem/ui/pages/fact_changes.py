@@ -229,9 +229,9 @@ def _current_version(view: View, form: Form, was: PresentFact | None) -> Present
         return same
     path, before = rows[0].path, memory_facts.parse(view.repo.read(was.blob)).facts
     changes = compare_facts({path: before}, {path: [row.fact for row in rows]}, view.today)
-    new = next((change.new for change in changes if change.old and change.old.line == was.fact.line), None)
+    new = next((row.new for row in changes if row.old and row.old.line == was.fact.line), None)
     if new is None:  # an entirely different text: the only added fact with the same comment
-        added = [change.new for change in changes if not change.old and change.new]
+        added = [row.new for row in changes if not row.old and row.new]
         same_comment = [fact for fact in added if fact.meta == was.fact.meta]
         if len(same_comment) != 1:
             return None

@@ -106,7 +106,9 @@ def _session_page(view: View, name: str, found: Sequence[Receipt], episode_of: M
     counts = Counter(part for receipt in rows for part in set(receipt.parts))
     facts = sorted((row for row in view.facts.rows if row.fact.id in counts), key=lambda row: -counts[row.fact.id])
     ledger = read_ledger(view.repo, list(filter(None, [view.repo.head()])))
-    left = {(path, fact.id) for path, fact in facts_from(view.repo, Selector(By.SESSION, written_session(name)), ledger)}
+    left = {
+        (path, fact.id) for path, fact in facts_from(view.repo, Selector(By.SESSION, written_session(name)), ledger)
+    }
     episode = _episode(name, episode_of)
     return view.render(
         "session.html", session=_session(name, rows, sum(row.total for row in rows), episode),

@@ -141,10 +141,10 @@ def _month(day: date, days: Mapping[date, int]) -> Month:
     """The month of a day. `days`: day -> number of its files, for all days with any."""
     first = day.replace(day=1)
     last = first.replace(day=calendar.monthrange(day.year, day.month)[1])
-    dates = (first + timedelta(days=number) for number in range(last.day))
+    days_of_month = [first + timedelta(days=number) for number in range(last.day)]
     before = max((other for other in days if other < first), default=None)
     after = min((other for other in days if other > last), default=None)
-    return Month(first, tuple((date, days.get(date, 0)) for date in dates), before, after)
+    return Month(first, tuple((each, days.get(each, 0)) for each in days_of_month), before, after)
 
 
 def _changes_of_day(view: View, day: date) -> DayChanges:

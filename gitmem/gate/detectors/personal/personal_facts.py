@@ -162,10 +162,10 @@ def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
                 yield match.span()
 
 
-def _spread(places: list[int]) -> Iterator[int]:
+def _spread(positions: list[int]) -> Iterator[int]:
     """The places without those less than 40 characters after the last one that is kept, since both would be read
     together."""
     at = 0
-    while at < len(places):
-        yield places[at]
-        at = bisect_left(places, places[at] + 40)
+    while at < len(positions):
+        yield positions[at]
+        at = bisect_left(positions, positions[at] + 40)

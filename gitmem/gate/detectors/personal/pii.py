@@ -347,17 +347,17 @@ def _long_numbers(raw: str) -> Iterator[re.Match[str]]:
 
 def _windows(raw: str) -> Iterator[tuple[int, int, bool]]:
     """(start, end, whether it has _FEWEST digits) of the text around each long number, joined where they overlap."""
-    first, last, numbered = -1, -1, False
+    first, last, has_number = -1, -1, False
     for number in _long_numbers(raw):
         start, end = number.span()
         many = end - start > 40 or len(_DIGIT.findall(number.group())) >= _FEWEST
         if start - _BEFORE > last:
             if last >= 0:
-                yield first, last, numbered
-            first, numbered = max(0, start - _BEFORE), False
-        last, numbered = end + 36, numbered or many
+                yield first, last, has_number
+            first, has_number = max(0, start - _BEFORE), False
+        last, has_number = end + 36, has_number or many
     if last >= 0:
-        yield first, last, numbered
+        yield first, last, has_number
 
 
 BLOCK, WARN = Severity.BLOCK, Severity.WARN

@@ -21,7 +21,7 @@ _LOGINS = frozenset(["user", "username", "login", "account"])
 _LABEL = "[password]"  # a label in brackets, or our mask
 
 
-def cells(text: str) -> Iterator[tuple[str, int, int]]:
+def password_cells(text: str) -> Iterator[tuple[str, int, int]]:
     """(rule, start, end) of the passwords in the Markdown tables of a text."""
     if "|" not in text:
         return

@@ -305,7 +305,7 @@ def _matches(text: str) -> Iterator[tuple[str, int, int]]:
         password_pairs.addresses(text, low),
         _named(text, low),
         password_pairs.pairs(text, low),
-        password_tables.cells(text),
+        password_tables.password_cells(text),
         (("password-note", *span) for span in passphrases.codes(low)),
         (("password-note", *span) for span in passphrases.named_by_tools(low)),
     )

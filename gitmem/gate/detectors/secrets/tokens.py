@@ -169,9 +169,9 @@ def _beginnings_in(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str,
             at = opening.start()
             for start in by_two.get(text[at : at + 2], ()):
                 if text.startswith(start, at, last):
-                    places = seen.setdefault(start, [])
-                    if len(places) < _MAX_OCCURRENCES:
-                        places.append(at)
+                    occurrences = seen.setdefault(start, [])
+                    if len(occurrences) < _MAX_OCCURRENCES:
+                        occurrences.append(at)
     return sorted(seen.items(), key=lambda item: order[item[0]])
 
 
@@ -187,14 +187,14 @@ def _article(vendor: str) -> str:
 def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
     """The parts of a text around the literals, in order, joined where they overlap, since a secret may reach from
     one into the next."""
-    places: list[int] = []
+    occurrences: list[int] = []
     for literal in literals:
         at = low.find(literal)
-        while at >= 0 and len(places) < _MAX_OCCURRENCES:
-            places.append(at)
+        while at >= 0 and len(occurrences) < _MAX_OCCURRENCES:
+            occurrences.append(at)
             at = low.find(literal, at + len(literal))
     windows: list[tuple[int, int]] = []
-    for at in sorted(places):
+    for at in sorted(occurrences):
         first, last = max(0, at - _BEFORE - 1), min(len(low), at + _AFTER)
         if windows and first <= windows[-1][1]:
             windows[-1] = (windows[-1][0], last)
@@ -255,20 +255,20 @@ def _rows_of() -> dict[str, list[int]]:
 
 def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
     """The secrets that have a form of `shapes.txt`, by the order of the table. Spans may overlap."""
-    low, runs = candidates.low, candidates.runs
+    low = candidates.low
     present = _present(low, "\n".join([low[first:last] for first, last in candidates.hot]))
-    long = [run for run in runs if run[1] - run[0] >= 32]
+    long = [run for run in candidates.runs if run[1] - run[0] >= 32]
     rows = {row for literal in present for row in _rows_of()[literal]}
     if long:
         rows.update(_rows_of()[""])
     for row in sorted(rows):
         shape = shapes()[row]
         rule = shape.rule
-        places = long
+        windows = long
         if shape.literals:
-            places = _windows(low, shape.literals)
+            windows = _windows(low, shape.literals)
         pattern = _shape_pattern(row)
-        for first, last in places:
+        for first, last in windows:
             for match in pattern.finditer(text, first, last):
                 start, end = match.span("secret")
                 value = match.group("secret")
