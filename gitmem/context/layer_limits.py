@@ -68,6 +68,7 @@ DEFAULTS: Mapping[Layer, LayerLimits] = {
 SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, Layer.HISTORY: 0.8, Layer.EPISODE: 0.70}
 
 
+MAX_DIGITS = 9  # of a number in a setting
 SETTING_FIELDS = {"limit": "max_parts", "budget": "tokens", "item": "part_tokens"}  # word of a setting -> field
 
 
@@ -90,7 +91,7 @@ def limits_of_layers(settings: Iterable[str]) -> dict[Layer, LayerLimits]:
     """
     limits = dict(DEFAULTS)
     for text in settings:
-        name, *words = text.split()[:8] or [""]
+        name, *words = text.split() or [""]
         if name not in tuple(Layer):
             raise _bad_setting(text, f"no layer '{name}'")
         layer = Layer(name)
@@ -98,8 +99,8 @@ def limits_of_layers(settings: Iterable[str]) -> dict[Layer, LayerLimits]:
             key, _, value = word.partition("=")
             if word in ("on", "off"):
                 limits[layer] = replace(limits[layer], on=word == "on")
-            elif key in SETTING_FIELDS and value.isascii() and value.isdigit():
-                changed: dict[str, Any] = {SETTING_FIELDS[key]: int(value[:9])}
+            elif key in SETTING_FIELDS and value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS:
+                changed: dict[str, Any] = {SETTING_FIELDS[key]: int(value)}
                 limits[layer] = replace(limits[layer], **changed)
             else:
                 raise _bad_setting(text, f"'{word}' is not on, off, limit=N, budget=N or item=N")

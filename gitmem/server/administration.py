@@ -41,7 +41,9 @@ class Administration:
             self._connection.execute("INSERT INTO tenant (name) VALUES (%s) ON CONFLICT (name) DO NOTHING", (name,))
         row = self._connection.execute("SELECT id FROM tenant WHERE name = %s", (name,)).fetchone()
         if row is None:
-            raise UsageError(f"there is no tenant '{name[:60]}'", f"git mem server tenant {name[:60]}")
+            raise UsageError(
+                f"there is no tenant '{name[:60]}'", f"git mem server repositories {name[:60]} NAME ADDRESS adds it"
+            )
         self._connection.execute("SELECT set_config('gitmem.tenant', %s, false)", (str(row[0]),))
         return int(row[0])
 

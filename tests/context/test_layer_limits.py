@@ -26,7 +26,17 @@ def test_every_layer_has_a_default_and_a_setting_changes_only_what_it_names() ->
 
 
 @pytest.mark.parametrize(
-    "text", ["", "nonsense off", "memory limit=-1", "memory limit=x", "memory size=3", "memory maybe"]
+    "text",
+    [
+        "",
+        "nonsense off",
+        "memory limit=-1",
+        "memory limit=x",
+        "memory size=3",
+        "memory maybe",
+        "memory limit=1234567890",
+        "memory on limit=1 limit=2 limit=3 limit=4 limit=5 limit=6 maybe",
+    ],
 )
 def test_what_is_no_layer_or_no_setting_is_refused(text: str) -> None:
     with pytest.raises(BadConfig):
