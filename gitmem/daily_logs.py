@@ -23,8 +23,12 @@ def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
     """
     if kind(path) is Kind.DAILY:
         return log_date(path)
-    found = (match for pattern in patterns if (match := daily_form(pattern).fullmatch(path)))
-    return next((day for match in found if (day := date_of(match["y"], match["m"], match["d"]))), None)
+    for pattern in patterns:
+        match = daily_form(pattern).fullmatch(path)
+        day = date_of(match["y"], match["m"], match["d"]) if match else None
+        if day:
+            return day
+    return None
 
 
 def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:

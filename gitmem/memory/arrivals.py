@@ -105,18 +105,23 @@ def _versions(
     statements.
     """
     commits = commits_touching(repo, revs, paths)
-    changes = (
-        (commit, change)
-        for commit, some in touched(repo, commits, paths)
-        for change in some
-        if change.new_oid and (not kinds or kind(change.path) in kinds)
-    )
+    changes = _changes_to_read(repo, commits, paths, kinds)
     while group := list(islice(changes, MAX_BLOBS)):
         unread = dict.fromkeys(change.new_oid for _, change in group if change.new_oid not in blocks.read)
         for oid, data in read_small_blobs(repo, ((oid, oid) for oid in unread)):
             blocks.read[oid] = blocks.statements(data)
         for commit, change in group:
             yield commit, change, blocks.read.get(change.new_oid, ())
+
+
+def _changes_to_read(
+    repo: Repository, commits: Sequence[str], paths: Sequence[str], kinds: Collection[Kind]
+) -> Iterator[tuple[str, PathChange]]:
+    """(commit, change of a file) of each change after which there is a file of one of these kinds; () for all."""
+    for commit, changes in touched(repo, commits, paths):
+        for change in changes:
+            if change.new_oid and (not kinds or kind(change.path) in kinds):
+                yield commit, change
 
 
 def _statements(repo: Repository, oid: str, blocks: _Blocks) -> Statements:

@@ -108,9 +108,14 @@ def parse_span(value: str) -> Span | None:
     return Span(decode(match["path"]), first, last, match["blob"] or "")
 
 
+def values_of(meta: Meta, key: str) -> list[str]:
+    """The values of a key that the pairs of a comment have, in order; it may repeat."""
+    return [value for name, value in meta if name == key]
+
+
 def cited_spans(meta: Meta) -> list[Span]:
     """The sources that the pairs of a comment name with `src`, in order; malformed ones are left out."""
-    spans = (parse_span(value) for key, value in meta if key == "src")
+    spans = map(parse_span, values_of(meta, "src"))
     return [span for span in spans if span is not None]
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gitmem.memory.fact import values_of
 from gitmem.memory.front_matter import items_of
 from gitmem.memory.statements import Statement
 from gitmem.paths import is_hidden_or_foreign, nfc_name
@@ -110,7 +111,7 @@ def folders_of(
 def faulty_scopes(found: Sequence[Statement], front: Mapping[str, str | Sequence[str]]) -> list[tuple[int, str]]:
     """(line, value) of each scope that is ignored because it cannot be a folder. The line of the front matter is 1."""
     stated = [(1, value) for value in items_of(front.get(KEY, "")) if value]
-    stated += [(each.last, value) for each in found for key, value in each.meta if key == KEY]
+    stated += [(each.last, value) for each in found for value in values_of(each.meta, KEY)]
     return [(line, value) for line, value in stated if folder_name(value) is None]
 
 

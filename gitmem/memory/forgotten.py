@@ -32,7 +32,7 @@ _RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # the type and sources after
 def pattern_of(texts: Iterable[str]) -> re.Pattern[str]:
     """A pattern that finds any of these texts, the longest first: with composed or decomposed letters, plain or escaped
     as in JSON. Without texts it matches nothing."""
-    forms = sorted({form for text in texts if (form := normalise(text))}, key=lambda form: (-len(form), form))
+    forms = sorted(set(map(normalise, texts)) - {""}, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(_text_pattern, forms)) or r"(?!)", re.IGNORECASE)
 
 

@@ -114,7 +114,8 @@ def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: 
     if into:
         shape, moved = Shape.NOTES, {name: f"memory/{into}/{name}" for name in names}
     else:
-        moved = {name: to for name in names if (to := _place(name, names, shape))}
+        places = {name: _place(name, names, shape) for name in names}
+        moved = {name: to for name, to in places.items() if to}
     left += [(name, _reason_to_stay(name)) for name in names if name not in moved]
     others = {name for name, reason in left if reason == NO_MARKDOWN}
     pictures = {} if into else _pictures(source, moved, others, shape)

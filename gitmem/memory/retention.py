@@ -40,8 +40,7 @@ def last_day(fact: Fact) -> date | None:
 
 def ending_soon(facts: Iterable[Fact], today: date) -> list[tuple[date, Fact]]:
     """(last day, fact) of the facts whose last day is today or in the next SOON_DAYS days, the nearest first."""
-    rows = [(day, fact) for fact in facts if (day := last_day(fact)) is not None]
-    soon = [row for row in rows if today <= row[0] <= today + timedelta(days=SOON_DAYS)]
+    soon = _ending(facts, today, today + timedelta(days=SOON_DAYS))
     return sorted(soon, key=lambda row: (row[0], row[1].line))
 
 
@@ -50,6 +49,16 @@ def ended_exceptions(facts: Iterable[Fact], today: date) -> list[tuple[date, Fac
 
     Callers name them, because an agent may still rely on what such an exception allowed.
     """
-    rows = [(day, fact) for fact in facts if fact.get("type") == "exception" and (day := last_day(fact)) is not None]
-    ended = [row for row in rows if today - timedelta(days=SAID_DAYS) <= row[0] < today]
+    exceptions = [fact for fact in facts if fact.get("type") == "exception"]
+    ended = _ending(exceptions, today - timedelta(days=SAID_DAYS), today - timedelta(days=1))
     return sorted(ended, key=lambda row: (row[0], -row[1].line), reverse=True)
+
+
+def _ending(facts: Iterable[Fact], first: date, last: date) -> list[tuple[date, Fact]]:
+    """(last day, fact) of the facts whose last day is `first`, `last` or between them."""
+    rows = []
+    for fact in facts:
+        day = last_day(fact)
+        if day is not None and first <= day <= last:
+            rows.append((day, fact))
+    return rows

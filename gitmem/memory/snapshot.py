@@ -150,7 +150,8 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
         if our is not None and is_memory(path, layout):
             files[path] = sizes.get(our.oid, 0), 0, 0, int(our.oid[:15], 16)
     rules = [*(f"{top}/{name}" for name in IGNORES), os.fspath(repo.common_dir / "info" / "exclude")]
-    ignores = "\n".join(_text(_file_stat(status)) if (status := _lstat(path)) else "" for path in rules)
+    statuses = map(_lstat, rules)
+    ignores = "\n".join(_text(_file_stat(status)) if status else "" for status in statuses)
     # Not sorted: if a folder lists the same files in another order, the index only compares them one by one. Format 2
     # of marshal has no back references, so that equal numbers give equal bytes.
     text = "\n".join([*files, repr(layout), ignores])
@@ -319,7 +320,8 @@ def read_hits(repo: Repository, files: Iterable[tuple[str, str]], commit: str = 
         oids = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
         present = [(path, oid) for path, oid in wanted if oids.get(path) == oid]
         contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in present)))
-        return {(path, oid): data for path, oid in present if (data := contents.get(oid)) is not None}
+        found = {(path, oid): contents.get(oid) for path, oid in present}
+        return {row: data for row, data in found.items() if data is not None}
     by_path: dict[str, list[str]] = {}
     for path, oid in sorted(wanted):
         by_path.setdefault(path, []).append(oid)

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import cited_spans, fact_id
+from gitmem.memory.fact import cited_spans, fact_id, values_of
 from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.statements import Statement
 from gitmem.paths import Kind, kind, log_date
@@ -115,12 +115,16 @@ def lapsed_facts(
             cited.setdefault(span.path, []).append(citation)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
     known = [*facts, *archived]
-    last = {ident: day for each, ident in known if (day := iso_day(each.get("until")))}
-    repeated = [
-        (words, ident)
-        for each, ident in known
-        if ident in texts and len(words := _plain(each.text)) >= MIN_FACT_CHARACTERS
-    ]
+    last: dict[str, date] = {}
+    repeated: list[tuple[str, str]] = []
+    for each, ident in known:
+        last_day = iso_day(each.get("until"))
+        if last_day:
+            last[ident] = last_day
+        if ident in texts:
+            words = _plain(each.text)
+            if len(words) >= MIN_FACT_CHARACTERS:
+                repeated.append((words, ident))
     return LapsedFacts(today, texts, cited, _replaced_since(each for each, _ in known), last, repeated)
 
 
@@ -145,7 +149,7 @@ def _replaced_since(facts: Iterable[Statement]) -> dict[str, date]:
 
 def _superseded_ids(facts: Iterable[Statement]) -> set[str]:
     """The ids in the `supersedes` keys of these facts."""
-    return {value for each in facts for key, value in each.meta if key == "supersedes"}
+    return {value for each in facts for value in values_of(each.meta, "supersedes")}
 
 
 def states_of(found: Sequence[Statement], known: LapsedFacts, path: str = "") -> list[State]:

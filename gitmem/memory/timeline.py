@@ -22,7 +22,7 @@ from gitmem.git.unmerged import WorkTreeReader
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, parse_span
+from gitmem.memory.fact import Fact, cited_spans
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
 
@@ -109,7 +109,7 @@ def timeline(
         if b"src" not in data:  # no fact of this file cites a log
             continue
         for fact in memory_facts.parse(data).facts:
-            for source in {span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))}:
+            for source in {span.path for span in cited_spans(fact.meta)}:
                 derived[source].append(DayFact(path, fact))
     timeline_days = []
     for day in sorted(days, reverse=True):

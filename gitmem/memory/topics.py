@@ -146,7 +146,7 @@ def _topic_steps(trail: tuple[str, ...]) -> list[str]:
     """
     if len(trail) > 1 or any(map(_FILE_TITLE.search, trail)):
         trail = trail[1:]
-    return [topic for step in subject_steps(trail) if " | " not in step and (topic := as_topic(step))]
+    return list(filter(None, [as_topic(step) for step in subject_steps(trail) if " | " not in step]))
 
 
 def _names(context: str, topic: str) -> bool:

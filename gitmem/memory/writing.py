@@ -170,8 +170,8 @@ def plan_of_committed_addition(
 
     def plan(reading: Reading) -> CommitDraft[tuple[Added, bool]]:
         draft = plan_of(reading)
-        old = [(path, data) for path in draft.contents if (data := reading.raw(path)) is not None]
-        others = any(not is_committed(repo, path, data) for path, data in old)
+        before = {path: reading.raw(path) for path in draft.contents}
+        others = any(data is not None and not is_committed(repo, path, data) for path, data in before.items())
         return CommitDraft(draft.contents, (draft.result, others), message_of(draft.result.text))
 
     return plan

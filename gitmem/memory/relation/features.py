@@ -9,6 +9,7 @@ planned, or comes from two sources at one time. A feature is a name and a number
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 
 from gitmem.lazy_patterns import lazy
@@ -194,20 +195,28 @@ def _add_kinds(f: Features, pair: Alignment) -> None:
     f.put("identity_lost", float(lost > 0 and gained == 0))
 
 
+def _left_tokens(side: Reading, places: Iterable[int]) -> list[Token]:
+    """The tokens of one text at `places`, those that have no equal in the other text."""
+    return [side.content[place] for place in places]
+
+
+def _wide_words(tokens: Iterable[Token]) -> list[str]:
+    """The stems of words in Hangul, Kana, Han and other scripts than ASCII."""
+    words = [token.stem or token.norm for token in tokens if token.kind == WORD]
+    return [word for word in words if not word.isascii()]
+
+
 def _add_near(f: Features, pair: Alignment) -> None:
     """Add features for similar words that name different things: one letter differs, or two compounds have the same
     noun (정문, 후문)."""
-    olds = [token for i in pair.left_old if (token := pair.old.content[i]).kind not in (DATE, TIME)]
-    news = [token for j in pair.left_new if (token := pair.new.content[j]).kind not in (DATE, TIME)]
+    olds = [token for token in _left_tokens(pair.old, pair.left_old) if token.kind not in (DATE, TIME)]
+    news = [token for token in _left_tokens(pair.new, pair.left_new) if token.kind not in (DATE, TIME)]
     words = numbers = 0
     for i, _ in near_places([one.stem or one.norm for one in olds], [other.stem or other.norm for other in news]):
         word = olds[i].stem or olds[i].norm
         numbers += olds[i].kind == NUMBER
         words += olds[i].kind != NUMBER and not (olds[i].kind == WORD and word.isascii() and len(word) < 4)
-    wide_olds, wide_news = (
-        [word for each in tokens if each.kind == WORD and not (word := each.stem or each.norm).isascii()]
-        for tokens in (olds, news)
-    )
+    wide_olds, wide_news = _wide_words(olds), _wide_words(news)
     siblings = any(
         len(a) > 1 < len(b) and max(len(a), len(b)) <= 6 and a[-1] == b[-1] and a[0] != b[0]
         for a in wide_olds
@@ -221,8 +230,8 @@ def _add_near(f: Features, pair: Alignment) -> None:
 
 def _add_units(f: Features, pair: Alignment) -> None:
     """Add features for the types of the values that differ: the same type, another, or a value in one text only."""
-    old = {value_type(token) for i in pair.left_old if (token := pair.old.content[i]).kind in VALUES}
-    new = {value_type(token) for j in pair.left_new if (token := pair.new.content[j]).kind in VALUES}
+    old = {value_type(token) for token in _left_tokens(pair.old, pair.left_old) if token.kind in VALUES}
+    new = {value_type(token) for token in _left_tokens(pair.new, pair.left_new) if token.kind in VALUES}
     both = old & new
     f.put("value_same_unit", float(bool(both)))
     f.put("value_one_unit", float(len(both) == len(old) == len(new) == 1))
@@ -369,7 +378,8 @@ def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
 
 def _add_tools(f: Features, pair: Alignment) -> None:
     """Add features for two tools of one class, one in each text, and for the shared part of the rest."""
-    news = [(j, of) for j in pair.left_new if (of := CLASSES.get(pair.new.content[j].stem)) is not None]
+    new_classes = [(j, CLASSES.get(pair.new.content[j].stem)) for j in pair.left_new]
+    news = [(j, tool_class) for j, tool_class in new_classes if tool_class is not None]
     if not news:
         return
     olds = ((i, CLASSES.get(pair.old.content[i].stem)) for i in pair.left_old)
