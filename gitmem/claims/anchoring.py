@@ -127,7 +127,8 @@ def _with_neighbours(lines: Sequence[str], start: int, end: int) -> tuple[int, i
     """(start, end) of lines, extended on both sides until they have MIN_LINES lines and MIN_CHARS characters; at most
     MAX_CITATION_LINES lines."""
     while True:
-        texts = [bare for line in lines[start - 1 : end] if (bare := re.sub(r"[\s{}()\[\];,]+", "", line))]
+        bare = [re.sub(r"[\s{}()\[\];,]+", "", line) for line in lines[start - 1 : end]]
+        texts = [text for text in bare if text]
         enough = len(texts) >= MIN_LINES and sum(map(len, texts)) >= MIN_CHARS
         if enough or (start == 1 and end == len(lines)) or end - start + 2 > MAX_CITATION_LINES:
             return start, end

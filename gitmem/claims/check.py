@@ -71,12 +71,14 @@ def check(repo: Repository, commit: str, documents: Documents) -> CheckResult:
     written = WritingCommits(
         repo, lookup, [one for one in affirmed if not wording.is_to_be_made(one.claim, existed=True)]
     )
-    findings = [found for one in missing if (found := _finding(one, lookup, history, written))]
-    findings += [found for one in moved if (found := _moved_finding(one, history, written))]
+    findings = [
+        *filter(None, (_finding(one, lookup, history, written) for one in missing)),
+        *filter(None, (_moved_finding(one, history, written) for one in moved)),
+    ]
     findings += _wrong_diagrams(claims, lookup, history)
     for fact in cited_facts(lookup.tree, history):
         if fact.path in set(documents.paths):
-            findings += [found for each in fact.verdicts if (found := finding_of(fact, each))]
+            findings += filter(None, (finding_of(fact, verdict) for verdict in fact.verdicts))
     return CheckResult(in_order(findings), len(documents.claims), notes)
 
 
@@ -152,7 +154,8 @@ def _missing(one: FileClaim, lookup: ClaimLookup, history: History) -> bool:
         below = lookup.tree.below_ends(claim.token)
         if not any(map(lookup.tree.ignored, below)):
             return True
-        return any(departure.renamed_to for path in whole if (departure := history.of_path(path)))
+        departures = filter(None, map(history.of_path, whole))
+        return any(departure.renamed_to for departure in departures)
     return claim.plain or claim.kind is Kind.VERSION
 
 
@@ -219,7 +222,7 @@ def _moved_finding(one: FileClaim, history: History, written: WritingCommits) ->
     claim = one.claim
     if wording.is_denied(claim) or wording.is_to_be_made(claim, existed=True) or wording.is_about_other_times(claim):
         return None
-    departure = next((found for path in _whole(one) if (found := history.of_path(path))), None)
+    departure = next(filter(None, map(history.of_path, _whole(one))), None)
     if departure is None or not departure.renamed_to or _personal(claim) or not written.commit_of(one, EXACT):
         return None
     path, commit, renamed_to = departure
@@ -262,7 +265,7 @@ def _wrong_diagrams(claims: Sequence[FileClaim], lookup: ClaimLookup, history: H
         if len(entries) < MIN_DIAGRAM_ENTRIES or any(map(wording.is_placeholder, names)) or about_others or not files:
             continue
         root = lookup.diagrams(path).roots[key][0]
-        departures = [found for one in lost if (found := history.of_path(joined(root, one.claim.token)))]
+        departures = list(filter(None, (history.of_path(joined(root, one.claim.token)) for one in lost)))
         evidence = f"of {len(entries)} entries of this drawing {len(lost)} are not there"
         commit = next((departure.commit for departure in departures), "")
         sure = 2 * len(departures) >= len(lost)

@@ -173,7 +173,8 @@ def compose(citation: Citation) -> str:
 def citations_of(fact: Fact, name: str = KEY) -> list[Citation]:
     """The first MAX_CITATIONS_PER_FACT citations of a fact; values that `parse` refuses are skipped. `name`: the key of
     the comment, KEY or PROPOSED."""
-    return [found for key, value in fact.meta if key == name and (found := parse(value))][:MAX_CITATIONS_PER_FACT]
+    parsed = [parse(value) for key, value in fact.meta if key == name]
+    return list(filter(None, parsed))[:MAX_CITATIONS_PER_FACT]
 
 
 def fingerprint(lines: Sequence[str]) -> str:
@@ -194,7 +195,7 @@ def lines_of(data: bytes) -> list[str]:
 
 def _texts(lines: Sequence[str]) -> list[str]:
     """The lines that are not blank, with white space collapsed."""
-    return [text for line in lines if (text := " ".join(line.split()))]
+    return list(filter(None, [" ".join(line.split()) for line in lines]))
 
 
 def verdict(citation: Citation, code: Code) -> Verdict:
@@ -297,7 +298,8 @@ def find_lines(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -
     `texts`: the cited lines as `_texts` returns them. Without them, lines with the citation's fingerprint are searched
     for.
     """
-    rows = [(number, text) for number, line in enumerate(lines, 1) if (text := " ".join(line.split()))]
+    collapsed = [" ".join(line.split()) for line in lines]
+    rows = [(number, text) for number, text in enumerate(collapsed, 1) if text]
     if texts:
         starts = [at for at, (_, text) in enumerate(rows) if text == texts[0]]
         sizes = [len(texts)]

@@ -57,7 +57,8 @@ def compare_citations(repo: Repository, values: Iterable[str], commit: str = "")
     `values`: values of `code` keys; a value that is not a citation is left out. `commit`: the snapshot, "" for the work
     tree. Writes the cache of departures (`known_departures`).
     """
-    citations = [one for value in values if (one := parse(value)) is not None]
+    parsed = map(parse, values)
+    citations = [citation for citation in parsed if citation is not None]
     code = SnapshotCode(repo, commit, {one.path for one in citations})
     rows = []
     for citation in citations:
@@ -98,7 +99,8 @@ def changed_code(
     `commit`: the snapshot, "" for the work tree. `max_lookups`: the number of missing paths for which Git may search
     history. Writes the cache of departures (`known_departures`).
     """
-    citations = {value: one for value in values if (one := parse(value)) is not None}
+    parsed = {value: parse(value) for value in values}
+    citations = {value: citation for value, citation in parsed.items() if citation is not None}
     if not citations:
         return {}
     code = SnapshotCode(repo, commit, {one.path for one in citations.values()}, max_lookups)

@@ -80,7 +80,8 @@ def only_place(one: FileClaim, lookup: ClaimLookup) -> str:
     if one.claim.kind is not Kind.PATH or token.count("/") < 2 or one.claim.tool or GLOB.search(token):
         return ""
     found = [path for path in lookup.tree.named.get(token.rpartition("/")[2], ()) if path in lookup.tree.oids]
-    tops = [top for place in base_folders(one.claim, one.path) if (top := joined(place, token.partition("/")[0]))]
+    first_step = token.partition("/")[0]
+    tops = list(filter(None, [joined(place, first_step) for place in base_folders(one.claim, one.path)]))
     tops = [top for top in tops if top in lookup.tree.folders]
     if len(found) == 1 and any(found[0].startswith(f"{top}/") for top in tops):
         return found[0]
@@ -97,9 +98,8 @@ def _located(one: FileClaim, lookup: ClaimLookup) -> bool:
     path = as_path(match["path"])
     if not path or PROSE.search(path) or "." not in path.rpartition("/")[2]:
         return False
-    return any(
-        place in lookup.tree.oids for folder in base_folders(one.claim, one.path) if (place := joined(folder, path))
-    )
+    places = [joined(folder, path) for folder in base_folders(one.claim, one.path)]
+    return any(place and place in lookup.tree.oids for place in places)
 
 
 def is_suspect(one: FileClaim, lookup: ClaimLookup) -> bool:
@@ -113,7 +113,7 @@ def is_suspect(one: FileClaim, lookup: ClaimLookup) -> bool:
     if claim.tool == DIAGRAM_TOOL or claim.kind is Kind.COMMAND:
         return True
     is_path = "/" in claim.token if claim.kind is Kind.PATH else claim.text.endswith("/")
-    whole = [path for place in base_folders(claim, one.path) if (path := joined(place, claim.token))]
+    whole = list(filter(None, [joined(place, claim.token) for place in base_folders(claim, one.path)]))
     return is_path and any(parent_of(path.rstrip("/")) in lookup.tree.folders for path in whole)
 
 

@@ -74,7 +74,7 @@ def named_folders(claim: Claim, document: str) -> list[str]:
     without one."""
     if not claim.folder or ":" in claim.folder or claim.folder == "*":
         return []
-    return [where for place in _folders_above(document) if (where := joined(place, claim.folder))]
+    return list(filter(None, [joined(place, claim.folder) for place in _folders_above(document)]))
 
 
 def _folders_above(document: str) -> list[str]:
@@ -115,13 +115,13 @@ def _glob(path: str) -> re.Pattern[str]:
     character. Up to four groups `{a,b}` of a glob are expanded, and at most 32 forms are kept."""
     forms = [path]
     for _ in range(4):
-        forms = [
-            form[: match.start()] + choice.strip() + form[match.end() :]
-            for form in forms
-            for match in [re.search(r"\{([^{}]*)\}", form)]
-            if match
-            for choice in match[1].split(",")
-        ] or forms
+        expanded = []
+        for form in forms:
+            group = re.search(r"\{(?P<choices>[^{}]*)\}", form)
+            if group:
+                before, after = form[: group.start()], form[group.end() :]
+                expanded += [before + choice.strip() + after for choice in group["choices"].split(",")]
+        forms = expanded or forms
     parts = [translate(form.replace("**/", "*").replace("[", "[[]")) for form in forms[:32]]
     return re.compile("|".join(parts))
 

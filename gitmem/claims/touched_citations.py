@@ -15,7 +15,7 @@ from gitmem.claims.cited_code import changed_code
 from gitmem.claims.cited_facts import citing_facts
 from gitmem.git.repository import Repository
 from gitmem.memory.code_state import CitedCode, changed_citations
-from gitmem.memory.fact import Fact
+from gitmem.memory.fact import Fact, values_of
 
 
 class TouchedFact(NamedTuple):
@@ -32,7 +32,8 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
     changed = {path for one in repo.changes(base, head) for path in (one.path, one.old_path) if path}
     facts: list[tuple[str, Fact, list[str]]] = []
     for path, fact in citing_facts(repo, checked_files(repo.entries(head), daily)):
-        cited = {value: one.path for key, value in fact.meta if key == "code" and (one := parse(value)) is not None}
+        citations = {value: parse(value) for value in values_of(fact.meta, "code")}
+        cited = {value: citation.path for value, citation in citations.items() if citation is not None}
         values = [value for value, cited_path in cited.items() if cited_path in changed]
         if values:
             facts.append((path, fact, values))
@@ -41,6 +42,5 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
         return []
     now, then = changed_code(repo, checked, head), changed_code(repo, checked, base)
     fresh = {value: code for value, code in now.items() if value not in then or then[value].state != code.state}
-    return [
-        TouchedFact(path, fact, tuple(code)) for path, fact, _ in facts if (code := changed_citations(fact.meta, fresh))
-    ]
+    touched = [TouchedFact(path, fact, tuple(changed_citations(fact.meta, fresh))) for path, fact, _ in facts]
+    return [row for row in touched if row.code]

@@ -44,11 +44,11 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
     after.diagram_lookup = before
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
     spans = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS and one.claim.plain)
-    findings = [
-        _finding(one, old, before, after, moves, head)
-        for one in documents.claims
-        if (old := _broken(one, before, after)) is not None and _meant(one, old, before, after, spans)
-    ]
+    findings = []
+    for one in documents.claims:
+        old = _broken(one, before, after)
+        if old is not None and _meant(one, old, before, after, spans):
+            findings.append(_finding(one, old, before, after, moves, head))
     findings += _citations(before, after, removed, documents.paths)
     return in_order(findings), notes
 
@@ -113,12 +113,11 @@ def removed_words(
                 lost |= words
                 undefined.update(name for name in words & claimed if name not in undefined and declares(line, name))
     used = frozenset().union(*(names for _, names in after))
-    defined = {
-        name
-        for lines, names in after
-        for name in undefined & names
-        if any(name in line and defines(line[:MAX_LINE_CHARS], name) for line in lines)
-    }
+    defined: set[str] = set()
+    for new_lines, new_names in after:
+        for name in undefined & new_names:
+            if any(name in line and defines(line[:MAX_LINE_CHARS], name) for line in new_lines):
+                defined.add(name)
     names = {name for name in lost & claimed if name not in used or name in undefined - defined}
     return frozenset(lost), frozenset(names), []
 
