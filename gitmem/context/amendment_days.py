@@ -94,11 +94,11 @@ def _part_with_days(part: Part, over: Mapping[str, PlacedFact]) -> Part:
     latest, for all of it.
     """
     known = {line for line, _ in part.until}
-    new = [
-        (row.fact.line, later.day)
-        for row in _placed_facts(part)
-        if (later := over.get(row.fact.id)) is not None and row.fact.line not in known and _is_earlier(row, later)
-    ]
+    new = []
+    for row in _placed_facts(part):
+        later = over.get(row.fact.id)
+        if later is not None and row.fact.line not in known and _is_earlier(row, later):
+            new.append((row.fact.line, later.day))
     if not part.pieces and not known:
         days = [over[ident].day for ident in _ids_of_text(part.content) if ident in over]
         new = [(part.start_line, max(days))] if days else []

@@ -63,10 +63,12 @@ def answering_parts(
         )
 
     unnamed = {at: measured(found) for at, (found, _) in enumerate(pairs) if found.layer in RECALLED}
-    answers = {
-        at: max(alone, measured(pairs[at][0], names)) if (names := _names_beside_trail(pairs[at][0])) else alone
-        for at, alone in unnamed.items()
-    }
+    answers = dict(unnamed)
+    for at, alone in unnamed.items():
+        part = pairs[at][0]
+        names = _names_beside_trail(part)
+        if names:
+            answers[at] = max(alone, measured(part, names))
     best = max(answers.values(), default=0.0)
     silent = best < request.min_best_evidence
     beside = MIN_BESIDE_STRONG if best >= STRONG else MIN_BESIDE

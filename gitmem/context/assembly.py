@@ -351,7 +351,8 @@ def _parts_of_scope(
     weight = words_found(questions, lapsed.day) if questions else None
     sizes = layers.StatementLimits(items, count, most=request.budget // 4, weight=weight)
     parts += layers.recalled_parts(hits, memory, sizes)
-    logs = {path: day for path in paths if (day := log_day(path, scope.log_patterns))}
+    days = {path: log_day(path, scope.log_patterns) for path in paths}
+    logs = {path: day for path, day in days.items() if day}
     parts += layers.log_parts(logs, scope.read, lapsed, shares[Layer.DAILY].part_tokens, count, scope.name)
     parts, hidden = folder_preference.prefer_nearest(parts, scope.read, request.subject_folders, scope.own_folders)
     left_out.dropped.extend(hidden)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.memory.code_state import CitedCode, CodeState, changed_citations
+from gitmem.memory.fact import values_of
 
 CodeLookup = Callable[
     [Iterable[str]], Mapping[str, CitedCode]
@@ -28,7 +29,7 @@ def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
     returns the cited code that changed.
     """
     values = dict.fromkeys(
-        value for part in parts for piece in part.pieces for key, value in piece.statement.meta if key == "code"
+        value for part in parts for piece in part.pieces for value in values_of(piece.statement.meta, "code")
     )
     code = lookup(values) if values else {}
     return [_part_with_code(part, code) for part in parts]
@@ -37,10 +38,8 @@ def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
 def _part_with_code(part: Part, code: Mapping[str, CitedCode]) -> Part:
     """The part with its `code`. If each of its statements cites deleted code, the part also has `code_gone` and
     MIN_RELEVANCE, and a pinned part moves to the layer MEMORY."""
-    cited = [
-        (piece.first, tuple(found)) for piece in part.pieces if (found := changed_citations(piece.statement.meta, code))
-    ]
-    cited = cited or list(part.code)
+    states = [(piece.first, tuple(changed_citations(piece.statement.meta, code))) for piece in part.pieces]
+    cited = [(line, citations) for line, citations in states if citations] or list(part.code)
     if not cited:
         return part
     part = replace(part, code=tuple(cited))

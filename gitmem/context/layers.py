@@ -27,7 +27,7 @@ from gitmem.memory.front_matter import items_of
 from gitmem.memory.rivals import OtherSide
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import LapsedFacts, State, iso_day
-from gitmem.memory.statements import Form, trail_step
+from gitmem.memory.statements import Form, Statement, trail_step
 from gitmem.memory.templates import is_unfilled
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
@@ -198,11 +198,19 @@ def lapsed_statements(read: Read, paths: Iterable[str], today: date, forgotten: 
     `paths`: the memory's files. `forgotten`: ids of forgotten texts.
     """
     paths = list(paths)
-    found = [document for path in fact_files(read, paths) if (document := read(path)) is not None]
-    archives = [document for path in paths if kind(path) is Kind.ARCHIVE and (document := read(path)) is not None]
-    archive = [statement for document in archives for statement in document.statements]
-    memory = [statement for document in found for statement in document.statements]
+    memory = _statements_of(read, fact_files(read, paths))
+    archive = _statements_of(read, [path for path in paths if kind(path) is Kind.ARCHIVE])
     return state.lapsed_facts(memory, archive, today, forgotten)
+
+
+def _statements_of(read: Read, paths: Iterable[str]) -> list[Statement]:
+    """The statements of all files that can be read, in order."""
+    statements: list[Statement] = []
+    for path in paths:
+        document = read(path)
+        if document is not None:
+            statements += document.statements
+    return statements
 
 
 def pinned_parts(

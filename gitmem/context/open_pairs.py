@@ -76,12 +76,12 @@ def with_open_pairs(
 def _marked(part: Part, sides: Mapping[tuple[str, str, int], OtherSide]) -> Part:
     """The part with `differs` for each of its statements in `sides`, unless a later line replaces that statement."""
     over = {line for line, _ in part.until}
-    found = tuple(
-        (piece.first, sides[key])
-        for piece in part.pieces
-        if (key := (part.scope, part.path, piece.first)) in sides and piece.first not in over
-    )
-    return replace(part, differs=found) if found else part
+    differs = []
+    for piece in part.pieces:
+        other_side = sides.get((part.scope, part.path, piece.first))
+        if other_side is not None and piece.first not in over:
+            differs.append((piece.first, other_side))
+    return replace(part, differs=tuple(differs)) if differs else part
 
 
 def _rows(part: Part) -> Iterator[PlacedFact]:

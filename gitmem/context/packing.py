@@ -363,12 +363,10 @@ def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
     counted again."""
     if not part.pieces:
         return part
-    given = {
-        line
-        for other in others
-        if part.path and part.path == other.path and part.scope == other.scope
-        for line in _line_numbers(other)
-    }
+    given: set[int] = set()
+    for other in others:
+        if part.path and part.path == other.path and part.scope == other.scope:
+            given.update(_line_numbers(other))
     fresh = [piece for piece in part.pieces if piece.first not in given]
     if len(fresh) == len(part.pieces):
         return part

@@ -123,8 +123,8 @@ class _Reader:
     def _title(self, found: Sequence[Statement]) -> tuple[LayoutLine, ...]:
         """The note's name in its front matter as a heading, () if it names none, or if its path or its first heading
         says the same."""
-        name = next((str(value) for key in ("title", "name") if (value := self.document.front_matter.get(key))), "")
-        name = " ".join(name.split())
+        front_matter = self.document.front_matter
+        name = " ".join(str(front_matter.get("title") or front_matter.get("name") or "").split())
         first = next((statement.text for statement in found if statement.form is Form.HEADING), "")
         known = {first.casefold(), file_name_words(self.document.path).casefold()}
         if name and name.casefold() not in known:

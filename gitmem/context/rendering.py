@@ -147,11 +147,12 @@ def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
     for line, day in (pair for part in parts for pair in part.until):
         before[line] = f"until {day}: " + before.get(line, "")
     there = {piece.position for piece in given}
-    after = {
-        last.first: f"{GAP} (goes on to line {part.cut_to_line})"
-        for part in parts
-        if part.cut_to_line and (last := part.pieces[-1]).position + 1 not in there
-    }
+    after: dict[int, str] = {}
+    for part in parts:
+        if part.cut_to_line:
+            last = part.pieces[-1]
+            if last.position + 1 not in there:
+                after[last.first] = f"{GAP} (goes on to line {part.cut_to_line})"
     return pieces.as_markdown(given, before, after)
 
 
