@@ -19,7 +19,7 @@ from gitmem.git.objects import EXECUTABLE, REGULAR, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import decode, skip_reason
-from gitmem.memory.fact import Fact, cited_spans, fact_id, id_of_hash, normalise, text_hash
+from gitmem.memory.fact import Fact, cited_spans, fact_id, id_of_hash, normalise, text_hash, values_of
 from gitmem.memory.statements import read
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
@@ -219,7 +219,7 @@ def read_precedents(
     archived = _archived(repo, head)
     ids = {fact.id for fact in (*present, *archived)}
     # A fact that a later one superseded was not removed by anybody: a new log may say it again.
-    ids |= {value for fact in (*present, *archived) for key, value in fact.meta if key == "supersedes"}
+    ids |= {value for fact in (*present, *archived) for value in values_of(fact.meta, "supersedes")}
     rejected = rejections(repo, ledger)
     refused, spans = set(rejected.hashes), list(rejected.spans)
     for fact in (*present, *archived):
@@ -269,9 +269,12 @@ def _cited_lines(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -
             if data is not None:
                 lines[key] = split_log(data)
     topics = {key: about_topics(read(rows)) for key, rows in lines.items()}
-    return {
-        (span.path, text, topics[span.path, span.blob].get(number, ""))
-        for span in in_logs
-        for number, line in enumerate(lines[span.path, span.blob][span.start_line - 1 : span.end_line], span.start_line)
-        if (text := normalise(line))
-    }
+    cited: set[tuple[str, str, str]] = set()
+    for span in in_logs:
+        key = (span.path, span.blob)
+        cited_lines = lines[key][span.start_line - 1 : span.end_line]
+        for number, line in enumerate(cited_lines, span.start_line):
+            text = normalise(line)
+            if text:
+                cited.add((span.path, text, topics[key].get(number, "")))
+    return cited

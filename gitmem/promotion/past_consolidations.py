@@ -48,15 +48,17 @@ def declined(repo: Repository, head: str) -> Declined:
     """The changes of consolidations in the history of `head` that were reverted, unless the revert was reverted."""
     commits = list(repo.log([head], grep=[SUBJECT]))  # the message of a revert quotes the subject
     oids = reverted(commits)
-    rows = [
-        row
-        for commit in commits
-        if commit.subject.startswith(SUBJECT) and commit.oid in oids
-        for row in commit.message.splitlines()
-    ]
-    pairs = (match.groups() for row in rows if (match := _PAIR.fullmatch(row)))
-    lowered = (match[1] for row in rows if (match := _LOWERED.fullmatch(row)))
-    return Declined(frozenset(map(frozenset, pairs)), frozenset(lowered))
+    pairs: set[frozenset[str]] = set()
+    lowered: set[str] = set()
+    for commit in commits:
+        if not commit.subject.startswith(SUBJECT) or commit.oid not in oids:
+            continue
+        for row in commit.message.splitlines():
+            if pair := _PAIR.fullmatch(row):
+                pairs.add(frozenset(pair.groups()))
+            if match := _LOWERED.fullmatch(row):
+                lowered.add(match[1])
+    return Declined(frozenset(pairs), frozenset(lowered))
 
 
 def reverted(commits: Iterable[Commit]) -> set[str]:

@@ -317,12 +317,12 @@ def _rivals_left_in_logs(
         for span in item.operation.sources:
             if (span.path, span.blob) in by_place:
                 skipped.setdefault((span.path, span.blob), set()).add(span.start_line)
-    lines = [
-        PlacedFact(path, fact, by_place[path, blob].day.isoformat())
-        for (path, blob), numbers in skipped.items()
-        for fact in statement_facts(by_place[path, blob].lines)
-        if not numbers.isdisjoint(range(fact.line, fact.end + 1))
-    ]
+    lines = []
+    for (path, blob), numbers in skipped.items():
+        log = by_place[path, blob]
+        for fact in statement_facts(log.lines):
+            if not numbers.isdisjoint(range(fact.line, fact.end + 1)):
+                lines.append(PlacedFact(path, fact, log.day.isoformat()))
     found = rivals_in_memory(lines, memory, today, days)
     return tuple(without_secrets(rival) for rival in found if not rival.repeats)
 

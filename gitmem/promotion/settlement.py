@@ -154,7 +154,8 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
     """The lines of `RecentLines` in the daily logs of the work tree, newest first, each text once."""
     recent = RecentLines(known, today)
     seen: set[str] = set()
-    logs = [(day, path) for path in memory_paths(repo, config) if (day := log_day(path, config.memory_daily))]
+    dated = [(log_day(path, config.memory_daily), path) for path in memory_paths(repo, config)]
+    logs = [(day, path) for day, path in dated if day is not None]
     for day, path in sorted(logs, reverse=True):
         if not recent.are_in_log_of(day):
             continue

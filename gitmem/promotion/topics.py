@@ -51,8 +51,9 @@ def topic_of(statement: Statement, text: str) -> str:
     that name a thing (`things`) come before it, the nearest first, while the whole is still read as a topic
     (`leading_topic`); the others are part of `about_topic`.
     """
-    parent = next((topic for item in reversed(statement.parents) if (topic := as_topic(item))), "")
-    headings = [topic for heading in statement.above if (topic := as_topic(heading))]
+    parents = list(filter(None, map(as_topic, statement.parents)))
+    parent = parents[-1] if parents else ""
+    headings = list(filter(None, map(as_topic, statement.above)))
     heading = ""
     if headings:
         heading = headings[-1]
@@ -92,8 +93,9 @@ def things(statement: Statement) -> tuple[str, ...]:
     words = MAX_OUTER_WORDS
     if statement.time:
         words = MAX_THING_WORDS
-    headings = [topic for step in statement.above if len((topic := as_topic(step)).split()) <= words]
-    topics = (*headings, *map(as_topic, statement.parents))
+    headings = map(as_topic, statement.above)
+    short_headings = [heading for heading in headings if len(heading.split()) <= words]
+    topics = (*short_headings, *map(as_topic, statement.parents))
     return tuple(dict.fromkeys(topic for topic in topics if topic and _names_thing(topic)))
 
 
@@ -111,7 +113,7 @@ def about_topic(statement: Statement, text: str) -> str:
     below a heading with a time its nearest heading of at most MAX_THING_WORDS words; "" for none. Outer steps that
     make it longer than MAX_ABOUT_CHARS are left out."""
     steps = things(statement)
-    headings = [topic for heading in statement.above if (topic := as_topic(heading))]
+    headings = list(filter(None, map(as_topic, statement.above)))
     if statement.time and headings and len(headings[-1].split()) <= MAX_THING_WORDS:
         parents = things(statement._replace(above=()))
         outer = things(statement._replace(parents=()))
