@@ -118,7 +118,7 @@ class Attributor:
         found = [source for source in sources if not source.problem]
         if found:
             cited_texts = [self.reader.cited_text(source) for source in found]
-            days = [day for source in found if (day := log_date(source.recorded.path))]
+            days = list(filter(None, [log_date(source.recorded.path) for source in found]))
             contradiction = support_problem(fact.text, [text for each in cited_texts for text in each.texts], days)
             labels = [label for each in cited_texts for label in each.trail]
             statements = [text for each in cited_texts for text in each.statements]
@@ -189,7 +189,7 @@ class Attributor:
         texts the likest one counts. None when all of them are still in memory, or the line is not committed."""
         promoted = {digest for span in spans for digest in self.ledger.by_span.get(span_key(span), ())}
         lost = [digest for digest in sorted(promoted) if id_of_hash(digest) not in self.present_ids]
-        olds = [before for digest in lost if (before := self._promoted_fact(digest))]
+        olds = list(filter(None, map(self._promoted_fact, lost)))
         if not lost or (commit := line_commit()) is None:
             return None
         if not olds:

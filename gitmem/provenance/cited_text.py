@@ -48,5 +48,5 @@ def cited_text(document: Sequence[Statement], lines: Sequence[str], first: int, 
             texts.append(statement.text)
         elif statement.form is not Form.BLANK:
             cited = lines[max(first, statement.first) - 1 : min(last, statement.last)]
-            texts += [text for line in cited if (text := normalise(line))]
+            texts += filter(None, map(normalise, cited))
     return CitedText(tuple(texts), tuple(trail))

@@ -115,8 +115,11 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
             data = next(iter(repo.read_many([file.old])))[1] or b""
             facts = (fact.text for fact in memory_facts.parse(data).facts)
             lines = map(normalise, blob_lines(data))
-            texts.update((digest, text) for text in (*facts, *lines) if (digest := text_hash(text)) in removed)
-    bare = [rest for text in texts.values() if (rest := unlabelled(text))]
+            for text in (*facts, *lines):
+                digest = text_hash(text)
+                if digest in removed:
+                    texts[digest] = text
+    bare = list(filter(None, map(unlabelled, texts.values())))
     value = make_forgotten(map(id_of_hash, refused), removed, [*texts.values(), *bare])
     return {
         "ids": sorted(value.ids), "taken": sorted(value.removed_ids),

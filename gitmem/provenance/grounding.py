@@ -70,13 +70,11 @@ def number_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """
     present = numbers(cited)
     present |= {str(NUMBER_WORDS[word]) for word in _ALNUM.findall(cited.lower()) if word in NUMBER_WORDS}
-    missing = [
-        match
-        for match in NUMBER.finditer(text)
-        if (whole := match[0].replace(",", "")) not in present
-        and plain_number(whole) not in present
-        and not _is_date_of(whole, present)
-    ]
+    missing = []
+    for match in NUMBER.finditer(text):
+        whole = match[0].replace(",", "")
+        if whole not in present and plain_number(whole) not in present and not _is_date_of(whole, present):
+            missing.append(match)
     if not missing:
         return ""
     spans = [*_date_spans(text, cited, set(days)), *_equal_quantities(text, cited)]

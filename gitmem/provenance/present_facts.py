@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gitmem.config import Config
 from gitmem.git.opening import Repository
 from gitmem.git.unmerged import WorkTreeReader
-from gitmem.memory.fact import Fact, names_fact
+from gitmem.memory.fact import Fact, names_fact, values_of
 from gitmem.memory.facts import SUPERSEDES, expired, fact_date, importance, parse, pinned
 from gitmem.memory.files import memory_paths, read_memory_file
 from gitmem.memory.retention import last_day
@@ -287,7 +287,7 @@ def _rows(
         data = file.data if file.data is not None else contents.get(file.blob)
         if data is not None and b"\0" not in data:
             rows += _facts_of(file, data, _committed_ids(repo, file, head_blobs), today)
-    superseded = tuple({value for row in rows for key, value in row.fact.meta if key == SUPERSEDES and value})
+    superseded = tuple({value for row in rows for value in values_of(row.fact.meta, SUPERSEDES)} - {""})
     return [replace(row, state="superseded") if row.fact.id.startswith(superseded) else row for row in rows]
 
 

@@ -191,7 +191,7 @@ def render_link(link: Link) -> str:
 
 def links(trailers: Iterable[Trailer], key: str) -> list[Link]:
     """The links that the values of `key` spell, in order; malformed values are left out."""
-    return [link for value in values(trailers, key) if (link := parse_link(value))]
+    return list(filter(None, map(parse_link, values(trailers, key))))
 
 
 # -- what a commit of memory records ------------------------------------------------------------------------

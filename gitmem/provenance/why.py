@@ -21,7 +21,7 @@ from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING
-from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, render_span, text_hash
+from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, render_span, text_hash, values_of
 from gitmem.memory.files import read_memory_file
 from gitmem.messages import Message
 from gitmem.paths import kind
@@ -199,7 +199,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
 
 def _code(repo: Repository, fact: Fact, rev: str) -> tuple[CitationComparison, ...]:
     """The code that a fact cites, as it was and as it is at `rev`; "" for the work tree."""
-    values = [value for key, value in fact.meta if key == "code"]
+    values = values_of(fact.meta, "code")
     if not values:
         return ()
     from gitmem.claims.cited_code import compare_citations

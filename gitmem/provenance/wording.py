@@ -83,12 +83,11 @@ def _is_whole_sentences(text_words: tuple[str, ...], sentences: Sequence[Sequenc
     of its forms (`_forms`)."""
     reached = {0}  # numbers of words that the sentences so far can cover
     for forms in sentences:
-        reached |= {
-            start + len(form)
-            for start in reached
-            for form in forms
-            if form and text_words[start : start + len(form)] == form
-        }
+        for start in sorted(reached):
+            for form in filter(None, forms):
+                end = start + len(form)
+                if text_words[start:end] == form:
+                    reached.add(end)
     return len(text_words) in reached
 
 
