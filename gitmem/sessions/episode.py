@@ -186,13 +186,12 @@ def _most_telling(turns: Sequence[Turn], decisions: Sequence[str], replaced: str
 
 def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:
     """The agent's sentences that only acknowledge what the person said in the turn before."""
-    return frozenset(
-        text
-        for before, turn in pairwise(turns)
-        if before.role is Role.USER and turn.role is Role.ASSISTANT
-        for _, text in sentences_of(turn)
-        if acknowledges(text, turn.text, before.text)
-    )
+    found: set[str] = set()
+    for before, turn in pairwise(turns):
+        if before.role is Role.USER and turn.role is Role.ASSISTANT:
+            sentences = [text for _, text in sentences_of(turn)]
+            found.update(text for text in sentences if acknowledges(text, turn.text, before.text))
+    return frozenset(found)
 
 
 def is_worth_an_episode(turns: Sequence[Turn], now: datetime, *, worked: bool) -> bool:

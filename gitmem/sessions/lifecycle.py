@@ -198,7 +198,8 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     refused = write(new)
     skipped += [SkippedText("(refused by the gate)", message) for _, message in refused]
     # The deciding sentence may pass the gate where the whole line does not.
-    write([shorter for item, _ in refused if (shorter := item.alone()).text != item.text])
+    shortened = [(item, item.alone()) for item, _ in refused]
+    write([shorter for item, shorter in shortened if shorter.text != item.text])
     state = replace(
         state,
         turns=state.turns | {*distinct_keys(map(turn_key, spoken if ended else _turns_up_to_person(spoken)))},

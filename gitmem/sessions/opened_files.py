@@ -53,7 +53,8 @@ class OpenedFiles:
             if count:
                 found.setdefault(f"{path}:{number}", count)
         best = sorted(found, key=lambda place: -found[place])[:MAX_PROPOSED]
-        return [(PROPOSED, value) for place in best if (value := self._anchored(place))]
+        anchored = filter(None, map(self._anchored, best))
+        return [(PROPOSED, value) for value in anchored]
 
     def _path(self, file: FileRead) -> str:
         """The path of a file in the repository; "" for a file outside of it, and for Markdown files, which may be

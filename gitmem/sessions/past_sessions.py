@@ -175,9 +175,12 @@ def _project(head: bytes) -> str:
             entry = parse_json(line)
         except ValueError:
             continue
-        inner = [entry, *entry.values()] if isinstance(entry, dict) else []
-        inner += [value for part in inner[1:] if isinstance(part, dict) for value in part.values()]
-        folder = next((where for part in inner if isinstance(part, dict) and (where := string_at(part, "cwd"))), "")
-        if folder:
-            return folder
+        if not isinstance(entry, dict):
+            continue
+        members = [value for value in entry.values() if isinstance(value, dict)]
+        below = [value for member in members for value in member.values()]
+        for part in (entry, *members, *below):
+            folder = string_at(part, "cwd") if isinstance(part, dict) else ""
+            if folder:
+                return folder
     return ""

@@ -328,7 +328,7 @@ def delete_containing(common_dir: Path, texts: Iterable[str]) -> list[str]:
 
     Returns the keys of the deleted values, sorted; a value that cannot be deleted is left out.
     """
-    wanted = [folded for text in texts if (folded := _plain(text))]
+    wanted = list(filter(None, map(_plain, texts)))
     dropped = []
     for folder in sorted(common_dir.glob("gitmem/working*")) if wanted else ():
         for file in sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else ():
