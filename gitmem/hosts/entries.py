@@ -79,8 +79,8 @@ def place_of(entry: Entry, line: int) -> Place:
 
 def text_of(parts: Sequence[Any]) -> str:
     """The texts of a message's parts, joined by line breaks; parts of other kinds are left out."""
-    typed = (part for part in parts if isinstance(part, dict) and part.get("type") in TEXT_PARTS)
-    return "\n".join(text for part in typed if isinstance(text := part.get("text"), str))
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def tool_output(value: Any) -> str:
@@ -137,7 +137,7 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
         calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
         answer = string_at(message, "id") if role is Role.ASSISTANT else ""
         inputs = [part.get("input") or part.get("arguments") for part in made]
-        files = tuple(file for each in inputs if isinstance(each, dict) and (file := file_of(each)))
+        files = tuple(filter(None, [file_of(each) for each in inputs if isinstance(each, dict)]))
         yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer, files=files)
     for part in parts:
         if part.get("type") == "tool_result":
@@ -156,11 +156,12 @@ def calls_of(
 
 def file_of(given: Mapping[str, Any]) -> FileRead | None:
     """The file in the input of a tool call, with its lines if the input has them; None if the input names no file."""
-    path = next((value for key in PATH_KEYS if isinstance(value := given.get(key), str) and value), "")
-    first, count = (value if isinstance(value := given.get(key), int) else 0 for key in ("offset", "limit"))
+    paths = [given.get(key) for key in PATH_KEYS]
+    path = next((value for value in paths if value and isinstance(value, str)), "")
     if not path or len(path) > MAX_PATH_CHARS:
         return None
-    if first > 0 and count > 0:
+    first, count = given.get("offset"), given.get("limit")
+    if isinstance(first, int) and isinstance(count, int) and first > 0 and count > 0:
         return FileRead(path, first, first + count - 1)
     return FileRead(path)
 

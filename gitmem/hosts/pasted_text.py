@@ -170,7 +170,8 @@ def without_memory(text: str) -> str:
     text; without a first line it begins with the text.
     """
     text = TOLD.sub(CUT, text)
-    starts = [match.start() for pattern in (OPENED, LISTED) if (match := pattern.search(text))]
+    beginnings = filter(None, (OPENED.search(text), LISTED.search(text)))
+    starts = [match.start() for match in beginnings]
     if not starts and CLOSED_ALONE.search(text) is None:
         return text
     start = min(starts, default=0)

@@ -186,7 +186,8 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
         present = hooks.get(name, [])
         if not isinstance(present, list):
             raise GitMemError(f"'hooks.{name}' of '{path}' is no list and is left as it is")
-        rows = [left for row in present if (left := _without_ours(row)) is not None]
+        others = map(_without_ours, present)
+        rows = [row for row in others if row is not None]
         if not setup.remove:
             rows.append(hook)
         if rows:

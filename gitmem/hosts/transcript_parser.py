@@ -126,7 +126,7 @@ def _session(entry: Entry) -> str:
         value = entry.get(key)
         if isinstance(value, str):
             return value
-    return next((session for form in forms() if (session := form.session(entry))), "")
+    return next(filter(None, (form.session(entry) for form in forms())), "")
 
 
 def _as_host_text(turn: Turn) -> Turn:
