@@ -13,7 +13,7 @@ from starlette.responses import Response
 from gitmem.claims.cited_code import CodeExcerpt, compare_citations
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, text_hash
+from gitmem.memory.fact import Fact, text_hash, values_of
 from gitmem.memory.facts import SUPERSEDES
 from gitmem.memory.snapshot import layout_at
 from gitmem.provenance import why
@@ -61,9 +61,7 @@ def page(view: View) -> Response:
         return view.redirect("fact", successor.fact.id, path=successor.path)
     answer = why.why(view.repo, view.config, row.path, row.fact.line, view.snapshot.commit, now=view.now)
     quotes = [(source, _quoted(view, source)) for source in answer.sources]
-    cited_code = compare_citations(
-        view.repo, (value for key, value in row.fact.meta if key == "code"), view.snapshot.commit
-    )
+    cited_code = compare_citations(view.repo, values_of(row.fact.meta, "code"), view.snapshot.commit)
     code = [(citation, _numbered(citation.then), _numbered(citation.now)) for citation in cited_code]
     equal = view.facts.by_id.get(row.fact.id, [])
     older = [(value, view.facts.first_with(value)) for key, value in row.fact.meta if key == SUPERSEDES]
@@ -152,12 +150,13 @@ def _promotions(view: View, answer: why.Answer) -> list[Promotion]:
     if not head or not digests:
         return []
     recorded = read_ledger(view.repo, [head], digests).recorded
-    records = [(record, digest) for digest in digests for record in reversed(recorded.get(digest, ()))]
-    return [
-        Promotion(model, shown_name(author), record.commit.author_date, record.commit.oid)
-        for record, digest in records
-        if (model := record.model(digest)) and (author := record.commit.author)
-    ]
+    promotions = []
+    for digest in digests:
+        for record in reversed(recorded.get(digest, ())):
+            model, commit = record.model(digest), record.commit
+            if model and commit.author:
+                promotions.append(Promotion(model, shown_name(commit.author), commit.author_date, commit.oid))
+    return promotions
 
 
 def fact_of_url(view: View) -> PresentFact:

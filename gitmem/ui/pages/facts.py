@@ -158,7 +158,8 @@ def _filtered_hits(
     age_only = replace(choice, type="", tag="", path="", age="") == FactFilter()
     kept: dict[tuple[str, int], Hit] = {}
     for hit in hits:
-        own = [row for line in range(hit.start_line, hit.end_line + 1) if (row := rows.get((hit.path, line)))]
+        lines = range(hit.start_line, hit.end_line + 1)
+        own = list(filter(None, [rows.get((hit.path, line)) for line in lines]))
         passes = any(choice.matches(row, view.today) for row in own)
         if not own:
             passes = age_only and choice.has_age(hit.date, view.today)

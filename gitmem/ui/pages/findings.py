@@ -47,12 +47,11 @@ def page(view: View, status: int = 200, problem: str = "") -> Response:
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
     shown = rows[view.start : view.start + MAX_FINDINGS]
     paths = {row.path for row in shown}
-    masks = {  # (path, rule) of the findings that masking mends
-        (blob.path, rule)
-        for blob in read.blobs
-        if blob.path in paths
-        for rule in redaction(decode(blob.data)[0], blob.path, read.policy, only_secrets=True).rules
-    }
+    masks: set[tuple[str, str]] = set()  # (path, rule) of the findings that masking mends
+    for blob in read.blobs:
+        if blob.path in paths:
+            masked = redaction(decode(blob.data)[0], blob.path, read.policy, only_secrets=True)
+            masks.update((blob.path, rule) for rule in masked.rules)
     until = (view.now.date() + exceptions.EXCEPTION_LIFETIME).isoformat()
     return view.render(
         "findings.html",

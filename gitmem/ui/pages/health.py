@@ -15,6 +15,7 @@ from starlette.responses import Response
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import one_line
 from gitmem.gate.work_tree_findings import contents
+from gitmem.memory.fact import values_of
 from gitmem.ui.view import View
 
 if TYPE_CHECKING:
@@ -191,13 +192,17 @@ def code(view: View, whole: bool) -> list[Health] | None:
     from gitmem.claims.cited_code import changed_code
     from gitmem.memory.code_state import CodeState, changed_citations
 
-    values = tuple(value for row in view.facts.rows for key, value in row.fact.meta if key == "code")
+    values = tuple(value for row in view.facts.rows for value in values_of(row.fact.meta, "code"))
     if not values:
         return []
     if not whole and len(values) > MAX_CITATIONS_AT_ONCE:
         return None
     cited = changed_code(view.repo, values, view.snapshot.commit, len(values))
-    states = [(row, found[0]) for row in view.facts.rows if (found := changed_citations(row.fact.meta, cited))]
+    states = []
+    for row in view.facts.rows:
+        citations = changed_citations(row.fact.meta, cited)
+        if citations:
+            states.append((row, citations[0]))
     gone = [(row, citation) for row, citation in states if citation.state is CodeState.GONE]
     changed = sum(citation.state is CodeState.CHANGED for _, citation in states)
     words = view.t(CITED, count=len(values), gone=len(gone), changed=changed)

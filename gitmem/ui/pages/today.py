@@ -133,13 +133,15 @@ def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) ->
     changed = {change.old.id for change in changes if change.old}
     ledger = read_ledger(view.repo, range_revisions(base, head))
     reverted = {old for _, old in ledger.reverts}
-    return [
-        Refused(link.source, record.commit, next(iter(values(memory_trailers(record.commit.message), REASON)), ""))
-        for record in ledger.records
-        if record.commit.oid not in reverted
-        for link in (*record.rejected, *record.declined)
-        if link.source and id_of_hash(link.sha256) not in changed
-    ]
+    refused = []
+    for record in ledger.records:
+        if record.commit.oid in reverted:
+            continue
+        reason = next(iter(values(memory_trailers(record.commit.message), REASON)), "")
+        for link in (*record.rejected, *record.declined):
+            if link.source and id_of_hash(link.sha256) not in changed:
+                refused.append(Refused(link.source, record.commit, reason))
+    return refused
 
 
 def _since(view: View, head: str) -> tuple[str, datetime]:
