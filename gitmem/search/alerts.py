@@ -151,7 +151,7 @@ def _one_line(text: str) -> str:
 
 def _alert_of_text(text: str) -> Alert:
     """The alert of a plain text; its first line that is not empty is the title."""
-    lines = [line for part in text[: 100 * MAX_VALUE_CHARACTERS].splitlines() if (line := _one_line(part))]
+    lines = list(filter(None, map(_one_line, text[: 100 * MAX_VALUE_CHARACTERS].splitlines())))
     if not lines:
         return Alert("")
     title = lines[0]

@@ -122,7 +122,8 @@ class CandidateMaker:
         """Fill `lapsed` from the facts of each repository's MEMORY.md and archives."""
         keys = self.reader.memory.fact_files
         self.reader.read(keys)
-        files = [file for key in keys if (file := self.reader.files[key]) is not None]
+        found = [self.reader.files[key] for key in keys]
+        files = [file for file in found if file is not None]
         lapsing = [file for file in files if any(map(state.may_lapse, file.lines))]
         if not lapsing:
             return  # most memories have no such line, and then no file need be parsed for facts

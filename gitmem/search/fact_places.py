@@ -84,7 +84,8 @@ class FactPlaces:
             files, _ = tree_files(repo, tree, self._config.memory_paths)
             chosen = {path: oid for path, oid in sorted(files.items()) if wanted(path)}
             data = dict(repo.read_many(sorted(set(chosen.values()))))
-            return [(path, found) for path, oid in chosen.items() if (found := data[oid]) is not None]
+            contents = {path: data[oid] for path, oid in chosen.items()}
+            return [(path, text) for path, text in contents.items() if text is not None]
         paths = [path for path in memory_paths(repo, self._config) if wanted(path)]
         return [
             (path, found)

@@ -74,7 +74,8 @@ class Passages:
         if self.parsed.query.since or self.parsed.query.until:
             self.reader.read_line_days()
         self.maker.read_facts()
-        candidates = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
+        found = map(self._candidate, ranked)
+        candidates = [candidate for candidate in found if candidate is not None]
         # How many are matched does not depend on -n. With filters all lines were read; the best that passed count.
         best = set(ranked[: ranking.matched])
         first = [candidate for candidate in candidates if narrow or candidate.at in best][: ranking.matched]
@@ -194,10 +195,8 @@ class Passages:
         paths = {candidate.file.path for candidate in candidates if not candidate.file.has_facts}
         if not paths:
             return {}
-        keys = self.reader.memory.fact_files
-        return citations_by_file(
-            ((key, file.lines) for key in keys if (file := self.reader.files.get(key)) is not None), paths
-        )
+        files = {key: self.reader.files.get(key) for key in self.reader.memory.fact_files}
+        return citations_by_file(((key, file.lines) for key, file in files.items() if file is not None), paths)
 
     def _promoted_to(
         self,

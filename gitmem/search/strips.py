@@ -148,6 +148,9 @@ def _named_files(
 
 def _logs_of(index: IndexReader, snapshot: Snapshot, question: Question) -> list[tuple[str, str]]:
     """(path, oid) of the newest MAX_LOGS logs of the days that a question names, in order of their days."""
-    dated = [(when, path, oid) for path, oid in index.files(snapshot) if (when := log_date(path)) is not None]
-    wanted = [row for row in dated if any(named.match(row[0]) == 1.0 for named in question.days)]
+    wanted = []
+    for path, oid in index.files(snapshot):
+        day = log_date(path)
+        if day is not None and any(named.match(day) == 1.0 for named in question.days):
+            wanted.append((day, path, oid))
     return [(path, oid) for _, path, oid in sorted(wanted)[-MAX_LOGS:]]
