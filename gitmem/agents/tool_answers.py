@@ -332,7 +332,10 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
         receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
     said = [made.text or "Memory has nothing on that."]
     said += [f"Left out: {one_line(limit)}" for limit in made.limits]
-    said += [f"Note: {scope.name}: {one_line(why)}." for scope in made.scopes if (why := scope.error or scope.note)]
+    for scope in made.scopes:
+        note = scope.error or scope.note
+        if note:
+            said.append(f"Note: {scope.name}: {one_line(note)}.")
     if made.withheld:
         said.append(f"{counted(made.withheld, 'line')} with a secret left out.")
     return "\n".join(said)

@@ -72,8 +72,8 @@ def revisions(repo: Repository, config: Config, incomplete: str) -> Iterable[str
 @_completer
 def days(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
     """Names of days, then the dates of daily logs, the newest first."""
-    logs = {day for path in _files(repo, config) if (day := day_in_path(path))}
-    return [*DAYS, *sorted(logs, reverse=True)]
+    dates = {day_in_path(path) for path in _files(repo, config)}
+    return [*DAYS, *sorted(filter(None, dates), reverse=True)]
 
 
 @_completer

@@ -87,7 +87,8 @@ def register(
     _show_all(done, names, setup, dry_run=dry_run, as_json=as_json)
     if not (own_memory or remove or dry_run):
         notes += [note for host in hosts for note in _first_steps(repo.root, host)]
-        notes += [f"{check.detail}; {check.hint}" for host in hosts if (check := subfolder_check(host, repo.root))]
+        checks = filter(None, [subfolder_check(host, repo.root) for host in hosts])
+        notes += [f"{check.detail}; {check.hint}" for check in checks]
         if not all(each.problem for each in done):
             notes += _server_problem(repo.root, program)
     return _say_notes(done, notes, remove)

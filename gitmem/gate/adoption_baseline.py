@@ -49,8 +49,12 @@ def outdated_rows(repo: Repository, policy: Policy) -> frozenset[BaselineRow]:
         masked = scan_file_names({entry.path: "" for entry in repo.entries(head)}, policy).masked
         blobs |= repo.blobs(head, [path for path, shown in masked.items() if shown in unknown])
     texts = dict(repo.read_many(dict.fromkeys(blobs.values())))
-    found = [baseline_rows(path, [data], policy) for path, oid in blobs.items() if (data := texts.get(oid)) is not None]
-    return baseline.difference(*found)
+    rows: set[BaselineRow] = set()
+    for path, oid in blobs.items():
+        data = texts.get(oid)
+        if data is not None:
+            rows |= baseline_rows(path, [data], policy)
+    return baseline - rows
 
 
 def with_baseline_of_head(repo: Repository, policy: Policy, text: str, salt: str) -> tuple[str, list[BaselineRow]]:

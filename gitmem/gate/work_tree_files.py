@@ -54,7 +54,8 @@ def work_tree_files(repo: Repository, names: Sequence[str], policy: Policy) -> S
     if not names:
         wanted = listed
     chosen = list(dict.fromkeys(wanted))
-    files = [(path, mode) for path in chosen if (mode := _mode(repo.root / path)) is not None]
+    modes = {path: _mode(repo.root / path) for path in chosen}
+    files = [(path, mode) for path, mode in modes.items() if mode is not None]
     findings = [*rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]
     for path, mode in files:
         findings += rules.check_entry(path, mode, policy)

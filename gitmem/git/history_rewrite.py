@@ -176,8 +176,11 @@ def _new_oids(
     changed: dict[str, str] = {}
     for _ in range(MAX_CITATION_DEPTH):
         with_new_oids = masking.with_blobs(changed)
-        rows = {**citing, **containing}.items()
-        now = {oid: repo.hash_blob(new) for oid, data in rows if (new := with_new_oids.masked(data)) != data}
+        now: dict[str, str] = {}
+        for oid, data in {**citing, **containing}.items():
+            masked = with_new_oids.masked(data)
+            if masked != data:
+                now[oid] = repo.hash_blob(masked)
         if now == changed:
             break
         changed = now

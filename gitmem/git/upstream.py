@@ -43,7 +43,8 @@ def _upstream(repo: Repository) -> str:
 def _default_branches(repo: Repository) -> list[str]:
     """The short names of those of DEFAULT_BRANCHES that exist and are not the current branch."""
     current = f"refs/heads/{repo.branch()}"
-    return [found for name in DEFAULT_BRANCHES if name != current and (found := _short_name(repo, name))]
+    others = [_short_name(repo, name) for name in DEFAULT_BRANCHES if name != current]
+    return list(filter(None, others))
 
 
 def _short_name(repo: Repository, name: str) -> str:

@@ -209,7 +209,8 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
         if chunks:
             return "no chunk has a vector", -1
         return "", 0
-    stored = {chunk: vector for chunk in chunks if (vector := inspection.stored_vector(index.database, chunk))}
+    vectors = {chunk: inspection.stored_vector(index.database, chunk) for chunk in chunks}
+    stored = {chunk: vector for chunk, vector in vectors.items() if vector}
     if len(stored) < len(chunks):
         bare = len(chunks) - len(stored)
         return f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector", -1

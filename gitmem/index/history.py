@@ -99,7 +99,8 @@ def opened(repo: Repository) -> Index | None:
 
 def _joint_norms(index: Index, all_tips: Sequence[Tip]) -> bytes:
     """The union of the norms of the tips' snapshots. A chunk has the same norm in every snapshot that has it."""
-    norms = [snapshot.norms for tip in all_tips if (snapshot := index.snapshot(tip.key)) is not None]
+    snapshots = [index.snapshot(tip.key) for tip in all_tips]
+    norms = [snapshot.norms for snapshot in snapshots if snapshot is not None]
     if not norms:
         return b""
     if len(norms) == 1:

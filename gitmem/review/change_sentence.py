@@ -50,7 +50,7 @@ def _fact_clauses(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterato
     for (singular, plural), count in sorted(kinds.items(), key=lambda item: _phrase_order(item[0])):
         yield singular if count == 1 else plural.format(count)
     changed = [change for change in facts if change.op is Op.CHANGED]
-    lines = [line for change in changed if (line := verdict_of(change))]
+    lines = list(filter(None, map(verdict_of, changed)))
     edited = sum(edited_after_promotion(line) for line in lines)
     unreasoned = sum(line.message.startswith("text-changed: ") and not edited_after_promotion(line) for line in lines)
     wrong = sum(line.fails and not edited_after_promotion(line) for line in lines) - unreasoned

@@ -161,7 +161,8 @@ def days_in_question(text: str, today: date) -> list[Days]:
         for ago in find_times_ago(text)
         if ago.unit not in ("minute", "hour") or not ago.start or (text[ago.start].isascii() and "ago" in lower)
     ]
-    spans += [Days(start, today) for last in find_spans_up_to_now(text) if (start := _start(last, today)) is not None]
+    starts = [_start(last, today) for last in find_spans_up_to_now(text)]
+    spans += [Days(start, today) for start in starts if start is not None]
     if digits:
         years = [int(match["year"]) for match in _YEAR.finditer(text)]
     else:

@@ -304,7 +304,10 @@ def _memories(choices: SetupOptions, hosts: tuple[str, ...]) -> Step:
     repo = _repo(choices.folder)
     named: list[tuple[str, Check]] = []
     if repo is not None:
-        named = [(name, check) for check in own_memory_checks(repo) if (name := check.name.rpartition(" ")[2]) in hosts]
+        for check in own_memory_checks(repo):
+            name = check.name.rpartition(" ")[2]
+            if name in hosts:
+                named.append((name, check))
     if not named:
         return Step("memories", (), "no host has a memory of its own that is not here")
     if not choices.asks or "memories" in choices.skip:

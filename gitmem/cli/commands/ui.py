@@ -74,7 +74,7 @@ def _language() -> str:
     """The language of the person's locale, if the pages have it, else their default."""
     from gitmem.ui.translation import language_of
 
-    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     return language_of(locale.partition(".")[0].replace("_", "-"))
 
 

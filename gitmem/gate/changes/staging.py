@@ -141,8 +141,8 @@ def merge_heads(repo: Repository, *, merging: bool = False) -> list[str]:
     except (OSError, UnicodeDecodeError):
         if not merging:
             return []
-    named = [found[1] for name in repo.environ if (found := MERGED.fullmatch(name))]
-    return [oid for oid in named if _is_commit(repo, oid)]
+    variables = filter(None, map(MERGED.fullmatch, repo.environ))
+    return [match[1] for match in variables if _is_commit(repo, match[1])]
 
 
 def _is_commit(repo: Repository, oid: str) -> bool:

@@ -169,15 +169,12 @@ def _insert_names(database: Database, paths: Sequence[str]) -> None:
     """Store the words of the names of these files, unless they are stored."""
     sql = f"SELECT path FROM name WHERE term = '{ALL_WORDS_STORED}' AND path IN (SELECT value FROM carray(?1))"
     stored = {unpack_path(path) for (path,) in database.rows_among(sql, tuple(map(pack_path, paths)))}
-    database.execute_for_each(
-        "INSERT OR IGNORE INTO name(term, path) VALUES (?, ?)",
-        [
-            (word, pack_path(path))
-            for path in paths
-            if path not in stored
-            for word in {ALL_WORDS_STORED, *terms(file_name_words(path))}
-        ],
-    )
+    rows: list[tuple[str, bytes]] = []
+    for path in paths:
+        if path not in stored:
+            words = {ALL_WORDS_STORED, *terms(file_name_words(path))}
+            rows += [(word, pack_path(path)) for word in words]
+    database.execute_for_each("INSERT OR IGNORE INTO name(term, path) VALUES (?, ?)", rows)
 
 
 def _all_norms(database: Database, snapshot: int) -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from gitmem.claims.citations import KEY, is_unchanged_in, parse
 from gitmem.memory import facts
+from gitmem.memory.fact import values_of
 
 Contents = Callable[[str], bytes | None]  # path of a code file -> its merged bytes, None when they are not known
 
@@ -39,7 +40,7 @@ def without_rival_citations(merged: bytes, base: bytes, ours: bytes, theirs: byt
 
 
 def _citations(data: bytes) -> frozenset[str]:
-    return frozenset(value for fact in facts.parse(data).facts for key, value in fact.meta if key == KEY)
+    return frozenset(value for fact in facts.parse(data).facts for value in values_of(fact.meta, KEY))
 
 
 def _loser(one: str, other: str, contents: Contents) -> str:
